@@ -215,7 +215,8 @@ class EstimableColumns:
 
     def sums(self, Z: Any, c: Vector) -> Vector:
         """``sum_i c_i z_i``, shape (k,)."""
-        inner = image(c, Z) if isinstance(Z, np.ndarray) else np.asarray(c @ Z)
+        by_blocks = isinstance(Z, np.ndarray) and Z.size > 0
+        inner = image(c, Z) if by_blocks else np.asarray(c @ Z)
         return np.append(c.sum(), inner) if self.intercept else inner
 
     def gram(self, Z: Any, h: Vector) -> Matrix:
@@ -320,9 +321,13 @@ def standardized(problem: Problem) -> EstimableColumns:
         means, scale = problem.moments
     else:
         means, scale = np.zeros(p), np.sqrt(X.power(2).mean(axis=0))
+    if not np.isfinite(scale).all():
+        raise DataError(
+            "The squares of the predictors overflow; bring them to a common scale."
+        )
     if not problem.intercept:
         means, scale = np.zeros(p), np.hypot(means, scale)
-    varies = np.flatnonzero((scale > 0.0) & np.isfinite(scale))
+    varies = np.flatnonzero(scale > 0.0)
     scale = np.where(scale > 0.0, scale, 1.0)
     return EstimableColumns(means, scale, problem.intercept, varies)
 
@@ -513,7 +518,8 @@ class MaximumLikelihood:
     table : int array, shape (2, 3), or None
         Rows by label and predicted label, the last column for scores of 0.
     reason : str
-        Why there is no solution; empty if there is one.
+        Why there is no solution, in words that follow «Maximum likelihood»; empty if
+        there is one.
     n_passes : int
     """
 
@@ -537,7 +543,7 @@ class MaximumLikelihood:
 def no_maximum(reason: str) -> DataError:
     """The error for a fit without an estimate."""
     return DataError(
-        f"Maximum likelihood does not exist: {reason}. Leave lam out for the penalty "
+        f"Maximum likelihood {reason}. Leave lam out for the penalty "
         "1/n, or give penalty='firth' for inference, lam='cv' for prediction."
     )
 
@@ -572,11 +578,11 @@ def maximum_likelihood(
     (array([0.9082]), -1.3623)
     >>> ordered = Problem(X, np.array([-1.0, -1.0, 1.0, 1.0]), 0.0, loss="log")
     >>> maximum_likelihood(ordered, ["dose"]).reason
-    'dose separates the classes'
+    "does not exist: 'dose' separates the classes"
     """
     k = problem.p + problem.intercept
     if k > MOST_COEFFICIENTS:
-        return MaximumLikelihood(None, reason=f"not tried for {k:,} coefficients")
+        return MaximumLikelihood(None, reason=f"was not tried for {k:,} coefficients")
     ascent = Ascent(problem, estimable_columns(problem), observe)
     ascent.begin()
     return climbed(ascent, names)
@@ -595,7 +601,7 @@ def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikel
     ascent = Ascent(problem, at)
     ascent.begin_at(theta)
     if not ascent.has_full_rank:
-        return MaximumLikelihood(None, reason="predictors are collinear")
+        return MaximumLikelihood(None, reason="is undetermined")
     return climbed(ascent, ())
 
 
@@ -741,22 +747,26 @@ class Ascent:
         return found
 
     def reason(self, names: Sequence[str]) -> str:
-        """Why there is no estimate, in words that follow «because»."""
+        """Why there is no estimate, in words that follow «Maximum likelihood»."""
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
         ranges: ClassRanges = added(map_blocks(self._problem, ranges_of))
         alone = [names[j] for j in at.columns if ranges.separates(j)]
         if alone:
             verb = "separates" if len(alone) == 1 else "separate"
-            return f"{listing(alone, MOST_NAMED)} {verb} the classes"
+            named = listing(alone, MOST_NAMED)
+            return f"does not exist: {named} {verb} the classes"
         if self.is_separated:
-            return "the predictors together separate the classes completely"
+            return "does not exist: the predictors together separate the classes"
         if self._direction is None:
-            return "nothing proves that it exists"
+            return "may not exist: neither the dual nor a linear programme decides"
         slopes = np.abs(self._direction[int(at.intercept) :])
         places = np.flatnonzero(slopes > NAMED * slopes.max(initial=0.0))
         named = [names[j] for j in at.columns[places]]
-        return f"a combination of {listing(named, MOST_NAMED)} separates the classes"
+        return (
+            f"does not exist: a combination of {listing(named, MOST_NAMED)} separates "
+            "the classes"
+        )
 
     @property
     def solution(self) -> Solution:

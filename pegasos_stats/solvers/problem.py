@@ -112,7 +112,7 @@ class Problem:
         Where the penalty is from: the user, the number of rows, cross-validation, the
         default of the log loss, or that default where the likelihood has no maximum.
     no_ml : str
-        Why maximum likelihood does not exist, where it was asked for.
+        Why there is no maximum likelihood estimate, in words that follow these two.
     penalty : "ridge", "firth" or "flic"
         Firth's penalty has ``lam = 0`` and ``log det(I) / 2`` in its place; see
         ``firth.py``. With FLIC the intercept is estimated anew.

@@ -658,7 +658,7 @@ class SandwichRows:
 def no_ml(problem: Problem) -> str:
     """Why a fit in the place of maximum likelihood has no standard errors."""
     return (
-        f"Maximum likelihood does not exist: {problem.no_ml}. Fitted with the penalty "
+        f"Maximum likelihood {problem.no_ml}. Fitted with the penalty "
         "lam = 1/n, without standard errors. Use penalty='firth' for inference, "
         "lam='cv' for prediction."
     )
