@@ -248,9 +248,11 @@ def in_pandas(read: "pa.Array | pa.ChunkedArray") -> DataColumn:
     types = None if nullable is None else {kind: pandas_dtype(nullable)}.get
     try:
         found = read.to_pandas(date_as_object=False, types_mapper=types)
-    except ValueError:  # of levels that occur twice, or are missing
+    except (TypeError, ValueError):  # of levels that occur twice, or are missing
         if not pa.types.is_dictionary(kind):
             raise
+        if pa.types.is_nested(kind.value_type):  # no levels: the values as they are
+            return pd.Series(read.to_pylist(), dtype=object)
         levels = [v for chunk in read.chunks for v in chunk.dictionary.to_pylist()]
         known = pd.unique(pd.Series(levels).dropna())
         found = pd.Categorical(read.to_pylist(), known, ordered=kind.ordered)

@@ -130,7 +130,11 @@ class FrameDesign:
             raise ColumnError("X has no columns; give at least one predictor.")
         named = isinstance(X, pd.DataFrame | pd.Series)
         if named:
-            names = pd.Index([str(column) for column in columns], dtype=object)
+            try:
+                names = pd.Index([str(column) for column in columns], dtype=object)
+            except Exception:  # code of others
+                what = "A column has a name that cannot be written; rename it."
+                raise ColumnError(what) from None
             _check_text(names)
             check_unique(names)
         if "Intercept" in columns:
@@ -263,7 +267,8 @@ def _check_text(names: pd.Index) -> None:
     wrong = [name for name in names if not user_data.is_valid_text(name)]
     if wrong:
         raise ColumnError(
-            f"Column {listing(wrong)} has a name that is not valid text; rename it."
+            f"Column {listing(wrong)} has a name that is not valid text of up to "
+            f"{user_data.LONGEST_TEXT:,} characters; rename it."
         )
 
 
@@ -282,7 +287,7 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
     present = {_key(label) for label in frame.columns}
     missing = [column for column in columns if _key(column) not in present]
-    if not missing and not frame.columns.is_unique:
+    if not missing and len(present) < len(frame.columns):
         wanted = {_key(column) for column in columns}
         check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
@@ -334,6 +339,12 @@ def check_distinct(names: Sequence[object]) -> None:
     --------
     >>> check_distinct(["a", "b", "a:b"])
     """
+    for name in map(str, names):
+        if not user_data.is_valid_text(name):
+            raise ColumnError(
+                f"The column {shown(name)} would have a name that is not valid text of "
+                f"up to {user_data.LONGEST_TEXT:,} characters; shorten the level."
+            )
     twice = [str(name) for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ColumnError(

@@ -95,8 +95,13 @@ def is_missing(value: object) -> bool:
         return False
 
 
+LONGEST_TEXT = 10_000  # characters of a name or level
+
+
 def is_valid_text(text: str) -> bool:
-    """Whether text can be written: half of a surrogate pair, for one, cannot."""
+    """Whether text can be written: half of a surrogate pair, or a book, cannot."""
+    if len(text) > LONGEST_TEXT:
+        return False
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -33,7 +33,12 @@ from pegasos_stats.data.language.vocabulary import (
     as_levels,
     unwrapped_value,
 )
-from pegasos_stats.data.user_data import as_data, check_hashable, plain_column
+from pegasos_stats.data.user_data import (
+    as_data,
+    check_hashable,
+    is_valid_text,
+    plain_column,
+)
 from pegasos_stats.errors import ColumnError, FormulaError, OptionError, listing
 
 SIGN = re.compile(rf"{expressions.LITERAL}|`[^`]*`|%in%|[^'\"`\w\s]", re.DOTALL)
@@ -213,12 +218,14 @@ def check_names(columns: Iterable[Hashable]) -> None:
     wrong = [
         column
         for column in columns
-        if not isinstance(column, str) or re.fullmatch(r"[\d.]+|Intercept", column)
+        if not isinstance(column, str)
+        or not is_valid_text(column)
+        or re.fullmatch(r"[\d.]+|Intercept", column)
     ]
     if wrong:
         raise ColumnError(
             f"The column name {listing(wrong)} cannot be used in a formula; names must "
-            "be text, no numbers, and not 'Intercept': rename it."
+            "be valid text, not too long, no numbers, and not 'Intercept': rename it."
         )
 
 

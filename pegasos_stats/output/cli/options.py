@@ -9,7 +9,7 @@ option that is None is left to the default of Python.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
 from cyclopts import (
@@ -586,6 +586,9 @@ def read_words(words: Sequence[str]) -> Any:
     """
     if not words:
         raise OptionError(f"COMMAND is missing; give one of {', '.join(COMMANDS)}.")
+    end = words.index("--") if "--" in words else len(words)
+    files = (f"./{word}" if word[:1] == "-" != word else word for word in words[end:])
+    words = [*words[: end + 1], *islice(files, 1, None)]  # no options behind --
     try:
         return app(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:

@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         what = f": {error}" if str(error) else ""
         text = f"The memory is not enough for these data and options{what}."
+    except OSError as error:  # of help that standard output does not take
+        text = str(_not_taken(error))
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
@@ -135,6 +137,12 @@ def write_output(text: str, exact: bool = False) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise
-        reason = getattr(error, "strerror", None) or str(error)
-        cure = "; set PYTHONUTF8=1" * isinstance(error, UnicodeError)
-        raise DataError(f"Standard output cannot be written: {reason}{cure}.") from None
+        raise _not_taken(error) from None
+
+
+def _not_taken(error: Exception) -> DataError:
+    """The error that says why standard output cannot be written."""
+    is_closed = isinstance(error, AttributeError)  # then it is None
+    reason = getattr(error, "strerror", None) or ("closed" if is_closed else error)
+    cure = "; set PYTHONUTF8=1" * isinstance(error, UnicodeError)
+    return DataError(f"Standard output cannot be written: {reason}{cure}.")

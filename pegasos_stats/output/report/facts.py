@@ -17,7 +17,8 @@ from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.data.labels import AT_ZERO, LabelCoding, class_names, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.scaling import moments, unscaled
-from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted
+from pegasos_stats.data.user_data import is_valid_text
+from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted, visible
 from pegasos_stats.metrics.caret import ConfusionReport
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
@@ -687,7 +688,9 @@ class ReportFacts:
         wrong = np.where(codes == 1, positive < 0.0, positive > 0.0) & (codes >= 0)
         scores = self.rows.scores[wrong]
         found = table.errors.reset_index(drop=True).assign(score=scores)
-        found.insert(0, "row", [str(name) for name in table.errors.index])
+        names = [str(name) for name in table.errors.index]
+        named = [n if is_valid_text(n) else visible(n) for n in names]
+        found.insert(0, "row", named)
         if self.result.problem.loss == "log":
             found["probability"] = expit(scores - result.problem.prior_shift)
         order = np.argsort(-np.abs(values[wrong] - cut), kind="stable")

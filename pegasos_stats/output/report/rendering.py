@@ -6,6 +6,7 @@ Whatever is put into a template is escaped, but for what a template wrote or cal
 
 import base64
 import math
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from html import escape
 from importlib.resources import files
 from io import StringIO
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import numpy as np
 
@@ -159,6 +161,7 @@ class Page:
 
         return template.render(
             vars(self),
+            link=quote(os.fsencode(self.csv)),
             picture=picture,
             tag=tag,
             worded=as_options if self.command else str,
