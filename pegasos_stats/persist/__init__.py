@@ -78,7 +78,8 @@ def save(
     the summary shows. The covariance of the coefficients is in it if it was computed
     before, or there are no more than 256 and it takes little time. The file holds no
     pickle, and no predictors of training rows but of the support of a kernel model,
-    but their labels, weights and dual weights; a digest says whether rows are those
+    but their labels, weights, offsets and dual weights; a spline keeps the smallest and
+    the largest value of its column. A digest says whether rows are those
     of the fit. The same fit gives the same bytes. An
     earlier file of this kind is replaced as a whole, with its permissions; a symbolic
     link stays, and what it leads to is replaced.
