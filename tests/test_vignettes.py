@@ -12,13 +12,16 @@ from pathlib import Path
 import cell_study
 import cells
 import drawn_cells
+import jupytext
 import mean_shift
 import numpy as np
 import pandas as pd
 import pytest
+import r_cells
 from skimage import io
 
 import pegasos_stats as ps
+from tests.parity.equality import assert_same_bits
 
 # ---- The vignettes: each runs, with fewer draws, and its page loads nothing.
 
@@ -60,13 +63,18 @@ def shorter(source, folder):
 
 
 # Two processes for all, as tests have: each loads what renders them once. Of cells that
-# are drawn: those of photographs have tests of their own, and the site shows them.
-@pytest.mark.parametrize("sources", [SOURCES[::2], SOURCES[1::2]], ids=["odd", "even"])
-def test_vignettes_run_and_their_pages_load_nothing(sources, tmp_path):
+# are drawn: those of photographs have tests of their own, and the site shows them. The
+# first has the recorded output of R.
+@pytest.mark.parametrize(
+    ("sources", "no_r"), [(SOURCES[::2], "1"), (SOURCES[1::2], "")], ids=["odd", "even"]
+)
+def test_vignettes_run_and_their_pages_load_nothing(sources, no_r, tmp_path):
     names = [source.stem for source in sources]
     copies = [shorter(source, tmp_path) for source in sources]
     command = [sys.executable, VIGNETTES / "render.py", *copies, "--output", tmp_path]
     known = {k: v for k, v in os.environ.items() if k != "PEGASOS_STATS_DATA"}
+    if no_r:
+        known["PEGASOS_STATS_NO_R"] = no_r
     done = subprocess.run(command, capture_output=True, text=True, env=known)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert sorted(path.stem for path in tmp_path.glob("*.html")) == names
@@ -86,6 +94,132 @@ def test_a_vignette_asks_answers_and_ends_with_its_session(source):
     assert 0 < text.index("**Question.**") < text.index("**Answer.**")
     assert text.index("**Answer.**") < text.index("# %%\n")
     assert text.rstrip().endswith("ps.session_info()")
+
+
+# ---- The algorithm in one place, which vignette 1 shows.
+
+ARCHITECTURE = VIGNETTES.parent / "docs/developer/architecture.rst"
+
+
+def cell(of):
+    """Text of the only cell of vignette 1 that has this in it."""
+    cells = jupytext.read(SOURCES[0], fmt="py:percent").cells
+    (found,) = [each.source for each in cells if of in each.source]
+    return found
+
+
+LOOP = cell("def pegasos(")
+
+
+@pytest.fixture(scope="module")
+def scratch():
+    """Names that the loop in numpy, and the cells of lines of R, define."""
+    names = {"np": np, "ps": ps}
+    exec(LOOP, names)
+    for of in ("R_LOOP = r", "R_C5 = r"):
+        literals = re.findall(
+            r'^(\w+) = r"""(.*?)"""', cell(of), re.DOTALL | re.MULTILINE
+        )
+        names |= dict(literals)
+    return names
+
+
+def digits56():
+    train, test = ps.datasets.load_digits56()
+    return train.rename(columns={"digit": "Y"}), test.rename(columns={"digit": "Y"})
+
+
+def by_hand(scratch, train, lam, seed, epochs):
+    X = train.drop(columns="Y").to_numpy(float)
+    y = np.where(train["Y"] == 5, -1.0, 1.0)
+    alpha, beta = scratch["pegasos"](X, y, lam, epochs, seed)
+    return np.array([alpha, *beta])
+
+
+def table_by_hand(scratch, data, params):
+    score = scratch["scores"](
+        data.drop(columns="Y").to_numpy(float), *params_of(params)
+    )
+    predicted = scratch["predict"](score, (5, 6))
+    return scratch["confusion"](data["Y"].to_numpy(), predicted, (5, 6)).tolist()
+
+
+def params_of(params):
+    return params[0], params[1:]
+
+
+def test_the_loop_has_forty_lines_at_most_and_all_of_its_parts(scratch):
+    assert len(LOOP.splitlines()) <= 40
+    assert {"pegasos", "objective", "scores", "predict", "confusion"} <= set(scratch)
+
+
+@pytest.mark.parametrize("seed", [1, 443])
+@pytest.mark.parametrize("lam", [0.01, 1.0])
+def test_the_loop_is_the_package_in_every_bit(scratch, lam, seed):
+    train, test = digits56()
+    params = by_hand(scratch, train, lam, seed, epochs=5)
+    result = ps.svm("Y ~ .", train, lam=lam).fit(ps.Pegasos(epochs=5, seed=seed))
+    assert_same_bits(params, result.params, "params")
+    for data in (train, test):
+        table = result.confusion(data).table.to_numpy().tolist()
+        assert table_by_hand(scratch, data, params) == table
+    X, y = train.drop(columns="Y").to_numpy(float), train["Y"].to_numpy() * 2.0 - 11.0
+    objective = scratch["objective"](X, y, lam, *params_of(params))
+    assert objective == pytest.approx(result.objective, rel=LOOP_RTOL)
+
+
+def test_the_recorded_lines_of_r_are_the_loop_in_every_bit(scratch):
+    output = r_cells.recorded()[(scratch["R_LOOP"] + scratch["R_DIGITS"]).strip()]
+    train, _ = digits56()
+    params = by_hand(scratch, train, 1.0, 443, epochs=20)
+    assert_same_bits(params, r_cells.hexadecimal(output), "params")
+
+
+def test_the_larger_digits_have_the_published_tables(scratch, data_folder):
+    train, test = (
+        pd.read_csv(data_folder / f"coding5_{part}.csv") for part in ("train", "test")
+    )
+    params = by_hand(scratch, train, 1.0, 443, epochs=20)
+    output = r_cells.recorded()[scratch["R_C5"].strip()]
+    assert_same_bits(params, r_cells.hexadecimal(output), "params")
+    result = ps.svm("Y ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
+    assert_same_bits(params, result.params, "params")
+    assert table_by_hand(scratch, train, params) == [[98, 2], [0, 100]]
+    assert table_by_hand(scratch, test, params) == [[285, 15], [8, 292]]
+    assert result.confusion(test).n_errors == 23
+    wrong = np.flatnonzero(result.predict(test) != test["Y"]) + 1
+    listed = " ".join(re.findall(r"^ ?\[\d+\](.*)$", output, re.MULTILINE))
+    assert wrong.tolist() == [int(row) for row in listed.split()]
+
+
+def test_r_prints_what_is_recorded(scratch, r, data_folder):
+    def path(name, file):
+        return f'{name} <- "{file.as_posix()}"\n'
+
+    digits, loop = path("path", ps.datasets.digits56_path()), scratch["R_LOOP"]
+    c5 = "".join(
+        path(f"{part}_path", data_folder / f"coding5_{part}.csv")
+        for part in ("train", "test")
+    )
+    recorded = r_cells.recorded()
+    lines = loop + scratch["R_DIGITS"]
+    assert r_cells.in_r(digits + lines) == recorded[lines.strip()]
+    lines = scratch["R_C5"]
+    assert r_cells.in_r(c5 + loop + lines) == recorded[lines.strip()]
+
+
+def test_the_lines_are_where_the_page_of_the_architecture_says(scratch):
+    section = ARCHITECTURE.read_text("utf-8").partition("line by line\n")[2]
+    section = section.partition("What is kept where")[0]
+    places = re.findall(
+        r"^``(.+?)``.*  ``(\S+\.py)``: [`]+([\w.]+)", section, re.MULTILINE
+    )
+    assert len(places) >= 13
+    for line, file, name in places:
+        begin = line.partition("...")[0].rstrip("(")
+        assert begin in LOOP, line
+        text = (VIGNETTES.parent / "pegasos_stats" / file).read_text("utf-8")
+        assert re.search(rf"(?:def|class) {name.split('.')[-1]}\b", text), name
 
 
 # ---- The pipeline of photographs of blood cells that vignette 6 shows.

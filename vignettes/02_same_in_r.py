@@ -6,8 +6,8 @@
 #
 # **Answer.** Pegasos with the hinge loss does, in every one of their 64 bits, if the data,
 # the seed, the coding of the labels, the written form of one line and the order in which
-# a score is summed agree. This page takes these one by one, Python first, R below it, and runs both. Where there is no R the page says so,
-# and compares with what R wrote into `r_reference/golden` earlier.
+# a score is summed agree. This page takes these one by one, Python first, R below it, and runs both. Without
+# R the page says so, and shows what R printed earlier.
 
 # %%
 import json
@@ -78,7 +78,7 @@ before = json.loads((golden / "pegasos.json").read_text())["iris lambda 0.01"]
 shown = pd.DataFrame({"Python": result.params})
 shown["R, stored"] = [float.fromhex(x) for x in (before["alpha"], *before["beta"])]
 if from_r:
-    shown["R, now"] = hexadecimal(from_r)
+    shown["R, above"] = hexadecimal(from_r)
 
 for column in shown:
     check_bits(result.params, shown[column])

@@ -1,16 +1,18 @@
 """Execute the vignettes and write each as one page that loads nothing.
 
-    python vignettes/render.py [NAME ...] [--output FOLDER]
+    python vignettes/render.py [NAME ...] [--output FOLDER] [--record]
 
 A vignette is a text notebook, ``NN_name.py`` in jupytext's percent format. Formulas in
 its text, ``$...$`` and ``$$...$$``, become outlines; figures are SVG inside the page.
 ``{{expression}}`` in its text is a value at the end of the run, as in an f-string. NAME
-is that of a vignette, its number, or the path of another notebook of this kind.
+is that of a vignette, its number, or the path of another notebook of this kind. With
+``--record`` what R prints is written down for pages without R: see ``r_cells.py``.
 Needs the extra ``vignettes``: pip install 'pegasos_stats[vignettes]'.
 """
 
 import argparse
 import json
+import os
 import re
 import sys
 import time
@@ -45,6 +47,8 @@ def main() -> None:
     if not chosen:
         known = ", ".join(path.stem for path in sources())
         sys.exit(f"render.py: no vignette is called so; known are {known}.")
+    if options.record:
+        os.environ["PEGASOS_STATS_RECORD_R"] = "1"
     options.output.mkdir(parents=True, exist_ok=True)
     for path in chosen:
         began = time.monotonic()
@@ -57,6 +61,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Render the vignettes.")
     parser.add_argument("names", nargs="*", help="e.g. 01_first_fit, or 01")
     parser.add_argument("--output", type=Path, default=HERE.parent / "build/vignettes")
+    parser.add_argument("--record", action="store_true", help="keep what R prints")
     return parser.parse_args()
 
 
