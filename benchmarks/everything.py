@@ -23,7 +23,7 @@ from comparison import Comparison
 from threadpoolctl import threadpool_limits
 
 SCRIPTS = [
-    *("side_by_side", "sdca_time", "wide_time", "log_time", "kernel_optimum"),
+    *("side_by_side", "optimum_time", "wide_time", "log_time", "kernel_optimum"),
     *("selection_time", "path_time", "cold_start", "r_peers"),
 ]
 VERSIONS = """

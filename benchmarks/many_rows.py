@@ -2,7 +2,7 @@
 
     python benchmarks/many_rows.py [--rows 1000000] [--columns 50] [--peer]
 
-Prints, for each lambda and tolerance, processor time and elapsed time of SDCA. With
+Prints, for each lambda and tolerance, processor time and elapsed time of Optimum. With
 --peer LinearSVC too (hinge, dual, tol 1e-3, a penalised intercept, no certificate).
 Compilation is not timed. Ends with an error if a gap is above the tolerance.
 """
@@ -41,7 +41,7 @@ def times(run: Callable[[], object]) -> tuple[float, float]:
 
 
 def compare(problem: Problem, tol: float, repeats: int, has_peer: bool) -> str:
-    """The time of SDCA, and that of the other program once."""
+    """The time of Optimum, and that of the other program once."""
     solver, found, ours = Optimum(tol=tol, seed=1), [], []
 
     def by_reads() -> None:

@@ -86,7 +86,7 @@ def compare(
     yield Comparison.on(
         f"normal, lambda {problem.lam:g}",
         problem.X,
-        (f"SDCA, {problem.loss} loss, linear", f"tol={TOL:g}"),
+        (f"Optimum, {problem.loss} loss, linear", f"tol={TOL:g}"),
         (PEERS[package][2], "its own"),
         Ratio.of(ours, [float(number) for number in found[0]]),
         f"the other within {at / best.dual_objective - 1.0:.0e} of the minimum",

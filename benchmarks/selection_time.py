@@ -2,13 +2,13 @@
 
     python benchmarks/selection_time.py [--folds 10] [--count 30] [--most 120]
 
-Both fit the same values of lambda on the same folds: lambda_path by SDCA to a relative
-gap of 1e-3 with an intercept that is not penalised, GridSearchCV with SVC (linear
-kernel), LinearSVC (hinge) or LogisticRegression at their default tolerances. Prints
-seconds, the ratio, and the error rates at the lambda that each of them chose. SVC and
-LinearSVC are left out of a set where the first of their fits says that they would take
-more than --most seconds. The sets jhu_bio and a9a are read from the folder that
-PEGASOS_STATS_DATA names.
+Both fit the same values of lambda on the same folds: lambda_path by Optimum to a
+relative gap of 1e-3 with an intercept that is not penalised, GridSearchCV with SVC
+(linear kernel), LinearSVC (hinge) or LogisticRegression at their default tolerances.
+Prints seconds, the ratio, and the error rates at the lambda that each of them chose.
+SVC and LinearSVC are left out of a set where the first of their fits says that they
+would take more than --most seconds. The sets jhu_bio and a9a are read from the folder
+that PEGASOS_STATS_DATA names.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""SDCA with a free intercept beside liblinear, one thread, more columns than rows.
+"""Optimum with a free intercept beside liblinear, one thread, more columns than rows.
 
     python benchmarks/wide_time.py [--repeats 7] [--tol 1e-3] [--lam 1e-2 1e-3 1e-4]
 
-Prints what ``benchmarks/sdca_time.py`` prints. Beside the log loss stands
+Prints what ``benchmarks/optimum_time.py`` prints. Beside the log loss stands
 scikit-learn's LogisticRegression (liblinear, dual, tol 1e-3, a penalised intercept).
 Gaussian columns are made here; jhu_speech, jhu_nlp, rcv1 and reuters are read from the
 folder that PEGASOS_STATS_DATA names.
@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from comparison import Comparison
+from optimum_time import compare
 from scipy.sparse import csr_array
 from scipy.sparse import random as random_sparse
-from sdca_time import compare
 from sklearn.datasets import load_svmlight_file
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC

@@ -58,7 +58,7 @@ def test_equal_calls_have_equal_output(name):
 
 
 def test_seeds_are_1():
-    assert svm().fit().seed == ps.Optimum().seed == ps.Optimum(seed=None).seed == 1
+    assert ps.SDCA().seed == ps.Optimum().seed == ps.Optimum(seed=None).seed == 1
     assert ps.Folds.stratified(DATA["y"], 3).seed == ps.Bootstrap().seed == 1
     assert ps.cross_validate(svm(), folds=3).seed == 1
 

@@ -1,6 +1,6 @@
-"""SDCA with a free intercept beside scikit-learn's LinearSVC and SVC, one thread.
+"""Optimum with a free intercept beside scikit-learn's LinearSVC and SVC, one thread.
 
-    python benchmarks/sdca_time.py [--repeats 7] [--tol 1e-3] [--svc]
+    python benchmarks/optimum_time.py [--repeats 7] [--tol 1e-3] [--svc]
 
 Prints, for each data set and lam, the processor time to a relative gap of ``tol``, how
 many times that LinearSVC (hinge, dual, tol 1e-3, a penalised intercept, no certificate)
@@ -42,7 +42,7 @@ def excess(problem: Problem, model: Any, dual: float) -> float:
 def compare(
     name: str, problem: Problem, peer: Any, repeats: int, tol: float
 ) -> Comparison:
-    """SDCA beside a classifier of scikit-learn that solves nearly the same problem."""
+    """Optimum beside a classifier of scikit-learn that solves nearly the same."""
     found: Any = None
 
     def ours(seed: int) -> None:
@@ -58,7 +58,7 @@ def compare(
     return Comparison.on(
         f"{name}, lambda {problem.lam:g}",
         problem.X,
-        (f"SDCA, {problem.loss} loss, {shape}", f"tol={tol:g}"),
+        (f"Optimum, {problem.loss} loss, {shape}", f"tol={tol:g}"),
         (type(peer).__name__, f"tol={peer.tol:g}"),
         ratio,
         f"within {at.relative_gap:.0e} of the minimum, the other at most "
