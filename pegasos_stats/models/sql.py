@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial, reduce
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -412,6 +412,9 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
         raise
     except (LookupError, TypeError, ValueError):  # of a file that was made up
         raise cannot(f"The formula {shown(str(design.formula))}") from None
+    estimable = result.solution.estimable
+    if estimable is not None:
+        terms = list(compress(terms, estimable))
     if result.offsets is None:
         return terms
     return [*terms, *_known(result.offsets, types_of(design))]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Rows, Vector, read_only
-from pegasos_stats.checks import check_positive, number_of
+from pegasos_stats.checks import check_nonnegative, check_positive, number_of
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
@@ -82,7 +82,8 @@ def penalty_of(
             "lam",
             lam,
         )
-    return check_positive("lam", lam), "given"
+    check = check_nonnegative if loss == "log" else check_positive
+    return check("lam", lam), "given"
 
 
 @dataclass(frozen=True, eq=False)

@@ -171,3 +171,10 @@ def test_the_penalty_moves_coefficients_as_far_as_is_said():
     chosen = ps.logit(FORMULA, ELECTION, lam="cv").fit()
     assert "penalty moves" in str(chosen.summary())
     assert ps.svm(FORMULA, ELECTION).fit(cov_type="none").penalty_shift[0] == ""
+
+
+def test_sql_and_json_leave_out_what_is_not_estimable():
+    result = ps.logit("y ~ x + I(2 * x) + z", simulated()).fit()
+    written = json.loads(result.to_json())
+    assert [term["name"] for term in written["terms"]] == ["x", "z"]
+    assert result.to_sql() == ps.logit("y ~ x + z", simulated()).fit().to_sql()
