@@ -49,12 +49,12 @@ PURPOSES = {
         *["df_resid", "df_effective", "deviance", "null_deviance", "df_null", "llr"],
         *["llr_pvalue", "f_test", "vif", "get_influence", "resid_deviance"],
         *["resid_pearson", "resid_response", "hat_matrix_diag", "cooks_distance"],
-        *["resid_studentized"],
+        *["resid_studentized", "penalty_shift"],
     ],
     "Predict": [
         *["predict", "predict_proba", "predict_log_proba", "decision_function"],
         *["get_prediction", "fittedvalues", "predicted", "se", "summary_frame"],
-        *["pred_table"],
+        *["pred_table", "with_flic"],
         *["confusion", "roc", "plot_roc", "thresholds"],
         *["probabilities", "scores", "actual", "reliability", "error_rate"],
         *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],
@@ -69,7 +69,7 @@ PURPOSES = {
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
     *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
-    *["notes_on_errors", "refinement", "are_predictions"],
+    *["notes_on_errors", "refinement", "are_predictions", "profiled"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],
     *["generator", "goals", "has_own_steps", "may_end_early", "name", "options"],

@@ -21,7 +21,13 @@ from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import (
+    DataError,
+    OptionError,
+    UndefinedMetricWarning,
+    listing,
+    warn_caller,
+)
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, profile, wald
@@ -269,6 +275,8 @@ class LinearResults(Results):
             check_choice("method", method, ("wald", "profile"))
         if method == "profile" or (method is None and self._is_profiled):
             limits = pd.DataFrame(self._profile_limits(level))
+            for sentence in self._missing_limits(limits.to_numpy()):
+                warn_caller(sentence[:1].upper() + sentence[1:], UndefinedMetricWarning)
         else:
             limits = self._errors.frame(level)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
@@ -315,6 +323,23 @@ class LinearResults(Results):
             table = self._profiled_original if original else self.profiled
             return np.array(table.limits)
         return (self._original_profile if original else self._profile).limits(level)
+
+    def _missing_limits(self, limits: Matrix) -> list[str]:
+        """What is to be said of limits by the profiles that are infinite or missing."""
+        rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
+        found = []
+        for is_one, reason in (
+            (
+                rows.isna(),
+                "fits with it held do not converge, or are above the estimates",
+            ),
+            (rows.abs() == np.inf, "the likelihood does not fall"),
+        ):
+            if is_one.any(axis=None):
+                names = rows.index[is_one.any(axis=1)]
+                named = listing(list(names), summaries.LISTED)
+                found.append(f"the interval of {named} has no end: {reason}.")
+        return found
 
     def _with_profiles(
         self, table: pd.DataFrame, level: float, original: bool
@@ -1043,6 +1068,9 @@ class LinearResults(Results):
         found = self._missing() or self._uncertainty.remarks()
         if self.problem.penalty == "firth":
             found = [*found, summaries.FOR_PREDICTIONS]
+        if self._is_profiled and not self._missing():
+            texts = self._missing_limits(self.profiled.limits)
+            found = [*[Note("separation", "warning", text) for text in texts], *found]
         name, shift = self.penalty_shift
         if shift > SHRUNKEN and self.problem.lam_rule != "cv":
             found = [*found, summaries.shrinkage(name, shift)]

@@ -93,8 +93,6 @@ def separated(rng, n):
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("few", [False, True], ids=["many", "few"])
 def test_estimates_with_firths_penalty_are_those_of_brglm2(r, data, unit, few):
-    if not r.eval('requireNamespace("brglm2", quietly = TRUE)')[0]:
-        pytest.skip("brglm2 of R is not installed")
     formula = in_units(r, data, unit)
     if few:  # rows that are separated, or nearly
         hand_over(r, separated(np.random.default_rng(int(np.log10(unit)) + 9), 16))
