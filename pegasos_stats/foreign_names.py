@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar, cast
+from types import ModuleType, TracebackType
+from typing import Any, NoReturn, TypeVar, cast
 
 from pegasos_stats import errors
 
@@ -157,6 +157,18 @@ def missing_in_module(
     if importing and find_spec(f"{module}.{name}") is None:
         return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
     return errors.MissingAttributeError(f"{text}; {instead}.")
+
+
+def answer_calls_of_module(name: str, instead: str) -> None:
+    """Let a module that is called as a function say what to write."""
+
+    class Module(ModuleType):
+        def __call__(self, *args: object, **options: object) -> NoReturn:
+            raise errors.CallError(
+                f"{name} is a module and no function; write {instead}."
+            )
+
+    sys.modules[name].__class__ = Module
 
 
 def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:

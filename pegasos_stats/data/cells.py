@@ -5,7 +5,9 @@ one of them, so that no two codes become the same number.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping
+import shlex
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -53,6 +55,12 @@ def cell_reader(
 
 
 PLAIN = cell_reader()
+SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
+UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a number
+CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
+QUOTED = {"'": '"\'"'}  # shorter than by shlex
+MOST_UNITS = 3  # of a column
+THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 
 
 def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
@@ -79,6 +87,43 @@ def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
     found = pd.Series(whole, known.index, dtype=np.int64)
     complete = len(found) == len(cells)
     return found if complete else found.astype("Int64").reindex(cells.index)
+
+
+def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
+    """Options of the command line by which all cells are numbers; empty if none do.
+
+    Examples
+    --------
+    >>> options_that_read(["1,5", "22,75"]), options_that_read(["CHF 5", "CHF 7"])
+    ('--decimal ,', '--strip CHF')
+    >>> options_that_read(["2026-01-31", "2026-02-01"]), options_that_read(["W12"])
+    ('', '')
+    """
+    units = _units_of(cells)
+    for mark, thousands in product((decimal, ",", "."), ("", *THOUSANDS)):
+        read = cell_reader(mark, thousands, units)
+        if mark != thousands and all(read(cell) is not None for cell in cells):
+            return " ".join(
+                [f"--decimal {shlex.quote(mark)}"] * (mark != decimal)
+                + [f"--thousands {QUOTED.get(thousands) or shlex.quote(thousands)}"]
+                * bool(thousands)
+                + [f"--strip {shlex.quote(unit)}" for unit in units]
+            )
+    return ""
+
+
+def _units_of(cells: Sequence[str]) -> list[str]:
+    """Text beside the numbers: signs, or words with a blank, or the same for all."""
+    units, words = set[str](), set[str]()
+    for cell in cells:
+        for before, blank, blank_too, after in re.findall(UNIT, cell.strip()):
+            unit = before or after
+            is_sign = not any(letter.isalpha() for letter in unit)
+            (units if is_sign or blank or blank_too else words).add(unit)
+            if before and not (is_sign or blank) and before not in CURRENCIES:
+                return []  # such as of P12, the name of a row
+    same = words if len(words) == 1 and len(min(words)) > 1 else words & CURRENCIES
+    return sorted(units | same, key=len, reverse=True)[:MOST_UNITS]
 
 
 def cell_value(cell: object, read: Reader = PLAIN) -> object:

@@ -237,6 +237,9 @@ def as_data(data: object) -> pd.DataFrame:
         If `data` is neither.
     """
     if isinstance(data, pd.DataFrame):
+        cure = "A column has a name that cannot be compared; rename it by text."
+        with convert_errors(errors.ColumnError(cure)):
+            [(name == name, repr(name)) for name in data.columns]
         return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
@@ -247,6 +250,11 @@ def as_data(data: object) -> pd.DataFrame:
                 "data is a dictionary that makes no frame "
                 f"({errors.one_line(error)}); give columns of one length each."
             ) from None
+    if isinstance(data, str | os.PathLike) and "~" not in str(data):
+        raise errors.DataError(
+            f"data={errors.shown(str(data))} is text and no data; write path= for a "
+            "file to write, and pd.read_csv(path) or ps.scan(path) for one to read."
+        )
     raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "

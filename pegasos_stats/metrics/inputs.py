@@ -110,7 +110,10 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     if unknown.any():
         values, rows = labels[unknown].unique(), labels.index[unknown]
         where = f"{counted(len(rows), 'row')} ({listing(rows)})"
-        raise LabelError(f"The {labels.name} labels hold {listing(values)} in {where}.")
+        raise LabelError(
+            f"The {labels.name} labels hold {listing(values)} in {where}; known are "
+            f"{listing(levels)}: drop or recode these rows."
+        )
     return codes
 
 

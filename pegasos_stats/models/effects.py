@@ -132,7 +132,7 @@ class EffectRows:
     def checked(self, variables: object) -> list[Level]:
         """The predictors of these names, or raise `OptionError`; all for None."""
         if variables is None:
-            return self.names
+            return [name for name in self.names if not self.is_text(name)]
         known = [self._name(name) for name in as_list(variables)]
         if not known or len(set(known)) < len(known):
             raise OptionError(
@@ -198,7 +198,8 @@ class EffectRows:
 
     def at_means(self) -> "EffectRows":
         """The same with numeric predictors at their means, averaged to one row."""
-        numeric = [name for name in self.names if name not in self.levels]
+        names = (name for name in self.names if not self.is_text(name))
+        numeric = [name for name in names if name not in self.levels]
         means = {name: float(self.weights @ self.numbers(name)) for name in numeric}
         return replace(self, frame=self.at(means), averaged=True)
 
@@ -208,6 +209,12 @@ class EffectRows:
         for name, value in place.items():
             frame[name] = value  # type: ignore[call-overload]
         return frame
+
+    def is_text(self, name: Level) -> bool:
+        """Whether the formula computes with text that is no factor of the model."""
+        return name not in self.levels and pd.api.types.is_string_dtype(
+            self.frame[name]
+        )
 
     def numbers(self, name: Level) -> Vector:
         """Values of a numeric predictor, or `OptionError` if it is text."""
@@ -879,6 +886,11 @@ def margins(
         for name in steps
         if sloping and moved[name][1] is not None
     ]
+    if variables is None and (texts := [n for n in rows.names if rows.is_text(n)]):
+        notes.append(
+            f"{listing(texts)} is text that the formula computes with and is left out; "
+            "its levels have effects as a factor."
+        )
     return estimated(self, found(), rows, response, "contrast", at_means, notes)
 
 

@@ -50,6 +50,9 @@ OPERATOR_NAMES = {
 }  # fmt: skip
 
 
+REFUSED = {"BitXor": "^", "LShift": "<<", "RShift": ">>", "MatMult": "@"}
+
+
 class Expression(ABC):
     """An expression that passed the whitelist: a tree of the classes below.
 
@@ -279,7 +282,8 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
         calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)  # words of R and of Python
         for instead in filter(None, (suggestion(c, ("formula",)) for c in calls)):
             reason = instead
-        raise unusable(formula, f"{reason} in {code[:60]!r}") from None
+        written = code[:60].replace("**~", ":").replace("@", "%in%")
+        raise unusable(formula, f"{reason} in {written!r}") from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None
     return tree, quoted
@@ -385,7 +389,7 @@ class _Whitelist:
         kind = type(operator).__name__
         if (name := OPERATOR_NAMES.get(kind)) is None:
             power = "; write powers as x**2, not x^2" if kind == "BitXor" else ""
-            raise self._refusal(f"has the operator {kind.lower()}{power}")
+            raise self._refusal(f"has the operator {REFUSED.get(kind, kind)}{power}")
         parts = [self.read(operand) for operand in operands]
         values = [part.value for part in parts if isinstance(part, Constant)]
         if name in vocabulary.OPERATORS and len(values) == len(parts):
@@ -454,7 +458,8 @@ class _Whitelist:
             return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
         names = [*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.functions]
-        near = did_you_mean(what, [n.removeprefix(".") for n in names], ALIKE)
+        alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
+        near = did_you_mean(what, alike, ALIKE)
         return self._refusal(f"has {what!r}, which is not known{near}")
 
 

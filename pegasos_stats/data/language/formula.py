@@ -281,6 +281,13 @@ def outcome_of(
     [True, <NA>, False]
     """
     data = as_data(data)
+    with naming_columns(formula, data.columns):
+        return _outcome_of(formula, data, functions)
+
+
+def _outcome_of(
+    formula: str, data: pd.DataFrame, functions: Functions | None
+) -> DataColumn:
     expression = split_formula(formula)[0]
     name = factored(expression)
     if name not in data.columns or name != expression.strip("`"):
@@ -371,9 +378,11 @@ def read_terms(
     ColumnError
         If a column that it uses is not there or cannot be named in a formula.
     """
-    terms, _ = _terms_and_offsets(formula, data, intercept, functions)
     outcome = factored(split_formula(formula)[0])
-    if outcome in factors_of(terms, formula, data, functions)[0]:
+    with naming_columns(formula, data.columns):
+        terms, _ = _terms_and_offsets(formula, data, intercept, functions)
+        predictors = factors_of(terms, formula, data, functions)[0]
+    if outcome in predictors:
         raise expressions.refused(
             formula,
             "has its outcome among the predictors; take it out of the right-hand side.",
@@ -441,6 +450,36 @@ def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
     if left_out := [n for n in rest if n in empty and not is_written(n, formula)]:
         warn_empty(left_out)
     return [name for name in names if name not in empty]
+
+
+@contextmanager
+def naming_columns(formula: str, columns: Collection[Hashable]) -> Iterator[None]:
+    """Name a column that stands without backticks in a formula that cannot be read.
+
+    Examples
+    --------
+    >>> with naming_columns("y ~ . - Police-Nr", ["y", "Police-Nr"]):
+    ...     raise FormulaError("Column 'Nr' not found.")
+    Traceback (most recent call last):
+    pegasos_stats.errors.FormulaError: Column 'Nr' not found; write `Police-Nr` in ...
+    """
+    try:
+        yield
+    except (ColumnError, FormulaError) as error:
+        plain = " ".join(expressions.QUOTED.split(formula)[::2])
+        names = [
+            name
+            for name in columns
+            if isinstance(name, str)
+            and re.search(r"\W", name)
+            and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain)
+        ]
+        if not names:
+            raise
+        instead = f"write `{max(names, key=len)}` in backticks"
+        raise type(error)(
+            f"{re.split('[;:] |[.]$', str(error))[0]}; {instead}."
+        ) from None
 
 
 def has_value(column: DataColumn) -> bool:

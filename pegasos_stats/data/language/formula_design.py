@@ -46,7 +46,7 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.errors import ColumnError, counted, listing
+from pegasos_stats.errors import ColumnError, counted, listing, shown
 
 Each = TypeVar("Each")
 Codes: TypeAlias = NDArray[np.integer]
@@ -59,13 +59,16 @@ UNSEEN: tuple[Unseen, ...] = ("error", "missing")
 MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
 MANY = 10  # levels that a factor may well have, however many rows there are
 ROWS = 3  # to a level, with fewer of which a column seems to name its rows
+LOW_CODES, HIGH_CODES = (-99, -999, -9999, -99999), (999, 9999, 99999)
 LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 MOST_LEVELS = 10_000  # of one factor
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
 MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
 TOGETHER = 2048  # rows that are written at once
-NO_PREDICTOR = "has no predictor; add one."
+NO_PREDICTOR = (
+    "has no predictor; add one (null_deviance of a fit is that of the intercept alone)."
+)
 ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
 
 
@@ -116,6 +119,14 @@ class FactorCoding:
 
         if not isinstance(chosen, known.Contrasts):
             chosen = known.CustomContrasts(chosen)
+        base = getattr(chosen, "base", known.UNSET)
+        if base is not known.UNSET and base not in levels:
+            texts = {str(level): level for level in levels}  # as R names them
+            if base not in texts:
+                raise ValueError(
+                    f"{shown(base)} is no level of {text}, which has {listing(levels)}"
+                )
+            chosen = replace(chosen, base=texts[base])
         fixed = isinstance(chosen, known.CustomContrasts)
         written = chosen.get_factor_format(levels, reduced_rank=True)
         names = tuple(
@@ -183,9 +194,10 @@ class SuspiciousFactor:
     ----------
     name : str
         Of the column.
-    kind : "names" or "numbers"
+    kind : "names", "numbers" or "codes"
         What its values look like: names of the rows, or numbers, units and dates too;
-        in files of earlier versions dates by themselves.
+        in files of earlier versions dates by themselves. Or a column of numbers with a
+        code for missing values among them, such as -99.
     n_levels, n_rows : int
     words : tuple of str
         The values among numbers that are none, in order of appearance.
@@ -194,7 +206,7 @@ class SuspiciousFactor:
     """
 
     name: str
-    kind: Literal["names", "numbers", "dates"]
+    kind: Literal["names", "numbers", "dates", "codes"]
     n_levels: int
     n_rows: int
     words: tuple[str, ...] = ()
@@ -210,6 +222,12 @@ class SuspiciousFactor:
         the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
         """
         levels, rows = counted(self.n_levels, "level"), counted(self.n_rows, "row")
+        if self.kind == "codes":
+            return (
+                f"the column {self.name!r} holds {self.words[0]}, far from its "
+                "other numbers, as a code for missing values: it counts as a number. "
+                f"If it is a code, read it as missing: na_values={self.words[0]}."
+            )
         looks = f"has {levels} in {rows}, as names of rows: they"
         if self.kind == "numbers" and not self.words:
             looks = f"is text, though all its values are numbers: {levels}"
@@ -259,6 +277,32 @@ def doubtful_columns(
             found.append(SuspiciousFactor(name, "numbers", *of))
         elif n_rows < ROWS * len(known):
             found.append(SuspiciousFactor(name, "names", len(known), n_rows))
+    return tuple(found)
+
+
+def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousFactor, ...]:
+    """Columns of numbers, one of which is usually a code for missing values.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"age": [40, -99, 61], "x": [-99.0, -3.5, 8.0]})
+    >>> [(column.name, column.words) for column in coded_missing(frame)]
+    [('age', ('-99',))]
+    """
+    found = []
+    for name, column in frame.items():
+        low, high = float(column.min()), float(column.max())
+        for code, others in (
+            (low, column[column > low]),
+            (high, column[column < high]),
+        ):
+            is_low = code in LOW_CODES and len(others) and others.min() >= 0
+            is_high = code in HIGH_CODES and len(others) and 3 * others.max() < code
+            if is_low or (is_high and others.min() >= 0):
+                words = (f"{code:g}",)
+                found.append(
+                    SuspiciousFactor(str(name), "codes", 0, len(column), words)
+                )
     return tuple(found)
 
 
@@ -580,7 +624,8 @@ class FormulaDesign:
             spanning,
             rows.state,
             functions or {},
-            doubtful_columns(data, levels, len(used)),
+            doubtful_columns(data, levels, len(used))
+            + coded_missing(used[[n for n in used if n in rows.numbers]]),
             special_types(used[rows.variables]),
         )
         return design, design._of_rows(rows, data.index)

@@ -7,6 +7,7 @@ a function finds at the fit stays in its state, by which new rows are coded.
 """
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
@@ -19,7 +20,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask
-from pegasos_stats.errors import ColumnError, listing, shown
+from pegasos_stats.errors import (
+    ColumnError,
+    ColumnWarning,
+    counted,
+    listing,
+    shown,
+    warn_caller,
+)
 
 Value: TypeAlias = Any
 Compute: TypeAlias = Callable[..., Value]
@@ -284,6 +292,8 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
     others = right if isinstance(right, list) else [right]
+    if any(value is None for value in (left, *others)):
+        raise TypeError(f"'{name}' compares with None; write is.na(x)")
     if {"text", "number"} <= {*map(_kind, [left, *others])}:
         raise TypeError(f"'{name}' compares text with numbers")
     if name in COMPARISONS and not isinstance(right, list):
@@ -304,6 +314,11 @@ BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
 BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
 DIGITS = 15  # decimal ones of a double
 BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
+# What Python says of arguments that are none.
+RAW = re.compile(
+    "required positional|NoneType|'(int|float|str|list|dict)' object|operand|empty iter"
+    "|out of (range|bounds)|has no attribute|not supported between|list-like"
+)
 TYPES = "bool category float float32 float64 int int32 int64 object str"
 OF_NUMBERS = ["as_numeric", "as_integer", "as_logical", "hashed", "np.nan_to_num"]
 PATTERN = set("\\^$.|?*+()[]{}")
@@ -686,10 +701,10 @@ class Function:
         except Exception as error:
             if times:
                 raise no_number(times[0].name, times[0].dtype) from None
-            if isinstance(error, TypeError) and "required positional" in str(error):
-                takes = ", ".join(self.words.split())
-                raise TypeError(f"{called}() takes {takes}; give them") from None
-            raise
+            if not RAW.search(str(error)):
+                raise
+            takes = ", ".join(self.words.split()) or "columns"
+            raise TypeError(f"{called}() takes {takes}, and not these") from None
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:
@@ -712,8 +727,16 @@ def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
 
     path, _, last = name.rpartition(".")
     transform = getattr(TRANSFORMS[path], last) if path else TRANSFORMS[name]
-    if name == "bs" and BEYOND in words["_state"]:
-        words.setdefault("extrapolation", words["_state"][BEYOND])
+    if name in SPLINES and "knots" in (state := words["_state"]):
+        low, high = state["lower_bound"], state["upper_bound"]
+        beyond = int(((arguments[0] < low) | (arguments[0] > high)).sum())
+        if beyond and BEYOND not in state and "extrapolation" not in words:
+            warn_caller(
+                f"{name}() goes on beyond the rows of the fit, {low:g} to {high:g}, in "
+                f"{counted(beyond, 'row')}, as in R; extrapolation= has other ways.",
+                ColumnWarning,
+            )
+        words.setdefault("extrapolation", state.get(BEYOND, "extend"))
     found = transform(*arguments, **words)
     plain = getattr(found, "__wrapped__", found)
     if not isinstance(plain, dict):
@@ -782,6 +805,7 @@ def _method(
 
 OF_TEXT = "len lower upper strip title capitalize"
 SPREADS = ("std", "var")
+SPLINES = ("bs", "cr", "cs")  # a cyclic one has no end
 BASIS = "x df knots degree include_intercept lower_bound upper_bound extrapolation"
 CUBIC = "x df knots lower_bound upper_bound constraints extrapolation"
 # Contrasts may stand without brackets, as in C(g, contr.sum).

@@ -144,7 +144,9 @@ def model_of(
     if (formula := files.formula_for(options, train)) is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
-    return kind.from_formula(formula, train.data, **arguments)
+    model = kind.from_formula(formula, train.data, **arguments)
+    files.check_numbers(model.design, train)
+    return model
 
 
 # ----------------------------------------------------------- fit and report
@@ -417,6 +419,8 @@ def _evaluated(
     if options.model.kernel is not None and options.cv is not None:
         fitting.pop("groups", None)  # they are those of the folds
     new = None if test is None else test.labelled
+    if test is not None:
+        files.check_outcome(model.design, train, test)
     result = model.fit(
         solver,
         trace=output.trace,

@@ -15,10 +15,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors, writing
-from pegasos_stats.data import files, svmlight
+from pegasos_stats.data import cells, files, svmlight
 from pegasos_stats.data.cells import NUMBERS, TEXT, Kinds, as_text, is_text
-from pegasos_stats.data.design import missing_cure
+from pegasos_stats.data.design import Design, missing_cure
+from pegasos_stats.data.language.formula_design import MANY, FormulaDesign
+from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan import files as scans
+from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
@@ -236,6 +239,51 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
         apart.append(options.errors.groups)
     names = [_quoted(name) for name in map(str, apart) if name in train.columns]
     return " - ".join([f"{_quoted(outcome)} ~ .", *names])
+
+
+def check_outcome(design: Design, train: InputRows, test: InputRows) -> None:
+    """Raise `DataError` where test data have no column of the outcome."""
+    one_column = files.separator_in(test.columns, "")  # of several
+    if design.formula is None or test.format == "svmlight" or one_column:
+        return
+    nothing = pd.DataFrame({name: [] for name in train.columns})
+    wanted = columns_of_outcome(str(design.formula), nothing, "files")
+    if missing := [name for name in wanted if name not in test.columns]:
+        raise DataError(
+            f"--test {test.path} has no column {errors.listing(missing)}, the outcome; "
+            "save the model by --save a.model, and predict rows without labels by "
+            f"pegasos-stats predict a.model {test.path}."
+        )
+
+
+def check_numbers(design: Design, train: InputRows) -> None:
+    """Raise `DataError` for a column of numbers that an option reads, and text else.
+
+    Raises
+    ------
+    DataError
+        Naming the options.
+    """
+    inner = unscaled(design)
+    if not isinstance(inner, FormulaDesign) or scans.ending_of(train.path) not in (
+        None,
+        *scans.SEPARATORS,
+    ):
+        return
+    style = train.style
+    read = cells.cell_reader(style.decimal, style.thousands, style.strip)
+    for name in {*inner.codings} & {*inner.variables}:
+        levels = [str(level) for level in inner.codings[name].levels]
+        first = next((level for level in levels if read(level) is None), "")
+        if len(levels) <= MANY or not first:
+            continue
+        if options := cells.options_that_read(levels, style.decimal):
+            at_once = "" if train.format == "csv" else "without --memory, and "
+            raise DataError(
+                f"The column {name!r} of {train.path} is text, as {first!r} is no "
+                f"number: {len(levels):,} levels. Read it {at_once}by {options}; or "
+                f"write C({_quoted(name)}) in --formula if its levels are meant."
+            )
 
 
 def _quoted(name: str) -> str:

@@ -1,0 +1,86 @@
+"""What a formula cannot do is said in a sentence that names what helps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import CallError, ColumnWarning, PegasosStatsError
+
+N = 60
+rng = np.random.default_rng(2)
+DATA = pd.DataFrame(
+    {
+        "y": rng.choice(["a", "b"], N),
+        "x": np.linspace(0, 5, N),
+        "w": rng.choice(["1", "3"], N),
+        "k": rng.integers(0, 4, N),
+        "g": rng.choice(["u", "v"], N),
+        "Kosten (CHF)": rng.normal(size=N),
+        "Police-Nr": range(N),
+    }
+)
+RAW = ["NoneType", "object", "operand", "tuple index", "bitxor", "lambda", "positional"]
+CURES = {
+    "relevel(factor(w), ref='2')": "'2' is no level of .* '1', '3'",
+    "C(w, Treatment('2'))": "'1', '3'",
+    "poly(x, None)": "poly.. takes x, degree",
+    "cut(x, None)": "cut.. takes x, breaks",
+    "np.maximum(x)": "np.maximum.. takes x, y",
+    "pmin()": "pmin.. takes columns",
+    "ns(x, knots=5)": "ns.. takes x, df, knots",
+    "scale(None)": "scale.. takes",
+    "I(x ^ 2)": r"the operator \^; write powers as x\*\*2",
+    "I(x << 2)": "the operator <<",
+    "I(x == None)": r"write is.na\(x\)",
+    "Kosten (CHF)": r"write `Kosten \(CHF\)` in backticks",
+    "log(Kosten (CHF))": r"write `Kosten \(CHF\)` in backticks",
+    ". - Police-Nr": "write `Police-Nr` in backticks",
+    "lag(x)": r"shift\(1\)",
+    "1": "null_deviance",
+}
+
+
+@pytest.mark.parametrize("terms", CURES)
+def test_a_cure_is_named(terms):
+    with pytest.raises(PegasosStatsError, match=CURES[terms]) as caught:
+        ps.logit(f"y ~ {terms}", DATA, lam=1.0)
+    assert not any(word in str(caught.value) for word in RAW)
+
+
+def test_levels_of_numbers_are_named_by_their_text_as_in_r():
+    names = ps.logit("y ~ relevel(factor(k), ref='2')", DATA, lam=1.0).names
+    assert [name[-4:] for name in names] == ["T.0]", "T.1]", "T.3]"]
+
+
+@pytest.mark.parametrize("spline", ["bs(x, df=4)", "cr(x, df=4)", "cs(x, df=4)"])
+def test_splines_go_on_beyond_the_rows_of_the_fit_with_a_warning(spline):
+    result = ps.logit(f"y ~ {spline}", DATA, lam=0.1).fit()
+    told = f"{spline[:-1]}, extrapolation='extend')"
+    expected = ps.logit(f"y ~ {told}", DATA, lam=0.1).fit()
+    new = pd.DataFrame({"x": [1.0, 7.0, -2.0]})
+    with pytest.warns(ColumnWarning, match="beyond .* 0 to 5, in 2 rows, as in R"):
+        scores = result.decision_function(new)
+    np.testing.assert_allclose(scores, expected.decision_function(new), rtol=1e-6)
+
+
+def test_effects_leave_out_only_the_text_that_has_none():
+    result = ps.logit("y ~ x + I(g == 'u')", DATA, lam=0.1).fit()
+    both = [result.margins(v, at=a).tidy() for v in (None, "x") for a in (None, "mean")]
+    for one, other in zip(both[:2], both[2:], strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    assert "'g' is text that the formula computes with" in str(result.margins())
+    with pytest.raises(PegasosStatsError, match="'g' is text, and has no effect"):
+        result.margins("g")
+
+
+def test_calls_with_a_path_and_of_a_module_are_answered():
+    result = ps.logit("y ~ x", DATA, lam=1.0).fit()
+    with pytest.raises(
+        PegasosStatsError, match=r"'x\.html' is text and no data; .*path="
+    ):
+        result.report("x.html")
+    with pytest.raises(CallError, match=r"write ps\.datasets"):
+        ps.data()
+    with pytest.raises(PegasosStatsError, match="known are 'a', 'b'"):
+        result.confusion(DATA, actual=["q"] * N)
