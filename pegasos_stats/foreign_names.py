@@ -254,8 +254,26 @@ def missing_attribute(
         instead = "" if near else suggestion(name, ("names", "fitted"))
     if not instead and near and (not general or folded(near) == folded(name)):
         instead = f"write {called}.{near}"
-    instead = instead or _of_owner(general, owner, called) or NOTHING.format(called)
+    instead = _existing(instead or _of_owner(general, owner, called), owner, called)
+    instead = instead or NOTHING.format(called)
     return errors.MissingAttributeError(f"{text}; {instead}.")
+
+
+def _existing(instead: str, owner: object, called: str) -> str:
+    """The alternatives of an answer that name what the object has; empty if none does.
+
+    What a fit without coefficients lacks, those with coefficients have.
+    """
+    if called == "classifier":  # whose attributes are there after fit()
+        return instead
+    own, name = {*dir(owner)}, re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
+    first, *others = instead.removeprefix("write ").split(", or ")
+    known = [each for each in (first, *others) if {*name.findall(each)} <= own]
+    if len(known) == 1 + len(others):
+        return instead
+    if not known and called == "result":
+        return f"fits of ps.logit() and ps.svm() have it: {instead}"
+    return f"write {', or '.join(known)}" if known else ""
 
 
 def missing_key(key: object, known: Iterable[str]) -> errors.MissingKeyError:

@@ -47,6 +47,50 @@ def objects():
     }
 
 
+def other_objects():
+    """Objects of the package beside those that a call may begin with."""
+    rng = np.random.default_rng(1)
+    d = pd.DataFrame({"x": rng.standard_normal(80), "y": rng.integers(0, 2, 80)})
+    d["z"] = d["x"] * 0.5 + rng.standard_normal(80)
+    models = [ps.logit(f"y ~ {terms}", d, lam=1e-9) for terms in ("x", "x + z")]
+    one, two = (model.fit() for model in models)
+    table = two.confusion(d)
+    yield from (ps.kernel_svm("y ~ x + z", d, lam=0.1).fit(), table, two.plot, two)
+    yield from (ps.compare_models([one, two]), ps.anova(one, two), two.margins())
+    yield from (
+        ps.compare_errors(dict(zip("ab", models, strict=True))),
+        two.t_test("x = 0"),
+        two.summary(),
+    )
+    yield from (two.wald_test("x = 0"), two.predictions(data=d.head()), models[0])
+    yield from (ps.cross_validate(models[0], folds=3), ps.lambda_path(models[0]))
+    labels = [fit.predict() for fit in (one, two)]
+    yield ps.compare_predictions(d["y"], *labels)
+
+
+def test_answers_name_what_an_object_has():
+    """An answer that names another name that is not there would be asked in turn."""
+    sections, names = [foreign_names.table()["names"]], set()
+    while sections:
+        for known in sections.pop().values():
+            if isinstance(known, dict):
+                sections.append(known)
+            else:
+                names |= {*known.split()}
+    for owner in other_objects():
+        own = {*dir(owner)}
+        called = inspect.getclosurevars(type(owner).__getattr__).nonlocals["called"]
+        named = re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
+        for name in names - own:
+            with pytest.raises(MissingAttributeError) as caught:
+                getattr(owner, name)
+            answer = str(caught.value).partition("; ")[2]
+            if "fits of ps.logit() and ps.svm() have it" not in answer:
+                assert {*named.findall(answer)} <= own, (type(owner), name, answer)
+            for attribute in re.findall(r"\bps\.([a-z]\w*)", answer):
+                assert hasattr(ps, attribute), (name, answer)
+
+
 def is_answer(answer, instead):
     """Whether it works where it should, or names what to write instead."""
     return answer == instead if instead == "works" else instead in answer
