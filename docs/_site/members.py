@@ -68,7 +68,7 @@ PURPOSES = {
 # Public for other modules of the package, not for its users.
 HIDDEN = {
     *["certificate", "coefficient_cells", "coefficient_table", "counted"],
-    *["constants", "displayed", "estimated", "groups", "has_covariance", "lines"],
+    *["constants", "null_space", "estimated", "groups", "has_covariance", "lines"],
     *["notes_on_errors", "refinement", "are_predictions", "profiled"],
     *["scaling", "unread", "design", "coding", "held_out", "in_columns", "names"],
     *["of_sample", "offsets", "recorder", "solve", "dropped", "loss", "columns"],

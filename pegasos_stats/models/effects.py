@@ -31,6 +31,7 @@ from pegasos_stats.data.sample import RowIndex
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.solvers.separation import MOSTLY, is_unbounded
 
@@ -58,9 +59,14 @@ JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
-    "Estimates, errors and intervals are of the penalised fit, with lambda taken as "
-    "fixed beforehand. They are for these rows: for the population that the rows are "
-    "from, intervals would be wider."
+    "Estimates and intervals are for the penalised model, with lambda taken as fixed. "
+)
+OF_THESE_ROWS = (
+    "Standard errors treat the rows as fixed; for inference about a population they "
+    "are too small."
+)
+PINNED = (
+    "Where all resamples give the same value there is no p-value and no interval (NaN)."
 )
 INCREASED = (
     "+ is the change if each value is increased by this amount, or decreased where a "
@@ -559,6 +565,23 @@ class Estimand:
             found = found - (self.shares * slope) @ self.other
         return np.asarray(found)
 
+    def broken(self, null: NullSpace, response: Response) -> Mask:
+        """Which equations of the training rows it breaks, shape (q,).
+
+        A mean score breaks those that it breaks on average, a mean of probabilities or
+        shares those of any of its rows.
+        """
+        if response.curve == "score":
+            k = len(null.directions)
+            J = self.gradient(np.zeros(self.rows.shape[1]), response)
+            return np.asarray(null.broken_by(J[None, :k])[0])
+        sides = [
+            each for each in (self.rows, self.other, self.direction) if each is not None
+        ]
+        counted = self.shares != 0.0
+        broken = [null.broken_by(Z[counted, :-2]).any(axis=0) for Z in sides]
+        return np.asarray(np.any(broken, axis=0))
+
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
         """Whether most of its rows, or of the others, have scores without limit."""
         sides = [self.rows] if self.other is None else [self.rows, self.other]
@@ -581,14 +604,15 @@ def with_errors(
     values: Matrix,
     J: Matrix,
     unlimited: Mask,
+    undetermined: Mask,
     names: Sequence[str],
-    noise: Vector | None = None,
 ) -> wald.ContrastTests:
     """Functions of the coefficients with their errors, see the module.
 
     Where balanced weights were taken off, errors allow for what that depends on, the
     shares of the classes. There are none of predictions for separated rows, which vary
-    by chance but not with the coefficients.
+    by chance but not with the coefficients. What the training rows do not determine is
+    NaN.
 
     Parameters
     ----------
@@ -597,28 +621,21 @@ def with_errors(
         By the fit, and by each resample.
     J : float64 array, shape (m, k + 2)
         Derivatives by ``theta``.
-    unlimited : bool array, shape (m,)
+    unlimited, undetermined : bool arrays, shape (m,)
     names : list of str, length m
-    noise : float64 array, shape (m,), optional
-        What of each effect is the solver's.
     """
-    effect, J = values[:, 0], J[:, :-1]
+    effect, (J, shift) = values[:, 0], (J[:, :-2], J[:, -2])
     sd, df, resampled = np.full(len(effect), np.nan), np.inf, None
     if isinstance(estimate, wald.BootstrapResult):
         replicates = values[:, 1:].T
         covariance = np.diag(replicates.var(axis=0, ddof=1))
-        resampled = estimate.mapped(effect, replicates, covariance, J[:, :-1])
+        resampled = estimate.mapped(effect, replicates, covariance, J)
         sd = resampled.std_error
     elif estimate is not None:
-        V = np.pad(estimate.matrix, (0, 1))  # with the shift of the classes
-        if estimate.prior is not None:
-            V[-1] = V[:, -1] = estimate.prior
-        sd, df = (
-            np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", J, V, J), 0.0)),
-            estimate.df,
-        )
-    sd, null = np.where(unlimited, np.nan, sd), np.zeros(len(effect))
-    return wald.ContrastTests(names, effect, sd, null, df, resampled, noise)
+        sd, df = np.sqrt(estimate.variances(J, shift)), estimate.df
+    effect, null = np.where(undetermined, np.nan, effect), np.zeros(len(effect))
+    sd = np.where(unlimited | undetermined, np.nan, sd)
+    return wald.ContrastTests(names, effect, sd, null, df, resampled)
 
 
 # ------------------------------------------------------ average effects and predictions
@@ -970,7 +987,7 @@ def estimated(
     notes: list[str],
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
-    theta = np.nan_to_num(np.asarray(result.params, dtype=np.float64))
+    theta, null = result._theta, result._null_space
     options, problem = result.cov_type, result.problem
     why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
     missing = [why] * bool(why)
@@ -978,11 +995,9 @@ def estimated(
         missing = [] if problem.has_rows else [NO_RESAMPLES]
         result = result.with_covariance(RESAMPLES) if problem.has_rows else result
     # for predictors as the fit has standardized them
-    estimate = (
-        None if missing else result._errors.covariance.original(np.eye(len(theta)))
-    )
+    estimate = None if missing else wald.at_fixed_scale(result._errors.covariance)
     fits = fits_of(theta, estimate, problem.prior_shift)
-    keys, names, values, gradients, unlimited = [], [], [], [], []
+    keys, names, values, gradients, unlimited, broken = [], [], [], [], [], []
     for (term, contrast, place, label), estimand in found:
         at_place = {f"at_{name}": value for name, value in place.items()}
         keys.append({"term": term, column: contrast} | at_place)
@@ -990,17 +1005,27 @@ def estimated(
         values.append(estimand.values(fits, response))
         gradients.append(estimand.gradient(fits[:, 0], response))
         unlimited.append(estimand.is_unlimited(getattr(estimate, "unbounded", None)))
-    J, solver_noise = np.array(gradients), result._noise()
-    noise = np.abs(J[:, :-2]) @ solver_noise
+        broken.append(estimand.broken(null, response))
+    breaks = np.array(broken, dtype=bool).reshape(len(keys), -1)
+    undetermined = np.asarray(breaks.any(axis=1))
     tests = with_errors(
-        estimate, np.array(values), J, np.array(unlimited), names, noise
+        estimate,
+        np.array(values),
+        np.array(gradients),
+        np.array(unlimited),
+        undetermined,
+        names,
     )
+    if undetermined.any():
+        notes.append(null.reason(breaks))
+    if tests.is_pinned.any():
+        notes.append(PINNED)
     if estimate is not None:
         defined = not np.isnan(estimate.matrix).all()
         kind = f"{result._uncertainty.kind}."
         notes += [kind] if defined else [note.sentence for note in estimate.notes]
         notes += [note.sentence for note in result._uncertainty.separated()]
-        notes.append(OF_PENALISED)
+        notes.append(OF_PENALISED * bool(problem.lam) + OF_THESE_ROWS)
     positive = errors.plain(result.coding.positive)
     outcomes = {
         "probability": f"probability of {positive}",
@@ -1124,14 +1149,16 @@ def effects(
 def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
     """Values just below and above those of a predictor, or on that side with a value.
 
-    Steps are relative where all values have one sign, so that ``log(x)`` stays defined;
-    else they are relative to the standard deviation too.
+    Steps are relative to the standard deviation, which of years or dates is a small
+    part of the values. Where all values have one sign they are relative to values below
+    it, so that ``log(x)`` stays defined.
     """
     x, known = here.numbers(name), whole.numbers(name)
-    spread = whole.spread(name) or 1.0
+    spread = whole.spread(name)
     one_sign = (known >= 0.0).all() or (known <= 0.0).all()
-    small = np.abs(x) if one_sign else np.maximum(np.abs(x), spread)
-    size = np.where(small > 0.0, small, spread)
+    size = np.full(x.shape, spread or 1.0)
+    if one_sign or not spread:
+        size = np.where(x == 0.0, size, np.minimum(np.abs(x), spread or np.inf))
     low, high = x - CENTRAL * size, x + CENTRAL * size
     down, up = (here.valued({name: values}) for values in (low, high))
     low = np.where(up, low, x - ONE_SIDED * size)
@@ -1157,6 +1184,8 @@ class RowPredictions:
     response : Response
         Whether predictions are probabilities or scores.
     has_intercept : bool
+    null : NullSpace
+        What the training rows do not determine.
 
     Examples
     --------
@@ -1174,6 +1203,7 @@ class RowPredictions:
     covariance: wald.Estimate
     response: Response
     has_intercept: bool
+    null: NullSpace
 
     @property
     def linpred(self) -> "pd.Series[float]":
@@ -1236,12 +1266,34 @@ class RowPredictions:
 
     def _block(self, begin: int) -> wald.ContrastTests:
         """Scores of some rows, with their errors."""
+        Z = self._rows(begin)
+        undetermined = self.null.undetermined(Z[:, :-2])
+        unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
+        names = [""] * len(Z)
+        values = Z @ self.fits
+        return with_errors(self.covariance, values, Z, unlimited, undetermined, names)
+
+    def _rows(self, begin: int) -> Matrix:
+        """Some rows, see `completed`."""
         some, offset = slice(begin, begin + BLOCK), self.matrix.offset
         X = dense_rows(self.matrix.values[some])
         known = None if offset is None else offset[some]
-        Z = completed(X, self.has_intercept, self.response.shifts, known)
-        unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
-        return with_errors(self.covariance, Z @ self.fits, Z, unlimited, [""] * len(Z))
+        return completed(X, self.has_intercept, self.response.shifts, known)
+
+    def warn(self) -> None:
+        """Warn of rows whose prediction the training rows do not determine."""
+        if not len(self.null.columns):
+            return
+        begins = range(0, self.matrix.values.shape[0], BLOCK)
+        rows = (self._rows(begin)[:, :-2] for begin in begins)
+        broken = np.concatenate([self.null.broken_by(each) for each in rows])
+        if number := int(broken.any(axis=1).sum()):
+            errors.warn_caller(
+                f"{errors.counted(number, 'prediction')} "
+                f"{'is' if number == 1 else 'are'} "
+                f"{self.null.reason(broken)}",
+                errors.UndefinedMetricWarning,
+            )
 
 
 def get_prediction(
@@ -1272,7 +1324,9 @@ def get_prediction(
     -------
     RowPredictions
         With ``summary_frame(alpha)``, whose columns are ``predicted, se, ci_lower,
-        ci_upper``, on the index of `data`; NaN in rows with missing values.
+        ci_upper``, on the index of `data`; NaN in rows with missing values, and in
+        those that the training rows do not determine, as with a value in a column that
+        was constant there.
 
     Raises
     ------
@@ -1282,17 +1336,26 @@ def get_prediction(
         If there are no rows, as for a loaded fit without `data`; for files and Dask.
     ColumnError
         As for `decision_function`.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the training rows do not determine a prediction.
     """
     if data is None and not self.problem.has_rows:
         raise DataError(
             "The rows of the fit are not in memory; give others, get_prediction(data)."
         )
-    theta = np.nan_to_num(np.asarray(self.params, dtype=np.float64))
-    covariance = self._errors.covariance.original(np.eye(len(theta)))
-    return RowPredictions(
+    theta = self._theta
+    covariance = wald.at_fixed_scale(self._errors.covariance)
+    found = RowPredictions(
         self._matrix(data, unseen, offset),
         fits_of(theta, covariance, self.problem.prior_shift),
         covariance,
         Response.by(self, "link" if self.problem.loss == "hinge" else scale),
         self.problem.intercept,
+        self._null_space,
     )
+    if data is not None:
+        found.warn()
+    return found

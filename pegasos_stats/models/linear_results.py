@@ -32,11 +32,13 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, profile, wald
 from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import (
     bread_at,
     inverse_of,
     no_ml,
+    null_directions,
     penalty_of,
     sandwich,
 )
@@ -49,7 +51,6 @@ from pegasos_stats.solvers.problem import Problem, Solution
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
-LARGEST = 1e300  # of noise, where a column is 0 in all rows
 SHRUNKEN = 0.5  # standard errors by which a penalty may move a coefficient in silence
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
@@ -59,7 +60,7 @@ CARRIED = (
     "shortfall",
     "n_reads",
     "constants",
-    "_spread",
+    "null_space",
     "profiled",
 )
 
@@ -129,12 +130,53 @@ class LinearResults(Results):
     def coef(self) -> "pd.Series[float]":
         """Coefficients ``beta``, shape (p,), the intercept left out.
 
-        NaN for columns that are combinations of others, with ``lam=0``.
+        NaN where the training rows do not determine one, as of a constant column;
+        `notes` name it.
         """
-        beta, estimable = self.solution.beta.copy(), self.solution.estimable
-        if estimable is not None:
-            beta[~estimable] = np.nan
+        first = int(self.problem.intercept)
+        beta = np.where(self._null_space.mask(), np.nan, self._theta)[first:]
         return pd.Series(beta, index=list(self.design.names), name="coef")
+
+    @property
+    def _theta(self) -> Vector:
+        """The intercept, if there is one, and coefficients, 0 of columns left out."""
+        alpha = [self.intercept] * self.problem.intercept
+        return np.concatenate([alpha, self.solution.beta])
+
+    @cached_property
+    def null_space(self) -> NullSpace:
+        """What the training rows do not determine.
+
+        With ``lam = 0`` columns that are combinations of others; with a penalty those
+        that are constant, of which only the penalty says something.
+        """
+        names, problem = list(self.design.names), self.problem
+        first, estimable = int(problem.intercept), self.solution.estimable
+        if estimable is not None and not self.constants[~estimable].all():
+            columns = np.flatnonzero(~estimable)
+            directions = null_directions(*self._weighed[:2])
+            named = tuple(names[j] for j in columns)
+            return NullSpace(named, columns + first, directions)
+        constant = self.constants & self._is_at_optimum
+        if not problem.lam:
+            constant = np.zeros(len(names), dtype=bool)
+            constant = constant if estimable is None else ~estimable
+        values = self._moments[0] if self._moments else np.zeros(len(names))
+        return NullSpace.of_constants(names, constant, values, problem.intercept)
+
+    @property
+    def _null_space(self) -> NullSpace:
+        """The same; nothing for files of earlier versions."""
+        if "null_space" in vars(self) or self._moments is not None:
+            return self.null_space
+        nothing = np.zeros(self.problem.p)
+        names, free = list(self.design.names), self.problem.intercept
+        return NullSpace.of_constants(names, nothing > 0.0, nothing, free)
+
+    @property
+    def _is_at_optimum(self) -> bool:
+        """Whether the solver goes to the optimum, where constant columns have 0."""
+        return (self.refinement or self.solver).to_optimum
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -222,8 +264,8 @@ class LinearResults(Results):
         """Covariance of `params`, shape (k, k), by name; NaN where `bse` is."""
         errors, names = self._errors, self.params.index
         matrix = errors.covariance.matrix.copy()
-        matrix[errors.unlimited] = np.nan
-        matrix[:, errors.unlimited] = np.nan
+        missing = np.isnan(errors.std_error)
+        matrix[missing] = matrix[:, missing] = np.nan
         return pd.DataFrame(matrix, index=names, columns=names)
 
     def conf_int(
@@ -574,8 +616,8 @@ class LinearResults(Results):
         if problem.loss == "hinge" or problem.p > wald.MOST_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, solution, SANDWICH)
-        names = "separated", "unbounded", "aliased"
-        return replace(resampled, **{name: getattr(plain, name) for name in names})
+        separated, unbounded = plain.separated, plain.unbounded
+        return replace(resampled, separated=separated, unbounded=unbounded)
 
     @property
     def has_covariance(self) -> bool:
@@ -584,8 +626,7 @@ class LinearResults(Results):
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
-        theta = np.nan_to_num(np.asarray(self.params))
-        return wald.Uncertainty(self, theta, self.estimated, self._noise())
+        return wald.Uncertainty(self, self._theta, self.estimated, self._null_space)
 
     @property
     def _errors(self) -> wald.Uncertainty:
@@ -853,9 +894,8 @@ class LinearResults(Results):
         -------
         DataFrame
             Columns ``term, estimate, std_error, statistic, p_value, conf_low,
-            conf_high``; with ``cov_type="none"`` all but the first two are NaN.
-            Estimates, errors and limits that move the score by less than 1e-5 for a
-            standard deviation of their column are 0; `params` has what they are.
+            conf_high``; with ``cov_type="none"`` all but the first two are NaN. So is
+            a coefficient that the training rows do not determine.
 
         Raises
         ------
@@ -941,8 +981,11 @@ class LinearResults(Results):
         """The table of `summary` as it is shown, the notes on it, and its last line."""
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
-        table = self.displayed(self.coefficient_table(1.0 - alpha))
+        table = self.coefficient_table(1.0 - alpha)
         shown, footer = summaries.largest(table, max_terms)
+        if len((null := self._null_space).columns):
+            why = null.reason(nothing="-")
+            footer = " ".join([why, *[footer] * bool(footer)])
         if references := [f"{n} {level}" for n, level in self.reference_levels.items()]:
             more = ", ..." * (len(references) > MOST_REFERENCES)
             named = ", ".join(references[:MOST_REFERENCES]) + more
@@ -954,8 +997,8 @@ class LinearResults(Results):
             cells = summaries.coefficient_cells(shown, alpha, resampled)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
-            original[shown["estimate"] == 0.0] = 0.0
             cells["original"] = [tables.aligned(value) for value in original]
+            cells = cells.replace("nan", "-")
         return cells, notes, footer
 
     @property
@@ -981,7 +1024,7 @@ class LinearResults(Results):
     def _repr_html_(self) -> str:
         if self.has_covariance:
             return self.summary().to_html()
-        table, footer = summaries.largest(self.displayed(self._table(0.95, None)), 30)
+        table, footer = summaries.largest(self._table(0.95, None), 30)
         text = "For standard errors, p-values and intervals see summary()."
         notes = [Note("standard errors", "note", text)]
         shown = summaries.summary_of(
@@ -1000,63 +1043,22 @@ class LinearResults(Results):
         original = original and self.scaling is not None
         if errors is None:
             theta = self.params_original if original else self.params
-            return wald.untested(theta, self._noise(original)).frame(
-                level, list(theta.index)
-            )
+            return wald.untested(theta).frame(level, list(theta.index))
         if original and self.scaling is not None:
-            undone = self.scaling.undoing(self.problem.intercept)
-            errors = errors.original(undone, self._noise(original))
+            errors = errors.original(self.scaling.undoing(self.problem.intercept))
         table = errors.frame(level)
         if not (self._is_profiled and errors.is_defined):
             return table
         return self._with_profiles(table, level, original)
 
-    def displayed(self, table: pd.DataFrame, original: bool = False) -> pd.DataFrame:
-        """The same table without noise, and without constant columns of 0.
-
-        Parameters
-        ----------
-        table : DataFrame
-            Columns of `tidy`, of some or all terms.
-        original : bool, default False
-            Whether estimates are of the predictors before ``standardize=True``.
-        """
-        same = np.array(self.design.names, dtype=object)[self.constants]
-        return table[~(table["term"].isin(same) & (table["estimate"] == 0.0))]
-
-    def _noise(self, original: bool = False) -> Vector:
-        """What of each of `params` is the solver's and not the data's, shape (k,).
-
-        A coefficient moves the score by 1e-5 for a standard deviation of its column,
-        the intercept by itself. Numbers up to it are 0 in tables.
-        """
-        spread = np.ones(len(self.params))
-        spread[-self.problem.p :] = self._spread
-        if original and self.scaling is not None:
-            spread[-self.problem.p :] *= self.scaling.scale
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.minimum(wald.NOISE / spread, LARGEST))
-
-    @cached_property
-    def _spread(self) -> Vector:
-        """Standard deviations of the columns of the fit, shape (p,).
-
-        Of constant columns, or without intercept, their root mean squares; infinite
-        where rows are not known.
-        """
-        if self._moments is None:
-            return np.full(self.problem.p, np.inf)
-        means, deviations = self._moments
-        vary = varies(means, deviations) & self.problem.intercept
-        return np.where(vary, deviations, np.hypot(means, deviations))
-
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
+        found, null = list[Note](), self._null_space
+        if len(null.columns):
+            found.append(Note("estimability", "note", null.reason()))
         if not problem.lam:
-            missing = self.coef.index[self.coef.isna()]
-            return np.inf, summaries.not_estimable(list(missing))
-        found = summaries.constant([names[j] for j in np.flatnonzero(self.constants)])
+            return np.inf, found
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
             by_default = problem.lam_rule == "1/n"

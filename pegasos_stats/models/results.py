@@ -235,6 +235,8 @@ class Results(ABC):
             return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
         if not self.problem.has_rows:
             return None
+        if self.problem.n_weightless:
+            X = X[self.problem.row_weights > 0.0]
         with np.errstate(over="ignore", invalid="ignore"):
             return moments(X)
 

@@ -16,7 +16,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.errors import counted, listing, shown
+from pegasos_stats.errors import counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
@@ -297,39 +297,6 @@ def factor_levels(design: Design) -> dict[str, list[object]]:
     }
 
 
-def constant(names: Sequence[str]) -> list[Note]:
-    """Note that predictors with one value do nothing that the intercept does not.
-
-    Examples
-    --------
-    >>> constant(["c"])[0].text
-    "Constant, with coefficients of 0 at the optimum: 'c'."
-    """
-    if not names:
-        return []
-    text = f"Constant, with coefficients of 0 at the optimum: {listing(names, LISTED)}."
-    return [Note("columns", "note", text)]
-
-
-def not_estimable(names: Sequence[str]) -> list[Note]:
-    """Note that maximum likelihood does not determine coefficients.
-
-    Examples
-    --------
-    >>> not_estimable(["d"])[0].text
-    "not estimable: 'd' is constant or a linear combination of earlier predictors."
-    """
-    if not names:
-        return []
-    verb = "is" if len(names) == 1 else "are"
-    text = (
-        f"not estimable: {listing(names, LISTED)} {verb} constant or "
-        f"{'a linear combination' if verb == 'is' else 'linear combinations'} of "
-        "earlier predictors."
-    )
-    return [Note("columns", "warning", text)]
-
-
 def shrinkage(name: str, shift: float) -> Note:
     """Note how far the penalty moves the coefficient that it moves most.
 
@@ -602,12 +569,19 @@ def solver_lines(result: "Results") -> tables.Fields:
 
 def certificate_lines(result: "Results") -> tables.Fields:
     """The objective and its gaps, but with Firth's penalty, which has no bound."""
-    if result.problem.has_firth:
+    problem, distance = result.problem, list[tuple[str, str]]()
+    if problem.has_firth:
         return []
+    if problem.loss != "log" and not isinstance(problem, KernelProblem):
+        bound = math.sqrt(
+            2.0 * max(0.0, result.gap) / problem.lam
+        )  # of ||beta - beta*||
+        distance.append(("Coefficients off by:", f"at most {bound:.2g}"))
     return [
         ("Objective:", tables.significant(result.objective, 6)),
         ("Duality gap:", tables.significant(result.gap, 3)),
         ("Relative gap:", tables.significant(result.relative_gap, 3)),
+        *distance,
     ]
 
 

@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
+from pegasos_stats.arrays import Vector
 from pegasos_stats.data.labels import Dtype
 from pegasos_stats.errors import DataError, one_line, plain, shown
 from pegasos_stats.persist.archive import Arrays, Json, Value
@@ -487,6 +488,8 @@ class Rule(NamedTuple):
         Types, or names in `FORMS`, of fields that are not as declared.
     gone : tuple of str
         Fields that files of earlier versions have, and the class no more.
+    gone_arrays : tuple of str
+        The same of arrays, which are read, as they stand in the order of the file.
     """
 
     check: Callable[[Value], Iterable[object]] = lambda found: ()
@@ -495,6 +498,7 @@ class Rule(NamedTuple):
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
     gone: tuple[str, ...] = ()
+    gone_arrays: tuple[str, ...] = ()
 
     def verify(self, found: Value) -> None:
         """Raise ValueError for an object that is not good."""
@@ -690,8 +694,12 @@ def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
     rule = RULES.get(kind.__name__, Rule())
     for name in rule.gone:
         stored.pop(name, None)
+    hints = {**hints, **dict.fromkeys(rule.gone_arrays, Vector | None)}
     # Arrays stand in the order of the file.
     values = {name: read(hints[name], held, reader) for name, held in stored.items()}
+    for name in rule.gone_arrays:
+        values.pop(name, None)
+        stored.pop(name, None)
     for name, value in values.items():
         check_bounds(name, value)
     found = kind(**{name: values.pop(name) for name in names if name in values})

@@ -32,6 +32,7 @@ from pegasos_stats.errors import DataError, listing, plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
 from pegasos_stats.models.inference.wald import BootstrapResult, Covariance
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
@@ -57,7 +58,7 @@ NO_ROWS = (
 )
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
-COMPUTED_LINEAR = ("cov_type", "_spread", "constants")
+COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,8 @@ def without_rows(result: Results) -> Results:
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
-    if isinstance(problem.X, MissingRows) and {*names} <= {*vars(result)}:
+    needed = {*names} - {"null_space"}  # which files of earlier versions lack
+    if isinstance(problem.X, MissingRows) and needed <= {*vars(result)}:
         return result
     X, index = MissingRows.of(problem.X), pd.RangeIndex(problem.n)
     counts, nothing = result.training_table.counts, pd.DataFrame(columns=ERRORS)
@@ -308,9 +310,23 @@ def of_factor(coding: FactorCoding) -> Conditions:
 def of_covariance(found: Covariance) -> Conditions:
     """Numbers are those of a sandwich, or it is not defined."""
     yield found.prior is None or found.prior.shape == (len(found.matrix) + 1,)
+    yield of_its_centre(found)
+    yield found.centred is None or are_variances(found.centred)
     if not np.isnan(found.matrix).all():
         yield np.isfinite(found.bread).all() and are_variances(found.matrix)
         yield found.fixed is None or are_variances(found.fixed)
+
+
+def of_null_space(found: NullSpace) -> Conditions:
+    """Each direction is that of a coefficient."""
+    k = len(found.directions)
+    yield ((found.columns >= 0) & (found.columns < k)).all()
+    yield np.isfinite(found.directions).all()
+
+
+def of_its_centre(found: Covariance | BootstrapResult) -> bool:
+    """Whether there is none, or a number for each slope."""
+    return found.centre is None or len(found.centre) == len(found.matrix) - 1
 
 
 def are_variances(matrix: Matrix) -> bool:
@@ -331,6 +347,8 @@ def of_linear(result: LinearResults) -> Conditions:
     """Standard errors are those that the fit has."""
     yield from of_fit(result)
     options, estimated = result.cov_type, vars(result).get("estimated")
+    k = result.problem.p + result.problem.intercept
+    yield len(result._null_space.directions) == k
     yield options == result.errors_by
     if isinstance(options, Cluster):
         yield result.groups is not None
@@ -338,7 +356,7 @@ def of_linear(result: LinearResults) -> Conditions:
         table = vars(result).get(name)
         yield table is None or len(table.limits) == len(result.params)
     if estimated is not None:
-        yield len(estimated.matrix) == result.problem.p + result.problem.intercept
+        yield len(estimated.matrix) == k
         yield options == getattr(estimated, "options", options)
         yield isinstance(estimated, BootstrapResult) == isinstance(options, Bootstrap)
 
@@ -427,8 +445,7 @@ for low, high, names in (
     (-1e300, 1e300, "alpha"),
     (0.0, MOST, "weights objective errors at_zero n_left_out separated seconds counts"),
     (0.0, MOST, "bandwidth outcome predictors test given n_iter n_violations n_epochs"),
-    (0.0, np.inf, "rounding rows at_least lower changed _spread"),
-    (0.0, 1.0, "agreeing"),
+    (0.0, np.inf, "rounding rows at_least lower changed tolerance error"),
     (5e-324, MOST, "scale"),
     (0.0, MOST, "lam n_infinite"),
     (0.0, np.inf, "divergence"),
@@ -460,19 +477,20 @@ PROBLEM = Rule(
 FIT = "problem.X np, index n, solution.dual n"
 codec.RULES |= {
     "BootstrapResult": Rule(
-        lambda found: [are_variances(found.covariance)],
+        lambda found: [are_variances(found.covariance), of_its_centre(found)],
         "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
-        "priors m, unbounded kq",
-        gone=("collinear",),
+        "priors m, unbounded kq, error k",
+        gone=("collinear", "agreeing"),
     ),
     "CalibratedResults": Rule(prepared=with_losses, computed=("_losses",)),
     "Certificate": Rule(lambda at: [at.dual_objective <= at.objective]),
     "ConfusionMatrix": Rule(of_matrix),
     "Covariance": Rule(
         of_covariance,
-        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq",
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, centred kk",
         gone=("collinear",),
     ),
+    "ContrastTests": Rule(gone_arrays=("noise",)),
     "SuspiciousFactor": Rule(gone=("outcome",)),
     "Folds": Rule(of_folds),
     "FactorCoding": Rule(of_factor, "matrix lc"),
@@ -487,13 +505,15 @@ codec.RULES |= {
     "LabelCoding": Rule(of_coding),
     "LinearResults": Rule(
         of_linear,
-        f"{FIT}, solution.beta p, design.names p, _spread p, constants p",
+        f"{FIT}, solution.beta p, design.names p, constants p",
         without_rows,
         (*COMPUTED, *COMPUTED_LINEAR, "estimated", "profiled", "_profiled_original"),
+        gone_arrays=("_spread",),
     ),
     "MissingRows": Rule(
         of_missing_rows, "rows r, values rp", MissingRows.of, gone=("is_study",)
     ),
+    "NullSpace": Rule(of_null_space, "names q, columns q, directions kq"),
     "Offset": Rule(of_offset),
     "Problem": PROBLEM,
     "ProfileTable": Rule(

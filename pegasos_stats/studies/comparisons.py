@@ -632,8 +632,7 @@ class ModelComparison(tables.Exported):
         for name, fit in self.fits.items():
             if isinstance(fit, LinearResults):
                 table = self.estimates[self.estimates["model"] == name]
-                original = self.original and fit.cov_type is not None
-                parts.append(fit.displayed(table, original))
+                parts.append(table)
         cells = {
             (line.model, line.term): _cells(line, self.brackets, self.stars)
             for part in parts
@@ -1154,11 +1153,10 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
         errors = fit._errors
         degrees.append(errors.covariance.df)
         if fit.scaling is not None:
-            undone = fit.scaling.undoing(fit.problem.intercept)
-            errors = errors.original(undone, fit._noise(original=True))
-        V = errors.covariance.matrix.copy()
-        V[errors.unlimited] = V[:, errors.unlimited] = np.nan
-        parts.append((np.asarray(errors.theta, dtype=np.float64), V))
+            errors = errors.original(fit.scaling.undoing(fit.problem.intercept))
+        V, missing = errors.covariance.matrix.copy(), np.isnan(errors.std_error)
+        V[missing] = V[:, missing] = np.nan
+        parts.append((errors.estimate, V))
     estimates, covariances = (np.array(each) for each in zip(*parts, strict=True))
     rest = float(min(fit.df_resid for fit in fits))
     finite = [df for df in degrees if np.isfinite(df)]

@@ -140,7 +140,7 @@ def test_the_most_important_notes_come_first():
     result = ps.logit("y ~ .", data, lam=1.0).fit(cov_type="HC0")
     every = [*result.notes, *result.notes_on_errors()]
     topics = {note.topic for note in every}
-    assert {"predictions", "few events", "columns", "penalty"} < topics
+    assert {"predictions", "few events", "estimability", "penalty"} < topics
     chosen = [note.topic for note in most_important(every)]
     assert chosen == ["predictions", "few events", "standard errors"]
     first = dict(reversed([(note.topic, note.sentence) for note in every]))
@@ -148,7 +148,7 @@ def test_the_most_important_notes_come_first():
     assert result.summary(details=True).notes[:2] == result.summary().notes[:2]
     without = [note for note in every if note.topic != "standard errors"]
     chosen = [note.topic for note in most_important(without)]
-    assert chosen == ["predictions", "few events", "columns"]
+    assert chosen == ["predictions", "few events", "penalty"]
 
 
 def test_a_fit_from_files_has_the_same_header(tmp_path):

@@ -238,15 +238,18 @@ def test_a_combination_without_error_is_not_tested(model, kind, data):
 def test_a_constant_column_does_not_spoil_a_joint_test(model, kind, data):
     fit = fit_of(model, data, kind)
     for given in ("c = 0, z = 0, x = 0", "c = 1, z = 0, x = 0"):
-        with pytest.warns(UndefinedMetricWarning, match="There is no test of 'c = "):
+        with pytest.warns(UndefinedMetricWarning, match="not estimable, as 'c'"):
             found = fit.wald_test(given)
         plain = fit.wald_test("z = 0, x = 0")
         assert (found.statistic, found.pvalue) == (plain.statistic, plain.pvalue)
         assert found.hypotheses == ["z = 0", "x = 0"]
-    with pytest.warns(UndefinedMetricWarning, match="of 'c = 0', '-2"):
+    with (
+        pytest.warns(UndefinedMetricWarning, match="not estimable, as 'c'"),
+        pytest.warns(UndefinedMetricWarning, match="no test of '-2"),
+    ):
         found = fit.wald_test("c = 0, twice = 2 * x")
     assert np.isnan(found.pvalue)
-    with pytest.warns(UndefinedMetricWarning, match="There is no test of 'c = 0'"):
+    with pytest.warns(UndefinedMetricWarning, match="not estimable, as 'c'"):
         terms = fit.wald_test_terms().set_index("term")["p_value"]
     assert terms.isna().to_dict() == {
         "Intercept": False, "x": False, "z": False, "twice": False, "c": True

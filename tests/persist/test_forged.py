@@ -105,7 +105,8 @@ FITS = {
     "shortfall.changed": [-1],
     "shortfall.errors": [10**8],
     "_on_predictors": [(1.0, ("note",))],
-    "_spread": [-np.ones(2), np.ones(1), np.full(2, NAN)],
+    "null_space.columns": [np.zeros(1, dtype=np.int64), np.array([9])],
+    "null_space.directions": [np.ones((3, 1)), np.zeros((2, 0))],
     "constants": [np.zeros(1, dtype=bool)],
     "index": [pd.RangeIndex(11), pd.RangeIndex(10**15)],
     "design.scaling.scale": [np.ones(1), np.array([1.0, 0]), np.array([1.0, -1.0])],
@@ -127,6 +128,8 @@ COVARIANCES = {
     "estimated.rows": [-1.0],
     "estimated.unbounded": [np.empty((0, 10**9)), np.empty((10**17, 0))],
     "estimated.separated": [-1],
+    "estimated.centre": [np.zeros(1), np.full(2, NAN)],
+    "estimated.centred": [np.zeros((2, 2)), np.full((3, 3), NAN)],
     "estimated.notes": ["word", (1,)],
 }
 RESAMPLES = {
@@ -137,7 +140,9 @@ RESAMPLES = {
     "estimated.reference": [lambda m: m * NAN, lambda m: m[:1]],
     "estimated.n_left_out": [-1],
     "estimated.seed": [2**31],
-    "estimated.agreeing": [2.0, NAN],
+    "estimated.tolerance": [-np.ones(3), np.ones(2), np.full(3, NAN)],
+    "estimated.error": [-np.ones(3), np.ones(2)],
+    "estimated.centre": [np.zeros(3)],
     "estimated.distance": [None],
     "groups": [Groups(("g",), (1,))],
 }

@@ -1,9 +1,11 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
-from pegasos_stats.models.inference.wald import BootstrapResult, agreeing, whitening
+from pegasos_stats.models.inference.wald import BootstrapResult, whitening
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
@@ -34,7 +36,11 @@ PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300
 TOGETHER = 2**17  # rows drawn for one task, at most, unless a resample has more
 SHARES, FEWEST, MOST = 16, 8, 64  # tasks; resamples in one, if that is not too long
-SAME = 1e-5  # change of a score that is the solver's, for a change of x by its spread
+NOISE, SAFETY = 1e-3, 4.0  # of a standard error; of what is measured on the pilot
+TIGHTER, TIGHTEST = 1e-2, 1e-12  # the next tolerance, relative to one; the last one
+MOST_SOLVED = 0.9  # of the pilot, to such a tolerance
+ROUNDING = 1e-9  # of an estimate
+PILOT_ALONE = 8  # of resamples that are fitted by themselves
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
@@ -55,7 +61,9 @@ def bootstrap(
 
     Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
     alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
-    ``options.tol``. Weights of rows are drawn with them and scaled to mean 1 again;
+    ``options.tol``, or one so small that solving more tightly moves the first resamples
+    by less than 1e-3 of a standard error, but not below 1e-12. Weights of rows are
+    drawn with them and scaled to mean 1 again;
     those that make both levels weigh the same are made anew, as are means and
     deviations of standardized predictors.
     A resample with one level alone has no optimum with an intercept: it is left out,
@@ -113,15 +121,12 @@ def bootstrap(
     inner, start, centre = problem, solution, centre_for_errors(problem)
     if centre is not None:
         inner, start = centred(problem, centre), shifted_solution(solution, -centre)
-    estimates, found = refits(inner, start, options, scaling is not None, groups, rng)
-    reference = reference_of(inner)
+    settled = refits(inner, start, options, scaling is not None, groups, rng)
+    estimates, found = settled.estimates, settled.facts
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
             found[:, KNOWN : KNOWN + problem.p] += centre
-        if reference is not None:
-            back = Scaling(centre, np.ones(centre.size)).undoing(problem.intercept)
-            reference = back @ reference @ back.T
     n_left_out = int((found[:, STATUS] == NO_OPTIMUM).sum())
     n_infinite = int((found[:, STATUS] == NO_MAXIMUM).sum())
     kept = found[:, STATUS] == 0.0
@@ -142,7 +147,6 @@ def bootstrap(
             estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
         estimates[:, 1:] *= deviations
     estimates = np.ascontiguousarray(estimates[:, first:])
-    tolerance = tolerance_of(problem)[first:]
     with np.errstate(over="ignore", invalid="ignore"):
         covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
     if not np.isfinite(covariance).all():
@@ -158,12 +162,34 @@ def bootstrap(
         distance=float(found[:, DISTANCE].max()),
         options=options,
         notes=notes,
-        tolerance=tolerance,
+        tolerance=settled.noise[first:],
         fixed=fixed,
-        reference=reference,
+        reference=reference_of(inner),
         priors=found[:, PRIOR].copy() if problem.balanced else None,
-        agreeing=agreeing(estimates, tolerance) if problem.loss == "hinge" else 0.0,
+        centre=centre if problem.intercept else None,
+        error=settled.error[first:],
     )
+
+
+class SettledRefits(NamedTuple):
+    """Resamples with little noise of the solver.
+
+    Attributes
+    ----------
+    estimates : float64 array, shape (B, p + 1)
+        ``alpha, beta``.
+    facts : float64 array, shape (B, ...)
+        See `Refit`.
+    noise : float64 array, shape (p + 1,)
+        Differences between estimates that are the solver's.
+    error : float64 array, shape (p + 1,)
+        Distance of the fit from one of the same rows, solved as tightly.
+    """
+
+    estimates: Matrix
+    facts: Matrix
+    noise: Vector
+    error: Vector
 
 
 def refits(
@@ -173,8 +199,8 @@ def refits(
     standardizes: bool,
     groups: Groups | None,
     rng: RRandom,
-) -> tuple[Matrix, Matrix]:
-    """Coefficients of all resamples and facts about their fits, a row each."""
+) -> SettledRefits:
+    """Fit all resamples, as tightly as the first ones need it."""
     refit, B = Refit(problem, solution, options.tol, standardizes), options.replicates
     if groups is None:
         tasks = resampled_rows(problem.n, B, rng)
@@ -186,9 +212,23 @@ def refits(
     with one_thread():
         known = list(map_in_order(refit, first, workers))
         refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
-        known += map_in_order(refit, tasks, workers)
-    estimates, found = map(np.concatenate, zip(*known, strict=True))
-    return estimates, found
+        trial = resamples_of(first, PILOT_ALONE if refit.is_alone else PILOT)
+        settled, noise = refit.settled(lambda fit: map_in_order(fit, trial, workers))
+        if settled is not refit:
+            tasks, known = chain(first, tasks), []
+        known += map_in_order(settled, tasks, workers)
+        ((whole, _),) = map_in_order(settled, [np.arange(problem.n)[None]], 1)
+    estimates, facts = map(np.concatenate, zip(*known, strict=True))
+    error = np.abs(whole[0] - np.append(solution.alpha, solution.beta))
+    return SettledRefits(estimates, facts, noise, error)
+
+
+def resamples_of(tasks: Sequence[Rows], count: int) -> list[Rows]:
+    """The first resamples of some tasks, so many."""
+    found = list[Rows]()
+    for rows in tasks:
+        found.append(rows[: count - sum(map(len, found))])
+    return [rows for rows in found if len(rows)]
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -209,14 +249,6 @@ def reference_of(problem: Problem) -> Matrix | None:
     whiten = whitening(cross(Z, problem.row_weights) / problem.n)
     found = whiten.T @ whiten
     return found if np.isfinite(found).all() else None
-
-
-def tolerance_of(problem: Problem) -> Vector:
-    """What is the solver's in estimates of ``alpha, beta``, shape (p + 1,)."""
-    scaling = Scaling.of(problem.X, intercept=False)
-    each = SAME / scaling.scale
-    means = np.asarray(problem.X.mean(axis=0, dtype=np.float64)).ravel()
-    return np.concatenate([[SAME + float(np.abs(means) @ each)], each])
 
 
 def in_a_task(n: int, replicates: int) -> int:
@@ -252,6 +284,9 @@ def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[
         yield np.concatenate([members[group] for group in drawn])[None]
 
 
+Trial = Callable[["Refit"], Iterable[tuple[Matrix, Matrix]]]
+
+
 class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads.
 
@@ -266,7 +301,7 @@ class Refit:
         tol: float,
         standardizes: bool = False,
     ) -> None:
-        self._problem, self._tol = problem, tol
+        self._problem, self._tol, self._asked = problem, tol, tol
         self._standardizes = standardizes
         weights = np.maximum(problem.row_weights, TINY)
         self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
@@ -293,6 +328,38 @@ class Refit:
         some = found[:, STATUS] != NO_OPTIMUM
         if self._together is not None and some.any():
             self._together.look_near(estimates[some], REACH)
+
+    def tighter(self) -> "Refit":
+        """The same with the next tolerance, as far as many at once get there."""
+        found, found._tol = copy(self), self._tol * TIGHTER
+        if self._together is not None:
+            found._together = self._together.with_tol(found._tol)
+        return found
+
+    def settled(self, trial: Trial) -> tuple["Refit", Vector]:
+        """Itself or a tighter one, with little noise; and its noise, shape (p + 1,).
+
+        Noise is by how much resamples move that are solved more tightly, if most do. It
+        is little if it is below `NOISE` of their standard deviations. Resamples that a
+        tolerance is too small for, a tenth at most, stay as near as they get.
+        """
+        refit, (known, _) = self, solved_by(trial(self))
+        noise = rounding = ROUNDING * np.abs(known).max(axis=0, initial=0.0)
+        while self._problem.lam:  # maximum likelihood is solved to rounding
+            tighter = refit.tighter()
+            closer, gaps = solved_by(trial(tighter))
+            there = gaps <= tighter._tol
+            moves = np.abs(closer - known)[there]
+            most_move = (moves > 0.0).any(axis=1).sum() > 0.5 * len(moves)
+            if most_move:
+                noise = np.maximum(SAFETY * moves.max(axis=0), rounding)
+            small = most_move and (noise <= NOISE * closer.std(axis=0)).all()
+            if small or there.sum() < MOST_SOLVED * len(there):
+                break
+            refit, known = tighter, closer
+            if refit._tol <= TIGHTEST:
+                break
+        return refit, noise
 
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
@@ -325,7 +392,7 @@ class Refit:
             with np.errstate(all="ignore"):
                 found[some, GAP] = gap / risk
                 found[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
-            some = some[~(found[some, GAP] <= self._tol)]
+            some = some[~(found[some, GAP] <= self._asked)]
         for b in some:
             found[b, :STATUS] = np.inf
             with suppress(DataError):  # of squares that overflow
@@ -355,6 +422,13 @@ class Refit:
         at = certificate(problem, fit.beta, alpha, fit.dual, self._tol)
         facts = np.array([at.relative_gap, np.sqrt(2.0 * at.gap / problem.lam)])
         return np.append(alpha, fit.beta / deviations), facts
+
+
+def solved_by(tasks: Iterable[tuple[Matrix, Matrix]]) -> tuple[Matrix, Vector]:
+    """Coefficients and relative gaps of the resamples that have an optimum."""
+    estimates, facts = map(np.concatenate, zip(*tasks, strict=True))
+    some = facts[:, STATUS] == 0.0
+    return estimates[some], facts[some, GAP]
 
 
 def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:

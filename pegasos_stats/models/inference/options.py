@@ -179,7 +179,8 @@ class Bootstrap:
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-6
-        Relative duality gap of each resample.
+        Relative duality gap of each resample, at most. It is made smaller, down to
+        1e-12, where that moves resamples by more than 1e-3 of a standard error.
     workers : int, optional
         Number of threads; all usable cores if omitted. Results do not depend on it.
 
@@ -201,8 +202,10 @@ class Bootstrap:
     tests are by the normal and the chi-squared distribution.
 
     Where predictors have few values, estimates of the hinge jump from one corner of the
-    objective to another, and resamples coincide: a warning says so. No theory covers
-    that; simulated coverage is 0.69 to 1.
+    objective to another. A warning says so if 2.5% of the resamples have one value of a
+    coefficient: no theory covers that, and simulated coverage is 0.69 to 1. Where all
+    resamples have one value there is no p-value, and an interval that would be a point
+    is none (NaN).
 
     References
     ----------

@@ -483,7 +483,6 @@ class SandwichRows:
             self, fitted=replace(self.fitted, columns=columns, slopes=slopes)
         )
         inner = others.covariance(others.read(others.fitted.sums))
-        aliased = np.append([False] * first, ~estimable)
         step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
         if prior is not None:
             prior = np.append(part.spread(prior[:-1]), prior[-1])
@@ -494,8 +493,6 @@ class SandwichRows:
             newton_step=None if step is None else part.spread(step),
             fixed=None if fixed is None else part.spread(fixed),
             prior=prior,
-            unbounded=part.unbounded,
-            aliased=aliased,
         )
 
     def without_step(self, found: Covariance) -> Covariance:
@@ -648,10 +645,11 @@ class SandwichRows:
         C = Scaling(-centre, scale).undoing(intercept)
         return replace(
             found.combined(back),
-            aliased=found.aliased,
             bread=C.T @ found.bread @ C,
             newton_step=None if step is None else back @ step,
             fixed=None if fixed is None else back @ fixed @ back.T,
+            centre=centre if intercept else None,
+            centred=found.matrix if intercept else None,
         )
 
 
@@ -702,6 +700,25 @@ def correction_factor(
     d = len(inverse) - problem.lam * float(np.diag(inverse)[first:].sum())
     above = n - 1.0 if isinstance(options, Cluster) else n
     return above / (n - d) if n > d else np.nan
+
+
+def null_directions(problem: Problem, found: Solution) -> Matrix:
+    """Directions in which no score changes, of a fit with columns not estimable.
+
+    Returns
+    -------
+    float64 array, shape (k, q)
+        A column for each that is not estimable, which is 1 at its own place.
+    """
+    assert found.estimable is not None
+    rows = SandwichRows.of(problem, found, Sandwich())
+    sums: ClassSums = rows.read(rows.fitted.sums)
+    columns = np.flatnonzero(np.append([True] * problem.intercept, found.estimable))
+    directions = IdentifiedPart.of_columns(sums.H, columns).unbounded
+    if rows.fitted.centre is None:
+        return directions
+    back = Scaling(rows.fitted.centre, np.ones(problem.p)).undoing(problem.intercept)
+    return np.asarray(back @ directions)
 
 
 def bread_at(problem: Problem, found: Solution) -> Matrix:

@@ -8,7 +8,7 @@ because their results cannot have the intervals of a bootstrap.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_names
 from pegasos_stats.models import summaries as notes
+from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import (
     INTERVALS,
     MOST_SECONDS,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 RANK_ROUNDING = 1e-9
 CONSTANT = 1e-7  # of the errors that a combination could have: rounding
 USUAL = 0.95  # level of intervals
-OFTEN = 0.002  # share of the pairs of resamples that coincide
+OFTEN = 0.025  # of the resamples, with one value of a coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +82,10 @@ class Covariance:
         Rows whose scores nothing but the penalty limits.
     unbounded : float64 array, shape (k, q), optional
         Directions of ``theta`` that nothing but the penalty limits, and it not enough
-        for a standard error; with ``lam = 0`` those in which no score changes.
-    aliased : bool array, shape (k,), optional
-        With ``lam = 0`` the coefficients of columns that are combinations of others.
+        for a standard error.
+    centre, centred : float64 arrays, shapes (p,) and (k, k), optional
+        Where columns are far from 0: ``c``, and the covariance of ``(alpha + c'beta,
+        beta)``, from which those of combinations are computed.
     """
 
     matrix: Matrix
@@ -97,7 +99,8 @@ class Covariance:
     prior: Vector | None = None
     separated: int = 0
     unbounded: Matrix | None = None
-    aliased: Mask | None = None
+    centre: Vector | None = None
+    centred: Matrix | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -116,20 +119,38 @@ class Covariance:
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
-        prior = self.prior
+        prior, C = self.prior, about_centre(R, self.centre)
         return replace(
             self,
-            matrix=R @ self.matrix @ R.T,
+            matrix=C @ self._about_centre @ C.T,
             fixed=None,
             prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
-            aliased=None if self.aliased is None else touched(R, self.aliased),
             unbounded=images(R, self.unbounded),
+            centre=None,
+            centred=None,
         )
+
+    @property
+    def _about_centre(self) -> Matrix:
+        return self.matrix if self.centred is None else self.centred
+
+    def variances(self, R: Matrix, shift: Vector | float = 0.0) -> Vector:
+        """Variances of ``R theta``, shape (m,), and so many shifts of `prior`."""
+        C = about_centre(R, self.centre)
+        found: Vector = np.einsum("ij,jk,ik->i", C, self._about_centre, C)
+        if self.prior is not None:
+            found += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
+        return np.maximum(found, 0.0)
+
+    def most(self, R: Matrix) -> Vector:
+        """The standard errors of ``R theta`` if all coefficients varied together."""
+        deviations = np.sqrt(np.maximum(np.diag(self._about_centre), 0.0))
+        C = about_centre(R, self.centre)
+        return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
 
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
-        whole = self if self.fixed is None else replace(self, matrix=self.fixed)
-        return replace(whole.combined(R), aliased=self.aliased)
+        return at_fixed_scale(self).combined(R)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,19 +178,21 @@ class BootstrapResult:
     notes : tuple of Note
         How many resamples were left out.
     tolerance : float64 array, shape (k,), optional
-        Differences between estimates that are the solver's: 1e-5 in the score, for a
-        standard deviation of the column.
+        Differences between estimates of resamples that are the solver's.
+    error : float64 array, shape (k,), optional
+        Distance of `estimate` from a fit as tight as those of the resamples.
     fixed : float64 array, shape (m, k), optional
         Where predictors were standardized, and so in every resample anew: the estimates
         for predictors as the fit standardized them.
     reference : float64 array, shape (k, k), optional
-        ``S = ((1/n) sum_i w_i z_i z_i')^-1`` with ``z = (1, x)``.
+        ``S = ((1/n) sum_i w_i z_i z_i')^-1`` with ``z = (1, x - centre)``.
     priors : float64 array, shape (m,), optional
         With balanced weights ``log(n- / n+)`` of each resample.
-    agreeing : float
-        Share of the pairs of resamples whose coefficients coincide.
     separated, unbounded
         As of `Covariance`.
+    centre : float64 array, shape (p,), optional
+        ``c``, where columns are far from 0: `tolerance`, `error` and `reference` are of
+        ``(alpha + c'beta, beta)``.
     """
 
     estimate: Vector
@@ -185,10 +208,10 @@ class BootstrapResult:
     fixed: Matrix | None = None
     reference: Matrix | None = None
     priors: Vector | None = None
-    agreeing: float = 0.0
     separated: int = 0
     unbounded: Matrix | None = None
-    aliased: Mask | None = None
+    centre: Vector | None = None
+    error: Vector | None = None
     n_infinite: int = 0
 
     @property
@@ -214,32 +237,46 @@ class BootstrapResult:
         """Whether predictors were standardized in every resample anew."""
         return self.fixed is not None
 
-    @property
-    def coincide(self) -> bool:
-        """Whether resamples coincide, as where rows tie at the margin of the hinge."""
-        return self.agreeing > OFTEN
+    def _noise_of(self, noise: Vector | None, R: Matrix | None = None) -> Vector:
+        """What `tolerance` or `error` means for ``R theta``; 0 where it is unknown."""
+        R = np.eye(len(self.estimate)) if R is None else R
+        if noise is None:
+            return np.zeros(len(R))
+        return np.abs(about_centre(R, self.centre)) @ noise
 
     @property
     def solver_noise(self) -> Vector:
-        """`tolerance`, or 0 where it is not known, shape (k,)."""
-        unknown = np.zeros(len(self.estimate))
-        return unknown if self.tolerance is None else self.tolerance
+        """How far distances of resamples from the estimate may be off, shape (k,)."""
+        return self._noise_of(self.tolerance) + self._noise_of(self.error)
 
     @property
     @np.errstate(over="ignore", invalid="ignore")
     def pinned(self) -> Mask:
         """Coefficients that are the same in all resamples, but for the solver."""
-        return np.asarray(np.ptp(self.estimates, axis=0) <= self.solver_noise)
+        spread = np.ptp(self.estimates, axis=0)
+        return np.asarray(spread <= self._noise_of(self.tolerance))
+
+    @cached_property
+    def atoms(self) -> Vector:
+        """Largest share of the resamples with one value of a coefficient, shape (k,).
+
+        Of standardized predictors the coefficients are those of `fixed`, as the scale
+        of each resample is another.
+        """
+        draws = self.estimates if self.fixed is None else self.fixed
+        widths = 2.0 * self._noise_of(self.tolerance)  # on both sides of a value
+        return np.array(
+            [largest_atom(*each) for each in zip(draws.T, widths, strict=True)]
+        )
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of the linear combinations ``R theta``."""
-        covariance = R @ self.covariance @ R.T
-        found = self.mapped(R @ self.estimate, self.estimates @ R.T, covariance, R)
-        reference = None if self.reference is None else R @ self.reference @ R.T
-        aliased = None if self.aliased is None else touched(R, self.aliased)
-        unbounded = images(R, self.unbounded)
-        return replace(found, reference=reference, unbounded=unbounded, aliased=aliased)
+        estimates, C = self.estimates @ R.T, about_centre(R, self.centre)
+        covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
+        found = self.mapped(R @ self.estimate, estimates, covariance, R)
+        reference = None if self.reference is None else C @ self.reference @ C.T
+        return replace(found, reference=reference, unbounded=images(R, self.unbounded))
 
     def mapped(
         self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
@@ -250,24 +287,33 @@ class BootstrapResult:
             estimate=estimate,
             estimates=estimates,
             covariance=covariance,
-            tolerance=np.abs(J) @ self.solver_noise,
+            tolerance=self._noise_of(self.tolerance, J),
+            error=self._noise_of(self.error, J),
             fixed=None,
             reference=None,
+            centre=None,
         )
+
+    def most(self, R: Matrix) -> Vector:
+        """The standard errors of ``R theta`` if all coefficients varied together."""
+        centred = self.estimates.copy()
+        if self.centre is not None:
+            centred[:, 0] += centred[:, 1:] @ self.centre
+        deviations = centred.std(axis=0, ddof=1)
+        C = about_centre(R, self.centre)
+        return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
 
     def original(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of ``R theta`` on the original scale of the predictors."""
-        if self.fixed is None:
-            return self.combined(R)
-        covariance = np.atleast_2d(np.cov(self.fixed, rowvar=False))
-        return replace(self, estimates=self.fixed, covariance=covariance).combined(R)
+        return at_fixed_scale(self).combined(R)
 
     @np.errstate(over="ignore", invalid="ignore")
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
         """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
 
         An envelope needs ``2 / (1 - level) - 1`` resamples; that of 95%, which tables
-        show unasked, is NaN with fewer.
+        show unasked, is NaN with fewer. An interval with no width but the solver's is
+        none: NaN.
 
         Raises
         ------
@@ -289,24 +335,26 @@ class BootstrapResult:
                 raise too_few_resamples(level, m)
             if rank < 1:
                 return np.full((len(centre), 2), np.nan)
-            apart = np.sort(self.estimates - self.estimate, axis=0)
+            distances = np.sort(self.estimates - self.estimate, axis=0)
             last = rank - 1 - infinite  # of the finite ones, from either end
             if last < 0:
                 return np.full((len(centre), 2), np.nan)
-            reach = np.maximum(-apart[last], apart[-1 - last]) + self.solver_noise
-            return np.asarray(centre + np.outer(reach, [-1.0, 1.0]), dtype=np.float64)
-        if kind == "normal":
+            reach = np.maximum(-distances[last], distances[-1 - last])
+            ends: Matrix = centre + np.outer(reach, [-1.0, 1.0])
+        elif kind == "normal":
             from scipy.special import ndtri
 
-            return np.asarray(centre + np.outer(self.std_error, ndtri(shares)))
-        beyond = np.full((infinite, len(centre)), np.inf)
-        ends: Matrix = np.column_stack(
-            [
-                np.quantile(np.vstack([self.estimates, side * beyond]), share, axis=0)
-                for side, share in zip((-1.0, 1.0), shares, strict=True)
+            ends = centre + np.outer(self.std_error, ndtri(shares))
+        else:
+            beyond = np.full((infinite, len(centre)), np.inf)
+            sides = [np.vstack([self.estimates, side * beyond]) for side in (-1.0, 1.0)]
+            both = [
+                np.quantile(*each, axis=0) for each in zip(sides, shares, strict=True)
             ]
-        )
-        return ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
+            ends = np.column_stack(both)
+            ends = ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
+        is_point = np.ptp(ends, axis=1) <= 2.0 * self.solver_noise
+        return np.where(is_point[:, None], np.nan, ends)
 
     @np.errstate(over="ignore", invalid="ignore")
     def p_values(self, null: Vector | float) -> Vector:
@@ -324,26 +372,46 @@ class BootstrapResult:
 
 
 Estimate = Covariance | BootstrapResult
+AnEstimate = TypeVar("AnEstimate", Covariance, BootstrapResult, Estimate)
 
 
-def touched(R: Matrix, aliased: Mask) -> Mask:
-    """Which combinations hold a coefficient that is not estimable, shape (m,)."""
-    return np.asarray((R[:, aliased] != 0.0).any(axis=1))
+def at_fixed_scale(found: AnEstimate) -> AnEstimate:
+    """The estimate for predictors as the fit has standardized them."""
+    if found.fixed is None:
+        return found
+    if isinstance(found, Covariance):
+        bare = replace(found, fixed=None, centre=None, centred=None)
+        return replace(bare, matrix=found.fixed)
+    covariance = np.atleast_2d(np.cov(found.fixed, rowvar=False))
+    return replace(found, estimates=found.fixed, covariance=covariance, fixed=None)
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def agreeing(estimates: Matrix, tolerance: Vector) -> float:
-    """Share of the pairs of resamples with the same coefficients, but for a tolerance.
+def about_centre(R: Matrix, centre: Vector | None) -> Matrix:
+    """``C`` with ``C (alpha + c'beta, beta) = R (alpha, beta)``, shape (m, k).
 
     Examples
     --------
-    >>> agreeing(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]]), np.full(2, 1e-5))
-    0.3333333333333333
+    >>> about_centre(np.array([[1.0, 2001.0]]), np.array([2000.0]))
+    array([[1., 1.]])
     """
-    m = len(estimates)
-    steps = np.round(estimates / np.where(tolerance > 0.0, tolerance, 1.0))
-    counts = np.unique(steps, axis=0, return_counts=True)[1]
-    return float((counts * (counts - 1)).sum() / (m * (m - 1)))
+    if centre is None:
+        return R
+    found = np.array(R, dtype=np.float64)
+    found[:, 1:] -= np.outer(found[:, 0], centre)
+    return found
+
+
+def largest_atom(draws: Vector, width: float) -> float:
+    """Largest share of the draws in an interval of this width.
+
+    Examples
+    --------
+    >>> largest_atom(np.array([1.0, 2.0, 3.0, 2.0 + 1e-9]), width=1e-8)
+    0.5
+    """
+    ordered = np.sort(draws)
+    ends = np.searchsorted(ordered, ordered + width, side="right")
+    return float((ends - np.arange(len(ordered))).max() / len(ordered))
 
 
 def too_few_resamples(level: float, m: int) -> OptionError:
@@ -380,9 +448,6 @@ def whitening(middle: Matrix) -> Matrix:
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value"]
 TIDY_COLUMNS += ["conf_low", "conf_high"]
 
-SAME = 1e-5  # of scores, what is the solver's: sqrt(D) is their mean change
-NOISE = 1e-5  # of a score: estimates that move it by less are 0 in tables
-SHOWN = ["estimate", "std_error", "conf_low", "conf_high"]
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
 OF_FIRTH = (
     "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
@@ -395,40 +460,8 @@ COMPLETE = (
     "penalty limits the coefficients, which have no standard errors. Check whether a "
     "predictor contains the outcome."
 )
-COINCIDE = Note(
-    "resamples",
-    "warning",
-    "resamples coincide: rows tie at the margin, and estimates jump between corners. "
-    "No theory covers this; simulated coverage is 0.69 to 1.",
-)
 FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
 MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
-
-
-def without_noise(table: pd.DataFrame, noise: Vector) -> pd.DataFrame:
-    """The same table with 0 for estimates, errors and limits that are the solver's.
-
-    So is the statistic of an estimate that is 0, unless its standard error is too.
-
-    Parameters
-    ----------
-    table : DataFrame, m rows
-        Columns of broom's ``tidy``.
-    noise : float64 array, shape (m,)
-        Up to which numbers of each row are, see `LinearResults._noise`.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({name: [2e-6, 0.4] for name in TIDY_COLUMNS})
-    >>> without_noise(table, np.full(2, NOISE))["estimate"].tolist()
-    [0.0, 0.4]
-    """
-    numbers, least = table[SHOWN].astype(np.float64), 1.001 * noise
-    small = numbers.abs().le(least, axis=0)
-    ratio = table["statistic"].astype(np.float64)
-    apart = (ratio * numbers["std_error"]).abs()  # of the estimate and the hypothesis
-    zero = small["estimate"] & ~small["std_error"] & (apart <= least)
-    return table.assign(**numbers.mask(small, 0.0), statistic=ratio.mask(zero, 0.0))
 
 
 @suggest_names("test")
@@ -451,8 +484,6 @@ class ContrastTests:
         Degrees of freedom of Student's t; infinite for the normal distribution.
     resampled : BootstrapResult or None
         The bootstrap of these combinations, where intervals are from it.
-    noise : float64 array, shape (m,), or None
-        What of each effect is the solver's: it is 0 in tables, see `without_noise`.
 
     Examples
     --------
@@ -470,13 +501,12 @@ class ContrastTests:
     null: Vector
     df_denom: float = np.inf
     resampled: BootstrapResult | None = None
-    noise: Vector | None = None
 
     def frame(self, level: float, terms: Sequence[str]) -> pd.DataFrame:
-        """The columns of broom's ``tidy``, 0 for what is the solver's."""
+        """The columns of broom's ``tidy``."""
         found = self.estimates(level)
         found.insert(0, "term", list(terms))
-        return found if self.noise is None else without_noise(found, self.noise)
+        return found
 
     def estimates(self, level: float = 0.95) -> pd.DataFrame:
         """Statistics, p-values and intervals of this level, see `estimates`."""
@@ -491,6 +521,13 @@ class ContrastTests:
         found[["conf_low", "conf_high"]] = resampled.conf_int(level)
         found.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
         return found
+
+    @property
+    def is_pinned(self) -> Mask:
+        """Effects that all resamples agree on, shape (m,)."""
+        if self.resampled is None:
+            return np.zeros(len(self.effect), dtype=bool)
+        return self.resampled.pinned & ~np.isnan(self.sd)
 
     @property
     def is_resampled(self) -> bool:
@@ -550,11 +587,11 @@ class ContrastTests:
         return tables.params_html(self._cells())
 
 
-def untested(theta: "pd.Series[float]", noise: Vector) -> ContrastTests:
+def untested(theta: "pd.Series[float]") -> ContrastTests:
     """Coefficients without errors."""
     estimates = np.asarray(theta, dtype=np.float64)
     unknown, zero = np.full(len(theta), np.nan), np.zeros(len(theta))
-    return ContrastTests(list(theta.index), estimates, unknown, zero, noise=noise)
+    return ContrastTests(list(theta.index), estimates, unknown, zero)
 
 
 def estimates(
@@ -660,7 +697,7 @@ class JointTest:
 
 def wald_test(
     theta: Vector,
-    covariance: Matrix,
+    covariance: "Matrix | Estimate",
     R: Matrix,
     q: Vector | float = 0.0,
     df: float = np.inf,
@@ -678,7 +715,7 @@ def wald_test(
     Parameters
     ----------
     theta : float64 array, shape (k,)
-    covariance : float64 array, shape (k, k)
+    covariance : Covariance, BootstrapResult or float64 array, shape (k, k)
     R : float64 array, shape (m, k)
     q : float or float64 array, shape (m,)
     df : float
@@ -708,7 +745,11 @@ def wald_test(
     from scipy.special import chdtrc, fdtrc
 
     R = np.atleast_2d(R)
-    middle, apart = R @ covariance @ R.T, R @ theta - q
+    apart = R @ theta - q
+    if isinstance(covariance, Covariance | BootstrapResult):
+        middle = covariance.combined(R).matrix
+    else:
+        middle = R @ covariance @ R.T
     certain = (np.diag(middle) == 0.0) & (apart != 0.0)
     if certain.any() or not np.isfinite(middle).all():
         return undefined(R, df, hypotheses)
@@ -764,14 +805,16 @@ def resampled_test(
     """
     each, m = found.combined(R), len(found.estimates)
     apart, free = each.estimate - q, ~each.pinned
-    held = np.abs(apart) <= each.solver_noise
+    noise = each.solver_noise
+    held = np.abs(apart) <= noise
     if not free.any() or not (held | free).all():
         return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
     S = each.covariance if each.reference is None else each.reference
     whiten = whitening(S[np.ix_(free, free)])
     images = (each.estimates - each.estimate)[:, free] @ whiten.T
     far, own = np.square(images).sum(axis=1), float(np.sum((whiten @ apart[free]) ** 2))
-    is_far = np.sqrt(far) >= np.sqrt(own) - SAME
+    reach = float(np.linalg.norm(np.abs(whiten) @ noise[free]))
+    is_far = np.sqrt(far) >= np.sqrt(own) - reach
     pvalue = float(1 + is_far.sum()) / (1 + m)
     if len(whiten) == 1:
         pvalue = float(each.p_values(q)[free][np.diag(S)[free].argmax()])
@@ -845,25 +888,21 @@ class Uncertainty:
     result : LinearResults
     theta : float64 array, shape (k,)
         Coefficients, the intercept first.
+        Of columns that are left out 0.
     covariance : Covariance or BootstrapResult
-    noise : float64 array, shape (k,)
-        What of each coefficient is the solver's.
+    null : NullSpace
+        What the training rows do not determine.
     """
 
     result: "LinearResults"
     theta: Vector
     covariance: Estimate
-    noise: Vector
+    null: NullSpace
 
     @property
     def names(self) -> list[str]:
         """Of the coefficients."""
         return list(self.result.params.index)
-
-    @property
-    def aliased(self) -> Mask | None:
-        """Coefficients that are not estimable, shape (k,); None where all are."""
-        return self.covariance.aliased
 
     @property
     def is_defined(self) -> bool:
@@ -873,7 +912,8 @@ class Uncertainty:
     @property
     def std_error(self) -> Vector:
         """Standard errors, shape (k,); NaN where only the penalty limits estimates."""
-        return np.where(self.unlimited, np.nan, self.covariance.std_error)
+        missing = self.unlimited | self.null.mask()
+        return np.where(missing, np.nan, self.covariance.std_error)
 
     @cached_property
     def unlimited(self) -> Mask:
@@ -882,22 +922,24 @@ class Uncertainty:
 
     def _unlimited(self, R: Matrix) -> Mask:
         """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
-        if self.aliased is not None:
-            return touched(R, self.aliased)
         free = self.covariance.unbounded
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
     def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
         """Combinations that no sample would change, but for rounding; warns of them."""
-        most = np.abs(R) @ np.nan_to_num(self.std_error)
-        same = (errors <= CONSTANT * most) & ~self._unlimited(R)
+        same = (errors <= CONSTANT * self.covariance.most(R)) & ~self._unlimited(R)
+        broken = self.null.hypothesised(R)
+        undetermined = np.asarray(broken.any(axis=1))
+        same &= ~undetermined
         if same.any():
             named = [each for each, is_one in zip(written, same, strict=True) if is_one]
             warn_caller(
                 f"There is no test of {listing(named)}: it is the same in all samples.",
                 UndefinedMetricWarning,
             )
-        return np.asarray(same)
+        if undetermined.any():
+            warn_caller(self.null.reason(broken), UndefinedMetricWarning)
+        return np.asarray(same | undetermined)
 
     @property
     def is_far(self) -> bool:
@@ -935,41 +977,36 @@ class Uncertainty:
         """Coefficients with broom's columns, intervals of this level."""
         V, nothing = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
-        theta = self._estimable(self.theta, np.eye(len(self.theta)))
         return ContrastTests(
-            self.names, theta, self.std_error, nothing, V.df, resampled, self.noise
+            self.names, self.estimate, self.std_error, nothing, V.df, resampled
         ).frame(level, self.names)
 
-    def original(self, R: Matrix, noise: Vector) -> Self:
+    @property
+    def estimate(self) -> Vector:
+        """Coefficients, shape (k,); NaN of those that are not determined."""
+        return np.where(self.null.mask(), np.nan, self.theta)
+
+    def original(self, R: Matrix) -> Self:
         """What follows for ``R theta``, on the scale before standardizing."""
+        null = replace(self.null, directions=R @ self.null.directions)
         covariance = self.covariance.original(R)
-        return replace(self, theta=R @ self.theta, covariance=covariance, noise=noise)
+        return replace(self, theta=R @ self.theta, covariance=covariance, null=null)
 
     def t_test(self, hypotheses: object) -> ContrastTests:
         """Estimate and test linear combinations of coefficients, each alone."""
         R, q, written = self._hypotheses(hypotheses)
-        V = self.covariance
-        variances = np.einsum("ij,ij->i", R @ V.matrix, R)
-        errors, resampled = np.sqrt(np.maximum(variances, 0.0)), None
-        if isinstance(V, BootstrapResult):
-            resampled = V.combined(R)
-            errors = resampled.std_error
+        combined = self.covariance.combined(R)
+        errors, effect = combined.std_error, R @ self.theta
         same = self._same(R, errors, written)
         errors = np.where(same | self._unlimited(R), np.nan, errors)
-        noise = np.abs(R) @ self.noise
-        effect = self._estimable(R @ self.theta, R)
-        return ContrastTests(written, effect, errors, q, V.df, resampled, noise)
-
-    def _estimable(self, effect: Vector, R: Matrix) -> Vector:
-        """Combinations ``R theta``, NaN for those that are not estimable."""
-        if self.aliased is None:
-            return effect
-        return np.where(touched(R, self.aliased), np.nan, effect)
+        effect[self.null.hypothesised(R).any(axis=1)] = np.nan
+        resampled = combined if isinstance(combined, BootstrapResult) else None
+        return ContrastTests(written, effect, errors, q, combined.df, resampled)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
         """Test linear combinations together; with `df` by F."""
         (R, q, written), V = self._hypotheses(hypotheses), self.covariance
-        errors = np.sqrt(np.maximum(np.einsum("ij,ij->i", R @ V.matrix, R), 0.0))
+        errors = V.combined(R).std_error
         tested = ~self._same(R, errors, written)
         if self._unlimited(R).any() or not tested.any():
             return undefined(R, V.df, written)
@@ -979,7 +1016,7 @@ class Uncertainty:
             return resampled_test(V, R, q, written)
         rows = V.rows if isinstance(V, Covariance) and df is None else np.inf
         df = V.df if df is None else df
-        return wald_test(self.theta, V.matrix, R, q, df, written, rows)
+        return wald_test(self.theta, V, R, q, df, written, rows)
 
     def _hypotheses(self, given: object) -> tuple[Matrix, Vector, list[str]]:
         """Matrix and values of linear hypotheses, and how they are written."""
@@ -1012,8 +1049,7 @@ class Uncertainty:
                 "rough. Use fewer predictors."
             )
             found.append(Note("few events", "warning", text))
-        if isinstance(V, BootstrapResult) and V.coincide:
-            found.append(COINCIDE)
+        found += self.identical()
         text = self.kind
         if problem.has_firth:
             text = OF_FIRTH
@@ -1059,6 +1095,29 @@ class Uncertainty:
         if n_rows == self.result.nobs:
             text = COMPLETE
         return [Note("separation", "warning", text)]
+
+    def identical(self) -> list[Note]:
+        """That many resamples have one value of a coefficient, if they have."""
+        V = self.covariance
+        if not isinstance(V, BootstrapResult):
+            return []
+        determined = ~self.null.mask()
+        several = int(((V.atoms >= OFTEN) & determined).sum())
+        if not several:
+            return []
+        text = (
+            f"many bootstrap estimates are identical, of {several} of "
+            f"{counted(len(self.theta), 'coefficient')}; intervals may be unreliable"
+        )
+        if self.result.problem.loss == "hinge":
+            text += " (simulated coverage 0.69 to 1). Logistic regression (ps.logit) "
+            text += "does not have this problem"
+        if len(pinned := np.array(self.names)[V.pinned & determined]):
+            text += (
+                f". All resamples agree on {listing(list(pinned), notes.LISTED)}: no "
+                "p-value and no interval (NaN)"
+            )
+        return [Note("resamples", "warning", f"{text}.")]
 
     @property
     def groups(self) -> Groups | None:

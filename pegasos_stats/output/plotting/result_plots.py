@@ -490,7 +490,8 @@ class LinearPlots(ResultPlots):
         if max_terms is not None:
             checks.check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
-        slopes = table[table["term"] != INTERCEPT].reset_index(drop=True)
+        slopes = table[table["term"] != INTERCEPT].dropna(subset=["estimate"])
+        slopes = slopes.reset_index(drop=True)
         drawn = largest_terms(slopes, max_terms)
         title = f"The {len(drawn)} largest of {p:,} coefficients, " * (len(drawn) < p)
         known = drawn["conf_low"].notna().any()

@@ -752,7 +752,7 @@ class ReportFacts:
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
             return []
-        table = result.displayed(result.coefficient_table()).set_index("term")
+        table = result.coefficient_table().set_index("term")
         each = table[NUMBERS].reindex(result.coef.index)
         cells, deviations = each.to_numpy(dtype=np.float64), np.ones(len(each))
         if self.fit_scores is not None:

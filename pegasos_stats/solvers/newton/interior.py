@@ -95,13 +95,19 @@ class InteriorPoints:
         self.a, self.e = mu / self.t, mu / self.xi  # a share, and 1 less it
 
     def solved(self, tol: float) -> tuple[Matrix, Vector, Matrix]:
-        """``theta``, the dual objective and ``s`` of each, to a relative gap."""
+        """``theta``, the dual objective and ``s`` of each, to a relative gap.
+
+        Of those that do not get there the step with the smallest gap.
+        """
         B = len(self.theta)
         theta, dual, s = self.theta.copy(), np.full(B, -np.inf), self.s.copy()
-        live = np.arange(B)
+        live, least = np.arange(B), np.full(B, np.inf)
         for _ in range(STEPS):
             gap, risk = self.look()
-            theta[live], dual[live], s[live] = self.theta, risk - gap, self.s
+            better = gap < least[live]
+            at = live[better]
+            theta[at], dual[at] = self.theta[better], (risk - gap)[better]
+            s[at], least[at] = self.s[better], gap[better]
             going = ~(gap <= tol * risk)
             if not going.any():
                 break

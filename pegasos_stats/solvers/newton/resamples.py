@@ -11,7 +11,8 @@ other losses take Newton steps from the fit of all rows, which certify themselve
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple
+from copy import copy
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -73,6 +74,11 @@ class Resamples(ABC):
         )
         Z[:, -1] = 1.0 - y * problem.row_offsets
         self._theta = np.append(solution.beta, [solution.alpha] * free)
+
+    def with_tol(self, tol: float) -> Self:
+        """The same with another relative gap."""
+        found, found._tol = copy(self), tol
+        return found
 
     @abstractmethod
     def look_near(self, estimates: Matrix, reach: float) -> None:
@@ -215,9 +221,10 @@ class HingeResamples(Resamples):
         for part in (self._near, self._all):
             worse = np.flatnonzero(~(gap <= self._tol * risk))
             if worse.size:
-                theta[worse], gap[worse], risk[worse] = self._solved(
-                    part, weights[worse], penalties[worse], False
-                )
+                again = self._solved(part, weights[worse], penalties[worse], False)
+                better = ~(again[1] >= gap[worse])
+                at = worse[better]
+                theta[at], gap[at], risk[at] = (each[better] for each in again)
         return theta, gap, risk
 
     def _solved(
