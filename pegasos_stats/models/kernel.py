@@ -228,6 +228,8 @@ class KernelSVM(Model):
             weights=sample.weights,
             weights_of=sample.weights_of,
             lam_rule=rule,
+            verified=kernel.name != "precomputed"
+            or len(sample.X) <= kernels.CHOLESKY_ROWS,
         )
 
     def _matrix(self, kernel: kernels.KernelFunction) -> Matrix:

@@ -98,6 +98,10 @@ HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(la
 UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
 FEW = 10  # rows of the rarer level to a coefficient, or groups
 LISTED = 3  # names in a note
+UNVERIFIED = (
+    "Nothing is certified: the precomputed kernel has too many rows to verify that it "
+    "is positive semi-definite."
+)
 UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
     "bring the predictors to a common scale."
@@ -125,6 +129,8 @@ def certified(result: "Results") -> Iterator[Note]:
     near, text = result.shortfall, UNCERTIFIED
     if result.problem.has_firth:
         text = NOT_CONCAVE
+    if not getattr(result.problem, "verified", True):
+        text = UNVERIFIED
     if near.at_most < math.inf:
         text = (
             f"Certified by duality: the objective is {above(near)}, which is at least "

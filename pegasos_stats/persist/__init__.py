@@ -76,7 +76,9 @@ def save(
     sealed by a digest of the whole. It has every bit of the coefficients and all that
     predictions on new data need: coding of the labels and of the predictors, and what
     the summary shows. The covariance of the coefficients is in it if it was computed
-    before, or there are no more than 256 and it takes little time. The file holds no
+    before, or there are no more than 256 and it takes little time. Nothing is solved
+    again: how far a fit is from its minimum is what its certificate says, unless a
+    summary has computed more. The file holds no
     pickle, and no predictors of training rows but of the support of a kernel model,
     but their labels, weights, offsets and dual weights; a spline keeps the smallest and
     the largest value of its column. A digest says whether rows are those

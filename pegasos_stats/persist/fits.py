@@ -46,6 +46,7 @@ from pegasos_stats.persist.states import of_states
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_problem import KernelFunction, KernelProblem
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solver_runs import OptimalityBounds
 from pegasos_stats.studies.calibration import CalibratedResults, Reliability
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 from pegasos_stats.studies.folds import Folds
@@ -107,8 +108,8 @@ class MissingRows:
 def without_rows(result: Results) -> Results:
     """A fit as it comes back from a file.
 
-    What it would compute from its training rows is computed, but for a covariance that
-    is not there and would take long.
+    What it would compute from its training rows is computed, but for the distance from
+    the minimum, and for a covariance that is not there and would take long.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -118,7 +119,10 @@ def without_rows(result: Results) -> Results:
     X, index = MissingRows.of(problem.X), pd.RangeIndex(problem.n)
     counts, nothing = result.training_table.counts, pd.DataFrame(columns=ERRORS)
     table = ConfusionMatrix(result.coding.levels, counts, nothing, source="training")
-    known = {n: getattr(result, n) for n in names} | {"training_table": table}
+    # Not solved anew to be saved: what the certificate says, if no more is computed.
+    near = vars(result).get("shortfall", OptimalityBounds.certified(result.certificate))
+    kept = {"training_table": table, "shortfall": near}
+    known = {n: kept[n] if n in kept else getattr(result, n) for n in names}
     others: dict[str, Value] = {"index": index, "model": None}
     if isinstance(result, LinearResults):
         if result.has_covariance or _is_quick(result):

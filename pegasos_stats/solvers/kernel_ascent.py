@@ -253,7 +253,7 @@ class KernelAscent:
 
     def certificate(self) -> Certificate:
         """Primal and dual objective, computed from the rows."""
-        return kernel_certificate(self.problem, self.solution(None))
+        return kernel_certificate(self.problem, self.solution(None), as_verified=True)
 
     def solution(self, seed: int | None) -> KernelSolution:
         """Return the solution of the present state, with recomputed scores."""

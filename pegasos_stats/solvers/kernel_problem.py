@@ -22,7 +22,8 @@ from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None
 
-CHOLESKY_ROWS = 3000  # some seconds at most
+CHOLESKY_ROWS = 6000  # some seconds at most
+LANCZOS = 80  # steps that look for a negative eigenvalue of a larger matrix
 MOST = 1000  # degree
 INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
 TINIEST = 1e-300  # the same, where that is 0
@@ -165,10 +166,14 @@ class KernelProblem(Problem):
     kernel : KernelFunction
     memory : int
         Bytes that rows of the Gram matrix may take.
+    verified : bool
+        False of a precomputed matrix that is too large to verify that it is positive
+        semi-definite: nothing is certified then.
     """
 
     kernel: KernelFunction = KernelFunction("linear")
     memory: int = 512 * 2**20
+    verified: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,8 +283,13 @@ def support_scores(
 
 
 @one_thread()
-def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certificate:
+def kernel_certificate(
+    problem: KernelProblem, found: KernelSolution, as_verified: bool = False
+) -> Certificate:
     """Primal and dual objective of a kernel fit, with bounds of their rounding.
+
+    Of a matrix that is not verified the gap is infinite, unless it is taken
+    `as_verified`.
 
     After ``T`` steps ``f(x_i) = g_i / (lam T) + alpha`` and ``||f||^2 = sum_i c_i y_i
     g_i / (lam T)^2``, so that ``P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``
@@ -296,6 +306,8 @@ def kernel_certificate(problem: KernelProblem, found: KernelSolution) -> Certifi
         primal = finite(0.5 * problem.lam * squares + loss)
         bounds = _bounds(problem, found, primal, margins)
     dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
+    if not (problem.verified or as_verified):
+        dual, rounding = min(0.0, primal), math.inf
     at_zero = margins == 0.0
     return Certificate(
         primal,
@@ -474,11 +486,35 @@ def _symmetric(K: Matrix) -> Matrix:
     )
 
 
+@one_thread()
+def _least_form(K: Matrix) -> float:
+    """``v'Kv`` for the vector ``v`` of length 1 that Lanczos' method finds the least.
+
+    Each new direction is made orthogonal to all before, twice (Parlett 1998, 6.9).
+    """
+    v = np.random.default_rng(1).standard_normal(len(K))
+    basis, form = np.empty((LANCZOS, len(K))), np.zeros((LANCZOS, LANCZOS))
+    for j in range(LANCZOS):
+        basis[j] = v / np.linalg.norm(v)
+        v = K @ basis[j]
+        form[j, j] = basis[j] @ v
+        for _ in range(2):
+            v -= basis[: j + 1].T @ (basis[: j + 1] @ v)
+        length = float(np.linalg.norm(v))
+        if j + 1 == LANCZOS or length <= 1e-12 * float(np.abs(form).max()):
+            break
+        form[j, j + 1] = form[j + 1, j] = length
+    vectors = np.linalg.eigh(form[: j + 1, : j + 1])[1]
+    least = basis[: j + 1].T @ vectors[:, 0]
+    return float(least @ (K @ least)) / float(least @ least)
+
+
 def _check_semidefinite(K: Matrix) -> None:
     """Raise `DataError` for a matrix that is no kernel.
 
-    Up to `CHOLESKY_ROWS` rows by a Cholesky factorisation of ``K`` plus rounding,
-    beyond by the necessary condition ``K_ij^2 <= K_ii K_jj``.
+    Up to `CHOLESKY_ROWS` rows by a Cholesky factorisation of ``K`` plus rounding.
+    Beyond by two necessary conditions: ``K_ij^2 <= K_ii K_jj``, and no negative
+    eigenvalue that Lanczos' method finds.
     """
     diagonal = np.diag(K)
     rounding = INDEFINITE * float(np.abs(diagonal).max())
@@ -494,6 +530,8 @@ def _check_semidefinite(K: Matrix) -> None:
             (np.abs(row) <= (1 + INDEFINITE) * bound[i] * bound + rounding).all()
             for i, row in enumerate(K)
         )
+        # Rounding of v'Kv, of a vector v of length 1.
+        good = good and _least_form(K) >= -rounding * max(1.0, len(K) ** 2 * 1e-5)
     if not good:
         raise DataError(
             "The precomputed kernel is not positive semi-definite, so it belongs to no "

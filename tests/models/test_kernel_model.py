@@ -4,10 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, DataError, OptionError
+from pegasos_stats.errors import (
+    ColumnError,
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+)
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers import kernel_problem
 
 SOLVER = ps.Pegasos(epochs=10, seed=443)
 
@@ -85,13 +92,44 @@ def test_sparse_rows_give_the_fit_of_their_array(kernel):
     assert ps.KernelSVM(y, framed, **options).fit(SOLVER).counts.equals(dense.counts)
 
 
+@pytest.fixture
+def few_are_verified(monkeypatch):
+    """More than 30 rows are too many for a Cholesky factorisation."""
+    monkeypatch.setattr(kernel_problem, "CHOLESKY_ROWS", 30)
+
+
 @pytest.mark.parametrize("n", [40, 3010])
-def test_a_matrix_that_is_no_kernel_is_refused(n):
-    K = np.ones((n, n))
-    K[0, 1] = K[1, 0] = 2.0
-    for given in (-0.01 * np.eye(n), np.diag([1.0] * (n - 1) + [-1e-300]), K):
+def test_a_matrix_that_is_no_kernel_is_refused(n, request):
+    if n == 40:
+        request.getfixturevalue("few_are_verified")
+    X, _ = rings(n)
+    large = np.ones((n, n))
+    large[0, 1] = large[1, 0] = 2.0
+    apart = 1.9 * np.eye(n) - 0.9  # 1 and -0.9: the least eigenvalue is 1.9 - 0.9 n
+    sigmoid = np.tanh(0.2 * X @ X.T - 1.0) + 2.0 * np.eye(n)
+    near = np.exp(-0.5 * cdist(X, X, "sqeuclidean"))
+    near[0, 1] = near[1, 0] = 0.9 - near[0, 1]
+    negative = np.diag([1.0] * (n - 1) + [-1e-300])
+    for given in (-0.01 * np.eye(n), negative, large, apart, sigmoid, near):
         with pytest.raises(DataError, match="semi-definite"):
             ps.KernelSVM(np.arange(n) % 2, given, kernel="precomputed", lam=1.0)
+
+
+def test_what_is_not_verified_is_not_certified(few_are_verified, tmp_path):
+    X, y = rings(60)
+    K = np.exp(-0.5 * cdist(X, X, "sqeuclidean"))
+    model = ps.KernelSVM(y, K, kernel="precomputed", lam=0.01)
+    result = model.fit()
+    assert result.gap == result.relative_gap == np.inf
+    assert "Nothing is certified" in str(result.summary(details=True))
+    ps.save(result, tmp_path / "fit.model")
+    again = ps.load(tmp_path / "fit.model")
+    assert again.certificate == result.certificate
+    part = ps.KernelSVM(y[:30], K[:30, :30], kernel="precomputed", lam=0.01)
+    assert part.fit().relative_gap <= 1e-6
+    with pytest.warns(ConvergenceWarning):
+        halves = ps.cross_validate(model, folds=2)  # of 30 rows of such a matrix
+    assert (halves.by_fold["relative_gap"] == np.inf).all()
 
 
 def test_a_row_without_label_leaves_a_precomputed_kernel_on_both_sides():

@@ -52,5 +52,6 @@ def saved_in(folder):
     found = {}
     for name, fit in FITS.items():
         found[name] = result, path = fit(), folder / name
+        assert result.shortfall.at_least >= 0.0  # computed before it is saved
         save(result, path)
     return found

@@ -44,6 +44,7 @@ def data():
 
 
 def back(result, folder, name="a.model"):
+    assert result.shortfall.at_least >= 0.0  # computed before it is saved
     save(result, folder / name)
     return load(folder / name)
 
@@ -164,6 +165,16 @@ def test_options_of_the_solver_come_back(solver, data, tmp_path):
     check_same(loaded, result, data)
     parts.check_same(vars(loaded.solver), vars(solver))
     assert loaded.trace.equals(result.trace)
+
+
+def test_saving_solves_nothing(data, tmp_path, monkeypatch):
+    """What is not known of the minimum is what the certificate says."""
+    result = fitted("y ~ a + b", data)
+    refuse = "pegasos_stats.models.results.shortfall_of"
+    monkeypatch.setattr(refuse, lambda *given: pytest.fail("solved again"))
+    save(result, tmp_path / "a.model")
+    near = load(tmp_path / "a.model").shortfall
+    assert (near.at_least, near.at_most) == (0.0, result.gap)
 
 
 def test_kernel_models_come_back(data, tmp_path):
