@@ -474,7 +474,10 @@ def former_sdca(held: Json) -> str:
 
 codec.FORMER["SDCA"] = former_sdca
 PROBLEM = Rule(
-    lambda problem: [{*problem.y.tolist()} == {-1.0, 1.0}],
+    lambda problem: [
+        {*problem.y.tolist()} == {-1.0, 1.0},
+        problem.lam > 0.0 or problem.loss == "log",  # without a penalty
+    ],
     "X np, y n, weights n, offset n",
     hints=OF_ROWS,
 )

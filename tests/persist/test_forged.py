@@ -155,7 +155,7 @@ KERNELS = {
     "solution.counts": [at(2, -1), shorter, lambda c: c * 0],
     "solution.g": [at(2, INF), shorter],
     "solution.n_iter": [0],
-    "design.columns": [("a",)],
+    "design.design.columns": [("a",)],
 }
 GRAMS = {
     "columns": [at(0, 1), at(0, -1), at(0, 12), shorter, None],
