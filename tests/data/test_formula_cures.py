@@ -53,10 +53,9 @@ def test_levels_of_numbers_are_named_by_their_text_as_in_r():
     assert [name[-4:] for name in names] == ["T.0]", "T.1]", "T.3]"]
 
 
-@pytest.mark.parametrize("spline", ["bs(x, df=4)", "cr(x, df=4)", "cs(x, df=4)"])
-def test_splines_go_on_beyond_the_rows_of_the_fit_with_a_warning(spline):
-    result = ps.logit(f"y ~ {spline}", DATA, lam=0.1).fit()
-    told = f"{spline[:-1]}, extrapolation='extend')"
+def test_splines_go_on_beyond_the_rows_of_the_fit_with_a_warning():
+    result = ps.logit("y ~ bs(x, df=4)", DATA, lam=0.1).fit()
+    told = "bs(x, df=4, extrapolation='extend')"
     expected = ps.logit(f"y ~ {told}", DATA, lam=0.1).fit()
     new = pd.DataFrame({"x": [1.0, 7.0, -2.0]})
     with pytest.warns(ColumnWarning, match="beyond .* 0 to 5, in 2 rows, as in R"):

@@ -349,7 +349,7 @@ def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None
     try:
         with np.errstate(all="ignore"):
             yield
-    except (ColumnError, FormulaError):
+    except (ColumnError, FormulaError, Warning):
         raise
     except Exception as error:
         for name, values in used.items():

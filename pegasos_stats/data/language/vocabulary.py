@@ -727,7 +727,7 @@ def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
 
     path, _, last = name.rpartition(".")
     transform = getattr(TRANSFORMS[path], last) if path else TRANSFORMS[name]
-    if name in SPLINES and "knots" in (state := words["_state"]):
+    if name == "bs" and "knots" in (state := words["_state"]):
         low, high = state["lower_bound"], state["upper_bound"]
         beyond = int(((arguments[0] < low) | (arguments[0] > high)).sum())
         if beyond and BEYOND not in state and "extrapolation" not in words:
@@ -805,7 +805,6 @@ def _method(
 
 OF_TEXT = "len lower upper strip title capitalize"
 SPREADS = ("std", "var")
-SPLINES = ("bs", "cr", "cs")  # a cyclic one has no end
 BASIS = "x df knots degree include_intercept lower_bound upper_bound extrapolation"
 CUBIC = "x df knots lower_bound upper_bound constraints extrapolation"
 # Contrasts may stand without brackets, as in C(g, contr.sum).
