@@ -301,7 +301,7 @@ def test_json_of_another_form_is_refused(place, value, small, tmp_path):
 
 # Fields that need not be there.
 DEFAULTS = {"trace", "refinement", "seconds", "counted", "model", "errors_by"}
-DEFAULTS |= {"groups", "lines", "unread", "estimated"}
+DEFAULTS |= {"groups", "lines", "unread", "estimated", "null_space"}
 
 
 def test_fields_that_are_not_there_and_arrays_that_nobody_takes(small, tmp_path):
