@@ -29,7 +29,8 @@ BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 MADE = "result.confusion(data)"
 RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
-SHOWN = ("__str__", "__repr__", "_repr_html_", "as_text", "to_html")
+SHOWN = ["__str__", "__repr__", "as_text", "to_html"]
+SHOWN += ["_repr_html_", "_repr_markdown_", "_repr_latex_"]
 _OWN = ("self", "cls")
 
 

@@ -54,6 +54,12 @@ class SessionInfo:
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
 
+    def _repr_markdown_(self) -> str:
+        return f"```text\n{self}\n```"
+
+    def _repr_latex_(self) -> str:
+        return f"\\begin{{verbatim}}\n{self}\n\\end{{verbatim}}"
+
 
 def session_info() -> SessionInfo:
     """Return versions of libraries and the operating system, as R's ``sessionInfo()``.

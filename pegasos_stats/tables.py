@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from math import isfinite
 from textwrap import wrap
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import pandas as pd
 
@@ -126,22 +126,164 @@ class Summary:
     def _repr_html_(self) -> str:
         return self.to_html()
 
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def _repr_latex_(self) -> str:
+        return self.to_latex()
+
     __str__ = __repr__ = as_text
 
 
-class Summarised:
-    """A result that is shown by its `summary()`."""
+class DisplayedBySummary:
+    """A result that notebooks, and documents made of one, show by its `summary()`."""
 
     summary: Callable[..., Summary]
+
+    def _displayed(self) -> Summary:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self._displayed().to_html()
+
+    def _repr_markdown_(self) -> str:
+        return self._displayed().to_markdown()
+
+    def _repr_latex_(self) -> str:
+        return self._displayed().to_latex()
+
+
+class Summarised(DisplayedBySummary):
+    """A result that is shown by its `summary()`, as text too."""
 
     def __repr__(self) -> str:
         return self.summary().as_text()
 
+
+class Heading(NamedTuple):
+    """A line in bold type."""
+
+    text: str
+
+
+class Cells(NamedTuple):
+    """A table of text, with the arguments of `params_html`."""
+
+    params: pd.DataFrame
+    ruled: Collection[int] = ()
+    over: str = ""
+    corner: str = ""
+
+
+class Pairs(NamedTuple):
+    """Names and values under a title, in HTML and LaTeX in two columns."""
+
+    title: str
+    left: Fields
+    right: Fields = ()
+
+
+class Lines(NamedTuple):
+    """Sentences, a line for each."""
+
+    lines: Sequence[str]
+
+
+class Typewritten(NamedTuple):
+    """Lines whose characters are all of one width."""
+
+    lines: Sequence[str]
+
+
+Part: TypeAlias = Heading | Cells | Pairs | Lines | Typewritten
+
+
+def part_html(part: Part) -> str:
+    """Write a part as HTML."""
+    match part:
+        case Heading(text):
+            return f"<b>{escape(text)}</b>"
+        case Cells(params, ruled, over, corner):
+            return params_html(params, ruled, over, corner)
+        case Pairs(title, left, right):
+            return header_html(title, left, right)
+        case Lines(lines):
+            return lines_html(lines)
+        case Typewritten(lines):
+            text = escape("\n".join(lines))
+            return f'<pre style="font-family: monospace">{text}</pre>'
+
+
+def part_markdown(part: Part) -> str:
+    """Write a part as Markdown."""
+    match part:
+        case Heading(text):
+            return f"**{markdown(text)}**"
+        case Cells(params, _, over, corner):
+            return params_markdown(
+                params, ", ".join(filter(None, [corner, over.lower()]))
+            )
+        case Pairs(title, left, right):
+            pairs = [pair for pair in (*left, *right) if pair != ("", "")]
+            names = [name for name, _ in pairs]
+            values = pd.DataFrame({"": [value for _, value in pairs]}, names)
+            return params_markdown(values, title)
+        case Lines(lines):
+            return "\n\n".join(map(markdown, lines))
+        case Typewritten(lines):
+            return "\n".join(f"    {visible(line)}" for line in lines)
+
+
+def part_latex(part: Part) -> str:
+    """Write a part as LaTeX."""
+    match part:
+        case Heading(text):
+            return rf"\textbf{{{latex(text)}}}"
+        case Cells(params, ruled, over, corner):
+            return params_latex(params, ruled, over, corner)
+        case Pairs(title, left, right):
+            head = f"{part_latex(Heading(title))}\n\n" if title else ""
+            return head + columns_latex(left, right)
+        case Lines(lines):
+            return "\n\n".join(map(latex, lines))
+        case Typewritten(lines):
+            rows = (latex(line).replace(" ", "~") for line in lines)
+            return "\\\\\n".join(rf"\texttt{{{row}}}" for row in rows)
+
+
+def html_of(parts: Sequence[Part]) -> str:
+    """Write parts as HTML."""
+    return "\n".join(map(part_html, parts))
+
+
+def markdown_of(parts: Sequence[Part]) -> str:
+    """Write parts as Markdown, with blank lines between them."""
+    return "\n\n".join(filter(None, map(part_markdown, parts)))
+
+
+def latex_of(parts: Sequence[Part]) -> str:
+    """Write parts as LaTeX, with blank lines between them."""
+    return "\n\n".join(filter(None, map(part_latex, parts)))
+
+
+class Displayed(ABC):
+    """A result that notebooks, and documents made of one, show as tables and lines."""
+
+    @abstractmethod
+    def _parts(self) -> Sequence[Part]:
+        """What is shown."""
+
     def _repr_html_(self) -> str:
-        return self.summary().to_html()
+        return html_of(self._parts())
+
+    def _repr_markdown_(self) -> str:
+        return markdown_of(self._parts())
+
+    def _repr_latex_(self) -> str:
+        return latex_of(self._parts())
 
 
-class Exported(ABC):
+class Exported(Displayed):
     """A result that is a table with lines below it, in several formats."""
 
     _over: ClassVar[str] = ""  # a heading of all columns
@@ -151,11 +293,13 @@ class Exported(ABC):
     def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
         """The table, lines below it, and rows with a rule above them."""
 
+    def _parts(self) -> Sequence[Part]:
+        table, lines, ruled = self._sheet()
+        return [Cells(table, ruled, self._over, self._corner), Lines(lines)]
+
     def to_html(self) -> str:
         """An HTML table, and lines below it."""
-        table, lines, ruled = self._sheet()
-        html = params_html(table, ruled, self._over, self._corner)
-        return f"{html}\n{lines_html(lines)}"
+        return html_of(Exported._parts(self))
 
     def to_latex(self, caption: str = "", label: str = "") -> str:
         """LaTeX for the package booktabs, and the lines below it.
@@ -165,23 +309,18 @@ class Exported(ABC):
         caption, label : str, optional
             With one of these the table is a ``table``; else a tabular.
         """
+        if not (caption or label):
+            return latex_of(Exported._parts(self))
         table, lines, ruled = self._sheet()
         tabular = params_latex(table, ruled, self._over, self._corner)
-        if caption or label:
-            return floating_latex(tabular, caption, label, lines)
-        return "\n\n".join([tabular, *map(latex, lines)])
+        return floating_latex(tabular, caption, label, lines)
 
     def to_markdown(self) -> str:
         """A table for Markdown, and the lines as paragraphs."""
-        table, lines, _ = self._sheet()
-        corner = ", ".join(filter(None, [self._corner, self._over.lower()]))
-        return "\n\n".join([params_markdown(table, corner), *map(markdown, lines)])
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        return markdown_of(Exported._parts(self))
 
 
-class Facts(ABC):
+class Facts(Displayed):
     """A result of rows that is shown by a few facts."""
 
     _title: ClassVar[str]
@@ -204,8 +343,8 @@ class Facts(ABC):
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        return header_html(self._title, list(self._with_rows().items()), [])
+    def _parts(self) -> Sequence[Part]:
+        return [Pairs(self._title, list(self._with_rows().items()))]
 
 
 def percent(share: float) -> str:
@@ -509,7 +648,7 @@ def params_latex(
     params, ruled, over, corner
         As for `params_html`.
     """
-    heads = [corner, *(latex(str(name)) for name in params.columns)]
+    heads = [latex(text) for text in (corner, *map(str, params.columns))]
     columns = [at_points(params.iloc[:, j]) for j in range(params.shape[1])]
     names = [latex(str(name)) for name in params.index]
     lines = [_row(cells) for cells in zip(names, *columns, strict=True)]

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from textwrap import wrap
 
 import pandas as pd
@@ -23,7 +22,6 @@ Terms = Mapping[str, float]
 TITLE = "Confusion Matrix and Statistics"
 ORIENTATION = "Rows are the actual labels, columns the predicted ones."
 GAP = ("", "")
-ALIGNED = 'style="font-family: monospace"'  # notebooks have another font for HTML
 
 
 CARET_NAMES = {  # in caret's order; caret has no names for the others
@@ -75,7 +73,7 @@ def label_of(name: str) -> str:
 
 @with_visible_text
 @dataclass(frozen=True, repr=False, eq=False)
-class ConfusionReport:
+class ConfusionReport(tables.Displayed):
     """A confusion table with all its statistics: ``print()`` shows text.
 
     Made by `ConfusionMatrix.summary`.
@@ -109,20 +107,19 @@ class ConfusionReport:
 
     def to_html(self) -> str:
         """The table in HTML, the statistics as a table too; of many levels as text."""
-        table = tables.params_html(self.table, over="Predicted", corner="Actual")
-        head = f"<b>{TITLE}</b>{table}{tables.lines_html(self.sentences)}"
+        return self._repr_html_()
+
+    def _parts(self) -> Sequence[tables.Part]:
+        table = tables.Cells(self.table, over="Predicted", corner="Actual")
+        head: list[tables.Part] = [tables.Heading(TITLE), table]
+        head.append(tables.Lines(self.sentences))
         if len(self.classes) > 1:
-            text = escape("\n".join(self._statistics()))
-            return f"{head}<pre {ALIGNED}>{text}</pre>"
+            return [*head, tables.Typewritten(self._statistics())]
         ((positive, terms),) = self.classes.items()
         left = [pair for pair in overall_fields(self.overall) if pair != GAP]
         right = [(f"Statistics of {positive}", ""), *class_fields(terms, self.mode)]
-        facts = tables.header_html("", left, right)
-        further = tables.header_html("", self._further(), [])
-        return f"{head}{facts}{further}{tables.lines_html(self.notes)}"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
+        facts = [tables.Pairs("", left, right), tables.Pairs("", self._further())]
+        return [*head, *facts, tables.Lines(self.notes)]
 
     __str__ = __repr__ = as_text
 

@@ -523,8 +523,10 @@ class ConfusionMatrix(tables.Exported):
     def _sheet(self) -> tuple[pd.DataFrame, list[str], tuple[int, ...]]:
         return self.table, self._sentences(), ()
 
-    def _repr_html_(self) -> str:
-        return (self if self.choices.mode is None else self.summary()).to_html()
+    def _parts(self) -> Sequence[tables.Part]:
+        if self.choices.mode is None:
+            return super()._parts()
+        return self.summary()._parts()
 
     @property
     def _square(self) -> Counts:
@@ -889,9 +891,9 @@ class PairedComparison(tables.Facts):
     def __str__(self) -> str:
         return f"{self.table.to_string()}\n\n{super().__str__()}"
 
-    def _repr_html_(self) -> str:
+    def _parts(self) -> Sequence[tables.Part]:
         a, b = self.names
-        return tables.params_html(self.table, over=b, corner=a) + super()._repr_html_()
+        return [tables.Cells(self.table, over=b, corner=a), *super()._parts()]
 
     def _facts(self) -> dict[str, str]:
         """Error rates, their difference, and McNemar's test, in words."""

@@ -1,6 +1,6 @@
 """Statistics of scores: areas, losses, curves, and decisions at thresholds."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,7 +17,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.inputs import check_both_levels, events_of
 from pegasos_stats.metrics.rates import ratio
-from pegasos_stats.tables import Facts, lines_html, params_html, percent
+from pegasos_stats.tables import Cells, Displayed, Facts, Lines, Part, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -581,7 +581,7 @@ SHOWN = 10  # thresholds in print
 
 @suggest_names("decision_curve")
 @dataclass(frozen=True, repr=False, eq=False)
-class DecisionCurve:
+class DecisionCurve(Displayed):
     """Net benefit at each threshold; made by `decision_curve`.
 
     Attributes
@@ -663,9 +663,9 @@ class DecisionCurve:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
+    def _parts(self) -> Sequence[Part]:
         cells = self._at_some().map("{:.4f}".format)
-        return params_html(cells, corner="threshold") + lines_html(self._lines())
+        return [Cells(cells, corner="threshold"), Lines(self._lines())]
 
 
 @suggest_arguments

@@ -51,6 +51,12 @@ BLOCK = 512  # rows whose scores by all resamples are held at once
 SCORES = 1e7  # scores that are held at once
 SLOPE = "dY/dX"
 LIMITS = ["conf_low", "conf_high"]
+MOST_SHOWN = 20  # predictions of rows that are printed
+WHAT = {  # a prediction is
+    "probability": "Probabilities of the second class",
+    "share": "Predicted classes, 1 for the second,",
+    "score": "Scores",
+}
 RESAMPLES = Bootstrap(399)  # of shares, which are steps
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
@@ -1171,7 +1177,7 @@ def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Ve
 
 @suggest_names("prediction")
 @dataclass(frozen=True, repr=False, eq=False)
-class RowPredictions:
+class RowPredictions(tables.Displayed):
     """Predictions of rows with their errors; made by ``result.get_prediction()``.
 
     Attributes
@@ -1196,6 +1202,13 @@ class RowPredictions:
          predicted     se  ci_lower  ci_upper
     200      0.519  0.076     0.374     0.662
     201      0.133  0.038     0.074     0.226
+    >>> result.get_prediction(test.head(2))
+    ------------------------------------------------------------------------------
+         predicted         se   ci_lower   ci_upper
+    200     0.5194    0.07567     0.3737     0.6619
+    201     0.1327    0.03810    0.07408     0.2265
+    ------------------------------------------------------------------------------
+    Probabilities of the second class for 2 rows, with 95% intervals.
     """
 
     matrix: designs.ModelMatrix
@@ -1249,6 +1262,28 @@ class RowPredictions:
         found = pd.DataFrame(values, table.index, names)
         found.insert(1, "se", table["std_error"] * slope)
         return found
+
+    def __str__(self) -> str:
+        cells, sentence = self._shown()
+        return "\n".join([*tables.params_text(cells), *tables.note_text(sentence)])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Sequence[tables.Part]:
+        cells, sentence = self._shown()
+        return [tables.Cells(cells), tables.Lines([sentence])]
+
+    def _shown(self) -> tuple[pd.DataFrame, str]:
+        """The first and last rows as text, and a line below them."""
+        frame, half = self.summary_frame(), MOST_SHOWN // 2
+        rows = errors.counted(len(frame), "row")
+        sentence = f"{WHAT[self.response.curve]} for {rows}, with 95% intervals"
+        if len(frame) <= MOST_SHOWN:
+            return frame.map(tables.aligned), f"{sentence}."
+        first, last = frame.head(half), frame.tail(half)
+        gap = pd.DataFrame("", index=["..."], columns=frame.columns)
+        cells = [first.map(tables.aligned), gap, last.map(tables.aligned)]
+        return pd.concat(cells), f"{sentence}; summary_frame() has all."
 
     @cached_property
     def _usual(self) -> pd.DataFrame:

@@ -1021,16 +1021,14 @@ class LinearResults(Results):
             f"pseudo R2 {self.prsquared:.3f}",
         ]
 
-    def _repr_html_(self) -> str:
+    def _displayed(self) -> tables.Summary:
         if self.has_covariance:
-            return self.summary().to_html()
+            return self.summary()
         table, footer = summaries.largest(self._table(0.95, None), 30)
         text = "For standard errors, p-values and intervals see summary()."
         notes = [Note("standard errors", "note", text)]
-        shown = summaries.summary_of(
-            self, tables.estimate_cells(table), notes, footer=footer
-        )
-        return shown.to_html()
+        cells = tables.estimate_cells(table)
+        return summaries.summary_of(self, cells, notes, footer=footer)
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
         """The columns of `tidy`; NaN if standard errors are off or would take long."""

@@ -61,7 +61,7 @@ from pegasos_stats.solvers.solver_runs import (
     scores_of,
     shortfall_of,
 )
-from pegasos_stats.tables import Summary, significant
+from pegasos_stats.tables import DisplayedBySummary, Summary, significant
 
 if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
@@ -101,7 +101,7 @@ class LaterMethod(Generic[Found]):
 
 @suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
-class Results(ABC):
+class Results(DisplayedBySummary, ABC):
     """A fitted model; made by the `fit` method of a model.
 
     Attributes
@@ -776,9 +776,6 @@ class Results(ABC):
     @abstractmethod
     def summary(self, *, details: bool = False) -> Summary:
         """Header, table and notes on one screen; `details` adds the rest."""
-
-    def _repr_html_(self) -> str:
-        return self.summary().to_html()
 
     def __repr__(self) -> str:
         seed = "" if self.seed is None else f", seed {self.seed}"

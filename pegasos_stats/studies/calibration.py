@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -175,10 +175,10 @@ class Reliability(tables.Facts):
         head = f"Probability of {self.positive!r}, {rows}"
         return f"{head}\n{table}\n\n{super().__str__()}"
 
-    def _repr_html_(self) -> str:
+    def _parts(self) -> Sequence[tables.Part]:
         cells = self.table.set_index("low").map("{:.4g}".format)
         cells.index = cells.index.map("{:.4g}".format)
-        return tables.params_html(cells, corner="low") + super()._repr_html_()
+        return [tables.Cells(cells, corner="low"), *super()._parts()]
 
 
 @suggest_arguments

@@ -11,6 +11,7 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
@@ -35,7 +36,7 @@ from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies.fold_fits import checked_model
-from pegasos_stats.tables import header_html, lines_html, params_html, params_text
+from pegasos_stats.tables import Cells, Displayed, Lines, Pairs, Part, params_text
 
 # --------------------------------------------------------------------- an installed R
 
@@ -489,7 +490,7 @@ class Compared(NamedTuple):
 
 @with_visible_text
 @dataclass(frozen=True, eq=False, repr=False)
-class ParityCheck:
+class ParityCheck(Displayed):
     """A run in Python beside the same run in R.
 
     Attributes
@@ -555,9 +556,9 @@ class ParityCheck:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        facts = header_html(self.title, list(self.r.items()), [])
-        return facts + params_html(self.table) + lines_html(self._sentences)
+    def _parts(self) -> Sequence[Part]:
+        facts = Pairs(self.title, list(self.r.items()))
+        return [facts, Cells(self.table), Lines(self._sentences)]
 
     def to_json_dict(self) -> dict[str, object]:
         """Verdict, table and reasons as values of JSON."""

@@ -1,5 +1,8 @@
 """Summaries as text, HTML and LaTeX: what is in them, and how wide they are."""
 
+import re
+from html import unescape
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,6 +64,62 @@ def test_everything_is_whole_and_escaped_in_a_notebook():
     ):
         shown(thing)
         assert thing._repr_html_() == thing.summary().to_html()
+
+
+def displayed(data):
+    """Objects of every kind that a notebook shows as tables."""
+    model = ps.logit("back ~ a + b", data, lam=0.01)
+    result, table = model.fit(CLOSE), model.fit(CLOSE).confusion()
+    y, chance = data["back"], result.predict_proba(data)
+    a, c = (ps.logit(f"back ~ {x}", data, lam=0.01).fit().predict() for x in "ac")
+    yield from (result, model.fit(CLOSE, cov_type="HC0").summary(details=True))
+    yield from (table, table.summary(), result.confusion(mode="everything"))
+    yield ps.confusion(data["kind"], data["kind"].to_numpy()[::-1]).summary()
+    yield from (result.get_prediction(data), result.t_test("a = b"), result.margins())
+    yield from (ps.reliability(y, chance), ps.compare_predictions(y, a, c))
+    yield from (ps.decision_curve(y, chance), ps.precision_recall(y, chance))
+    yield ps.compare_models({"a|b": result, "c_d": result})
+    yield ps.cross_validate(model, CLOSE, folds=3, seed=1)
+
+
+def test_markdown_and_latex_have_the_cells_of_the_notebook():
+    data = patients(60).assign(kind=np.resize(["u", "v & w", "x_y"], 60))
+    for thing in displayed(data):
+        cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", thing._repr_html_())
+        words = unescape(" ".join(cells)).lower().split()
+        assert len(words) > 5
+        markdown = thing._repr_markdown_().replace("\\", "").lower()
+        latex = re.sub(r"\\phantom\{.*?\}|[\\${}]", "", thing._repr_latex_()).lower()
+        for word in words:
+            assert word in markdown, (type(thing), word)
+            assert word in latex, (type(thing), word)
+
+
+def test_what_a_notebook_shows_documents_show_too():
+    """All that has HTML has Markdown and LaTeX; a report is a page of its own."""
+    lacking = {
+        cls.__name__
+        for cls in map(ps.__dict__.get, ps.__all__)
+        if hasattr(cls, "_repr_html_")
+        and not (hasattr(cls, "_repr_markdown_") and hasattr(cls, "_repr_latex_"))
+    }
+    assert lacking <= {"Report"}
+
+
+def test_predictions_of_rows_print_as_a_table():
+    data = patients(30)
+    result = ps.logit("back ~ a + b", data, lam=0.01).fit(CLOSE)
+    for n in (3, 20, 30):
+        prediction = result.get_prediction(data.head(n).set_axis(np.arange(n) / 2))
+        lines = [line.split() for line in str(prediction).splitlines()]
+        frame = prediction.summary_frame()
+        assert lines[1] == list(frame.columns)
+        rows = [line for line in lines[2:-1] if len(line) == 5]
+        shown_rows = frame if n <= 20 else pd.concat([frame.head(10), frame.tail(10)])
+        found = np.array(rows, dtype=float)
+        np.testing.assert_array_equal(found[:, 0], shown_rows.index)
+        np.testing.assert_allclose(found[:, 1:], shown_rows, rtol=5e-4)
+        assert max(map(len, str(prediction).splitlines())) <= 78
 
 
 def test_a_notebook_computes_no_standard_errors_by_itself():

@@ -12,6 +12,8 @@ import pegasos_stats as ps
 from pegasos_stats.errors import HIDDEN
 from pegasos_stats.output.cli import main
 
+SHOWN = ("__str__", "_repr_html_", "_repr_markdown_", "_repr_latex_", "to_html")
+SHOWN += ("to_latex", "to_markdown")
 STEERING = "\x1b[2J\x07\u202e\x9b"
 
 
@@ -32,7 +34,7 @@ def test_names_and_levels_are_shown_without_control_characters(data):
     shown += [result.margins(), ps.compare_models({STEERING: result, "b": result})]
     shown += [ps.cross_validate(model, folds=3), result.report(data)]
     for each in shown:
-        for name in ("__str__", "_repr_html_", "to_html", "to_latex", "to_markdown"):
+        for name in SHOWN:
             text = getattr(each, name)() if hasattr(type(each), name) else ""
             assert not HIDDEN.search(text), (type(each), name)
     first, *others = str(result.summary().as_text()).splitlines()[2:9]

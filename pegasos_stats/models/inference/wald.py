@@ -466,7 +466,7 @@ MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
 
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
-class ContrastTests:
+class ContrastTests(tables.Displayed):
     """Linear combinations of coefficients, each estimated and tested alone.
 
     Made by ``result.t_test()``; attributes have the names that statsmodels gives them.
@@ -583,8 +583,8 @@ class ContrastTests:
     def __repr__(self) -> str:
         return "\n".join(tables.params_text(self._cells()))
 
-    def _repr_html_(self) -> str:
-        return tables.params_html(self._cells())
+    def _parts(self) -> Sequence[tables.Part]:
+        return [tables.Cells(self._cells())]
 
 
 def untested(theta: "pd.Series[float]") -> ContrastTests:
