@@ -25,7 +25,7 @@ check: lint types ## style, types, and the quick tests, which need no R
 
 # Style and types are checked beside the tests, for which kernels are compiled once.
 test: export OPENBLAS_NUM_THREADS := 1
-test: system-r $(VENV)/.rpy2 ## install R if missing; check style and types, run all tests
+test: $(VENV)/.dev $(if $(filter 1,$(PEGASOS_STATS_NO_R)),,system-r $(VENV)/.rpy2) ## install R if missing (PEGASOS_STATS_NO_R=1: leave it out); check style and types, run all tests
 	@mkdir -p build
 	($(STYLE) && $(TYPES)) >build/checks.txt 2>&1 & checks=$$!; \
 	$(BIN)/pegasos-stats compile; \
