@@ -1,5 +1,6 @@
 """The classifiers for scikit-learn: base class, linear ones, and the kernel's."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from copy import deepcopy
@@ -63,6 +64,7 @@ SEEDS = 2**31 - 1
 DEGREE, OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
 SMALL = 10**6  # numbers in the rows of a small problem
 SMALL_KERNEL = 1000  # its rows, where it has a kernel
+LARGEST_STEP = 2**31  # number of a first step of `partial_fit`
 FAR = 0.1  # relative gap above which a run without a tolerance warns
 Weights = Vector | Mapping[Level, float] | str | None
 Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
@@ -162,7 +164,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
         self._keep(self.result_)
-        self.n_iter_ = self.result_.n_iter
+        self.n_iter_, self._first_step_ = self.result_.n_iter, 1
         self._warn_of_one_class()
         return self
 
@@ -525,9 +527,12 @@ class LinearClassifier(TwoClassClassifier):
     ) -> Self:
         """Go on with the steps of Pegasos: one epoch over these rows.
 
-        The number of the step counts on from the fit or the call before. Available
-        with ``solver="pegasos"`` alone. `result_` and `relative_gap_` are about the
-        rows of the last call, weights are taken as they are.
+        The number of the step counts on from the fit or the call before. With
+        ``solver="pegasos"`` a first call begins at the step ``1 / (lam t)`` that moves
+        margins by about 1, not at ``1 / lam``; a `Pegasos` of your own begins at its
+        ``first_step``. Other solvers have no `partial_fit`. `result_` and
+        `relative_gap_` are about the rows of the last call, weights are taken as they
+        are.
 
         Parameters
         ----------
@@ -550,7 +555,8 @@ class LinearClassifier(TwoClassClassifier):
             ``class_weight="balanced"``, averages, a refitted intercept.
         """
         first = not hasattr(self, "coef_")
-        solver: AnySolver = step_solver(self)
+        steps = step_solver(self)
+        solver: AnySolver = steps
         check_labels(y)
         rows, labels = validation.validate_data(
             self, X, y, reset=first, **self._accepted()
@@ -568,17 +574,38 @@ class LinearClassifier(TwoClassClassifier):
             raise LabelError(
                 f"y holds {listing(unknown)}; the classes are {listing(self.classes_)}."
             )
+        sample = self._sample(labels, self._named(rows), sample_weight)
         if not first:
             params = np.concatenate([self.intercept_, self.coef_[0]])
             start = params if self.intercept else self.coef_[0]
-            where = {"start": start, "first_step": self.n_iter_ + 1}
+            where = {"start": start, "first_step": self._first_step_ + self.n_iter_}
             solver = with_options(solver, where)
-        sample = self._sample(labels, self._named(rows), sample_weight)
+        elif self.solver == "pegasos":
+            self._first_step_ = self._stable_step(sample)
+            solver = with_options(solver, {"first_step": self._first_step_})
+        else:
+            self._first_step_ = steps.first_step
         model = self.model.of_sample(sample, self.lam, self.intercept)
         self.result_ = model.fit(solver, cov_type="none")
         self.n_iter_ = self.result_.n_iter + (0 if first else self.n_iter_)
         self._keep(self.result_)
         return self
+
+    def _stable_step(self, sample: Sample) -> int:
+        """Number of the first step whose size, ``1 / (lam t)``, is stable.
+
+        A step of size ``1 / mean(w_i (||x_i||^2 + 1))`` moves the margin of a row by
+        about 1, the first of Pegasos by ``1 / lam``: the loss would rise a lot first.
+        """
+        X, weights = sample.X, sample.weights
+        if isinstance(X, np.ndarray):
+            norms = np.square(X).sum(axis=1)
+        else:
+            norms = X.multiply(X).sum(axis=1)
+        sizes = np.asarray(norms, dtype=np.float64).ravel() + float(self.intercept)
+        size = float(np.average(sizes if weights is None else weights * sizes))
+        lam = check_positive("lam", self.lam)
+        return max(1, min(LARGEST_STEP, math.ceil(size / lam)))
 
     def _sample(
         self, labels: np.ndarray, rows: Rows, sample_weight: ArrayLike | None

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import SGDClassifier
 
 import pegasos_stats as ps
 from pegasos_stats.errors import LabelError, OptionError
@@ -50,9 +51,34 @@ def test_it_goes_on_from_a_fit(rows):
 
 def test_one_epoch_of_a_shuffled_run(rows):
     X, y = rows
-    found = SVMClassifier(lam=0.1, solver="pegasos", random_state=3).partial_fit(X, y)
+    own = {"solver": ps.Pegasos(), "random_state": 3}
+    found = SVMClassifier(lam=0.1, **own).partial_fit(X, y)
     whole = ps.SVM(y, X, lam=0.1).fit(ps.Pegasos(epochs=1, seed=3))
     assert np.array_equal(found.coef_, [whole.coef])
+
+
+@pytest.mark.parametrize(
+    ("classifier", "loss"), [(SVMClassifier, "hinge"), (LogitClassifier, "log_loss")]
+)
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_passes_come_as_near_as_those_of_scikit_learn(classifier, loss, scale):
+    """Twenty passes at a small lambda, whose first step of 1 / lam is 1,000."""
+    draw, lam = np.random.default_rng(2), 1e-3
+    X = scale * draw.normal(size=(2000, 10))
+    y = (X @ draw.normal(size=10) / scale + draw.normal(size=2000) > 0.0).astype(int)
+    ours = classifier(lam=lam, solver="pegasos", random_state=1)
+    theirs = SGDClassifier(loss=loss, alpha=lam, random_state=1)
+    for _ in range(20):
+        for part in np.array_split(np.arange(2000), 8):
+            ours.partial_fit(X[part], y[part], classes=[0, 1])
+            theirs.partial_fit(X[part], y[part], classes=[0, 1])
+
+    def mean_loss(fitted):
+        m = np.where(y == 1, 1.0, -1.0) * fitted.decision_function(X)
+        losses = np.maximum(0.0, 1.0 - m) if loss == "hinge" else np.logaddexp(0.0, -m)
+        return losses.mean()
+
+    assert mean_loss(ours) < 1.05 * mean_loss(theirs)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
