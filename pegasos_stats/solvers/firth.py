@@ -167,6 +167,8 @@ class LikelihoodFit:
         its supremum.
     phi : float64 array, shape (r,)
         The estimates as coefficients of the orthonormal columns.
+    score : float64 array, shape (r,)
+        Derivatives of the objective by `phi`; 0 but for coefficients that are held.
     """
 
     theta: Vector
@@ -177,6 +179,11 @@ class LikelihoodFit:
     converged: bool
     diverges: bool
     phi: Vector
+    score: Vector
+
+    def slope(self, direction: Vector) -> float:
+        """Change of the objective for one of the coefficient that alone is held."""
+        return float(direction @ self.score / (direction @ direction))
 
     @property
     def std_error(self) -> Vector:
@@ -211,7 +218,7 @@ class LikelihoodPoint:
         objective = likelihood
         if firth:
             objective += float(np.log(np.diag(L)).sum())
-            leverages = v * np.square(np.linalg.solve(L, U.T)).sum(axis=0)
+            leverages = v * np.square(U @ np.linalg.inv(L).T).sum(axis=1)
             residuals -= leverages * np.tanh(scores / 2.0) / 2.0
         return cls(phi, likelihood, objective, U.T @ (w * residuals), L)
 
@@ -361,6 +368,7 @@ def _described(
         converged,
         diverges,
         point.phi,
+        point.score,
     )
 
 

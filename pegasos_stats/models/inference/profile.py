@@ -18,9 +18,9 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.solvers.firth import LikelihoodFit, OrthonormalRows, fit_likelihood
 
-EXACT = 1e-12  # of a standard error: a limit
-EPSILON = 4.0 * np.finfo(float).eps
-MOST_DOUBLINGS = 60
+EXACT = 1e-11  # of the distance of a limit from the estimate
+KINK = 1e-9  # of that distance: where the deviance of another maximum begins
+MOST_FITS = 100  # of a limit
 SAME = 1e-6  # of a deviance: 0
 
 
@@ -139,36 +139,34 @@ class Profile:
         return ends
 
     def _end(self, j: int, sign: float, target: float) -> float:
-        """Where the signed root of the deviance is that of the quantile, on a side."""
-        from scipy.optimize import brentq
+        """Where the root of the deviance is that of the quantile, on a side.
 
+        By Newton's method for the root, which is nearly a line of the distance from the
+        estimate, between a point inside and one outside.
+        """
         estimate, unit = float(self.fit.theta[j]), float(self.fit.std_error[j])
         if self.fit.diverges:  # the standard error that a coefficient has at least
             unit = 2.0 * float(np.linalg.norm(self.rows.back[j]))
             farthest = estimate + sign * (2.0 * abs(estimate) + unit)
             if self.deviance(j, farthest) < SAME:
                 return sign * np.inf
-        latest, answers = self.fit, {0.0: -target}
-
-        def above(distance: float) -> float:
-            nonlocal latest
-            if distance not in answers:
-                value = estimate + sign * distance * unit
-                deviance, held = self._held(j, value, latest)
-                latest = latest if np.isnan(deviance) else held
-                answers[distance] = float(np.sqrt(deviance)) - target
-            return answers[distance]
-
-        near, far = 0.0, target
-        while not above(far) >= 0.0 and len(answers) < MOST_DOUBLINGS:
-            if np.isnan(above(far)):  # too far for one step
-                far = (near + far) / 2.0
-            else:
-                near, far = far, 2.0 * far
-        if not above(far) >= 0.0:
-            return np.nan
-        try:
-            root = brentq(above, near, far, xtol=EXACT, rtol=EPSILON)
-        except ValueError:  # a deviance is NaN
-            return np.nan
-        return estimate + sign * float(root) * unit
+        latest, inside, outside, at = self.fit, 0.0, np.inf, target
+        for _ in range(MOST_FITS):
+            deviance, held = self._held(j, estimate + sign * at * unit, latest)
+            root, step = np.sqrt(deviance), np.nan
+            if not np.isnan(root):
+                latest = held
+                slope = -sign * unit * held.slope(self.rows.back[j])
+                step = (target - root) * root / slope if slope > 0.0 else np.nan
+            if abs(step) <= EXACT * at:
+                return estimate + sign * float(at + step) * unit
+            if root < target:
+                inside = at
+            else:  # or too far for a fit
+                outside = at
+            at += step
+            if not inside < at < outside:
+                at = (inside + outside) / 2.0 if np.isfinite(outside) else 2.0 * inside
+            if outside - inside <= KINK * inside:
+                return estimate + sign * at * unit if not np.isnan(root) else np.nan
+        return np.nan
