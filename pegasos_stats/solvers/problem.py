@@ -363,19 +363,22 @@ class MethodRun(NamedTuple):
     unit: Unit
 
 
-def with_another(
-    runs: tuple[MethodRun, ...], name: str, unit: Unit
-) -> tuple[MethodRun, ...]:
-    """Count another iteration of a method.
+def joined(*runs: MethodRun) -> tuple[MethodRun, ...]:
+    """Runs in their order, of which the same method in turn is one.
 
     Examples
     --------
-    >>> with_another((MethodRun("Newton", 2, "iteration"),), "Newton", "iteration")
+    >>> joined(MethodRun("Newton", 2, "iteration"), MethodRun("Newton", 1, "iteration"))
     (MethodRun(name='Newton', iterations=3, unit='iteration'),)
     """
-    if runs and runs[-1].name == name:
-        return (*runs[:-1], MethodRun(name, runs[-1].iterations + 1, unit))
-    return (*runs, MethodRun(name, 1, unit))
+    found = [*runs[:1]]
+    for run in runs[1:]:
+        if run.name == found[-1].name:
+            both = found[-1].iterations + run.iterations
+            found[-1] = run._replace(iterations=both)
+        else:
+            found.append(run)
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

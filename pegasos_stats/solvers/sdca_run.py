@@ -20,7 +20,7 @@ from pegasos_stats.solvers.pegasos_run import (
     clock_for,
     with_progress,
 )
-from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, with_another
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.sdca import SDCA
 
 if TYPE_CHECKING:
@@ -118,8 +118,9 @@ class LinearRun:
             self._steps += before.steps
             self._violations += before.violations
             self._visits += before.visits
-        self._method.step(rows)
-        self._runs = with_another(self._runs, self._method.name, self._method.unit)
+        method = self._method
+        method.step(rows)
+        self._runs = joined(*self._runs, MethodRun(method.name, 1, method.unit))
 
     @np.errstate(all="ignore")
     def reached(self) -> bool:

@@ -43,7 +43,7 @@ from pegasos_stats.solvers.pegasos_run import (
     clock_for,
     run_pegasos,
 )
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution, joined
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 
 WORK = 1e8  # multiplications, about a tenth of a second
@@ -396,7 +396,7 @@ def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
         n_violations=first.n_violations + then.n_violations,
         seed=then.seed if first.seed is None else first.seed,
         n_epochs=first.n_epochs,
-        methods=first.methods + then.methods,
+        methods=joined(*first.methods, *then.methods),
     )
 
 

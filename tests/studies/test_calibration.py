@@ -74,7 +74,7 @@ def test_repeats_and_weights_go_into_the_sigmoid(repeated):
     y, weights = np.tile(problem.y, 3), np.tile(problem.weights, 3) / 3
     once = fit_sigmoid(y, scores.to_numpy().T.ravel(), weights)
     assert pytest.approx((once.A, once.B)) == (repeated.sigmoid.A, repeated.sigmoid.B)
-    assert repeated.result.seed == 1
+    assert repeated.result.solver.seed == 1
 
 
 def test_one_fold_gives_no_sigmoid_for_its_rows(data):

@@ -61,7 +61,7 @@ from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import Optimum
-from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, with_another
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.reads import hinge
 from pegasos_stats.solvers.reads import risk_and_bound as bounds
 from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
@@ -533,7 +533,7 @@ class StreamingSolver:
             self._keep_none()
             risk = self.step.read()
         self._reads += 1
-        self.methods = with_another(self.methods, self.step.name, "pass")
+        self.methods = joined(*self.methods, MethodRun(self.step.name, 1, "pass"))
         if self.best is None or risk.objective < self.best.objective:
             self.best = risk
         return self.best, self.best.certificate(self.step.bound)
