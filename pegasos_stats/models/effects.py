@@ -575,18 +575,21 @@ class Estimand:
         """Which equations of the training rows it breaks, shape (q,).
 
         A mean score breaks those that it breaks on average, a mean of probabilities or
-        shares those of any of its rows.
+        shares those of any of its rows. A difference of scores or a derivative is a
+        hypothesis about coefficients, without the columns that are left out.
         """
+        k, counted = len(null.directions), self.shares != 0.0
         if response.curve == "score":
-            k = len(null.directions)
-            J = self.gradient(np.zeros(self.rows.shape[1]), response)
-            return np.asarray(null.broken_by(J[None, :k])[0])
-        sides = [
-            each for each in (self.rows, self.other, self.direction) if each is not None
-        ]
-        counted = self.shares != 0.0
-        broken = [null.broken_by(Z[counted, :-2]).any(axis=0) for Z in sides]
-        return np.asarray(np.any(broken, axis=0))
+            J = self.gradient(np.zeros(self.rows.shape[1]), response)[None, :k]
+            predicts = self.other is None and self.direction is None
+            broken = null.broken_by(J) if predicts else null.hypothesised(J)
+            return np.asarray(broken[0])
+        sides = [each for each in (self.rows, self.other) if each is not None]
+        broken = np.concatenate([null.broken_by(Z[counted, :k]) for Z in sides])
+        if self.direction is not None:
+            moves = null.hypothesised(self.direction[counted, :k])
+            broken = np.concatenate([broken, moves])
+        return np.asarray(broken.any(axis=0))
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
         """Whether most of its rows, or of the others, have scores without limit."""

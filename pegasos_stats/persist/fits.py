@@ -314,9 +314,10 @@ def of_factor(coding: FactorCoding) -> Conditions:
 def of_covariance(found: Covariance) -> Conditions:
     """Numbers are those of a sandwich, or it is not defined."""
     yield found.prior is None or found.prior.shape == (len(found.matrix) + 1,)
-    yield of_its_centre(found)
-    yield found.centred is None or are_variances(found.centred)
+    yield (found.basis is None) == (found.inner is None)
     if not np.isnan(found.matrix).all():
+        yield found.inner is None or are_variances(found.inner)
+        yield found.basis is None or np.isfinite(found.basis).all()
         yield np.isfinite(found.bread).all() and are_variances(found.matrix)
         yield found.fixed is None or are_variances(found.fixed)
 
@@ -328,7 +329,7 @@ def of_null_space(found: NullSpace) -> Conditions:
     yield np.isfinite(found.directions).all()
 
 
-def of_its_centre(found: Covariance | BootstrapResult) -> bool:
+def of_its_centre(found: BootstrapResult) -> bool:
     """Whether there is none, or a number for each slope."""
     return found.centre is None or len(found.centre) == len(found.matrix) - 1
 
@@ -494,7 +495,8 @@ codec.RULES |= {
     "ConfusionMatrix": Rule(of_matrix),
     "Covariance": Rule(
         of_covariance,
-        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, centred kk",
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, basis kb, "
+        "inner bb",
         gone=("collinear",),
     ),
     "ContrastTests": Rule(gone_arrays=("noise",)),

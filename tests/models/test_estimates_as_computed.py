@@ -182,6 +182,35 @@ def test_a_saved_fit_has_the_same_digits(dated, tmp_path):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("ratio", [2.4e4, 1e6])
+def test_slopes_of_dates_within_groups_have_them(ratio, tmp_path):
+    """A group and its product with a date are collinear but for ``1 / ratio``."""
+    rng, n, sd = np.random.default_rng(3), 500, 100.0
+    t, v = rng.normal(size=n), rng.random(n) < 0.5
+    data = pd.DataFrame({"x": np.round(sd * (ratio + t), 3)})
+    data["g"] = np.where(v, "v", "u")
+    score = 0.8 * t + np.where(v, 0.3 - 0.4 * t, 0.0)
+    data["y"] = (rng.random(n) < expit(score)).astype(int)
+    x = data["x"] - data["x"].mean()
+    X = np.column_stack([np.ones(n), v, x, v * x])
+    peer = sm.GLM(data["y"], X, family=sm.families.Binomial()).fit(tol=1e-14)
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    theirs = peer.get_prediction(X[:20])
+    for rows in (data, ps.scan(tmp_path / "rows.csv")):
+        result = ps.logit("y ~ g * x", rows).fit(cov_type="nonrobust")
+        ours = result.get_prediction(data.head(20))
+        np.testing.assert_allclose(ours.predicted, theirs.predicted, rtol=CLOSE)
+        np.testing.assert_allclose(ours.se, theirs.se, rtol=CLOSE)
+        np.testing.assert_allclose(result.bse.iloc[2:], peer.bse.iloc[2:], rtol=CLOSE)
+    robust = ps.logit("y ~ g * x", data).fit(cov_type="HC0")
+    score = (data["y"] - peer.fittedvalues).to_numpy()[:, None] * X
+    bread = peer.normalized_cov_params.to_numpy()
+    V = bread @ score.T @ score @ bread
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", X[:20], V, X[:20]))
+    found = robust.get_prediction(data.head(20)).linpred_se
+    np.testing.assert_allclose(found, expected, rtol=CLOSE)
+
+
 def test_resamples_have_them_too(dated):
     """Errors are standard deviations over the resamples of the same rows, centred."""
     data, c, result, _, _ = dated
@@ -333,6 +362,30 @@ def test_hypotheses_about_constant_columns_are_nan(fits):
     assert joint.df_num == 1
     expected = small.wald_test("x = 0").pvalue
     assert joint.pvalue == pytest.approx(expected, rel=1e-6)
+
+
+def test_collinear_columns_leave_what_the_rows_determine():
+    """With ``b = 2 a - 1`` the fit is that without b, where rows have that b."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "z"])
+    data["b"] = 2.0 * data["a"] - 1.0
+    data["y"] = np.where(data["a"] + rng.logistic(size=200) > 0.0, "yes", "no")
+    full, small = (ps.logit(f, data).fit() for f in ("y ~ a + b + z", "y ~ a + z"))
+    rows = pd.DataFrame({"a": [0.5, 0.5], "b": [0.0, 1.0], "z": 0.0})
+    with pytest.warns(UndefinedMetricWarning, match="1 prediction is NaN"):
+        found = full.get_prediction(rows).summary_frame()
+    assert found.isna().all(axis=1).tolist() == [False, True]
+    expected = small.get_prediction(rows.head(1)).summary_frame()
+    np.testing.assert_allclose(found.head(1), expected, rtol=1e-6)
+    ours, theirs = (
+        f.margins().tidy().set_index("term")[NUMBERS] for f in (full, small)
+    )
+    np.testing.assert_allclose(ours.drop(index="b"), theirs, rtol=1e-6)
+    assert ours.loc["b"].isna().all()
+    # a moved by 1 and b with it: the slope of a without b
+    alone = full.t_test("a + 2 * b = 0")
+    assert alone.effect[0] == pytest.approx(small.params["a"], rel=1e-6)
+    assert alone.sd[0] == pytest.approx(small.bse["a"], rel=1e-6)
 
 
 def test_a_constant_beside_the_intercept_is_left_out_at_all_doors(tmp_path, capsys):

@@ -128,8 +128,8 @@ COVARIANCES = {
     "estimated.rows": [-1.0],
     "estimated.unbounded": [np.empty((0, 10**9)), np.empty((10**17, 0))],
     "estimated.separated": [-1],
-    "estimated.centre": [np.zeros(1), np.full(2, NAN)],
-    "estimated.centred": [np.zeros((2, 2)), np.full((3, 3), NAN)],
+    "estimated.basis": [np.eye(3), np.zeros((3, 0))],
+    "estimated.inner": [np.eye(3)],
     "estimated.notes": ["word", (1,)],
 }
 RESAMPLES = {

@@ -51,6 +51,7 @@ FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
 SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
+NEARLY_COLLINEAR = 1e-3  # of a pivot of H: three digits of a variance are lost
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
@@ -173,6 +174,8 @@ class Fitted:
         Which rows are left out, as they are separated, see `Separation`.
     columns : int array, shape (k',), or None
         Coefficients that the other rows determine.
+    basis : float64 array, shape (k', k'), or None
+        What makes these columns nearly orthogonal: rows are ``z'B``.
     """
 
     lam: float
@@ -184,6 +187,7 @@ class Fitted:
     slopes: Vector
     directions: Matrix | None = None
     columns: Numbers | None = None
+    basis: Matrix | None = None
 
     def part(self, block: Block, dual: Values) -> FittedRows:
         """The rows of a block, with their dual weights or none."""
@@ -203,9 +207,8 @@ class Fitted:
         Z = np.column_stack([np.ones(len(X)), X]) if self.intercept else X
         if self.directions is not None:
             w = np.where(separated_by(Z, block.y, w, self.directions), 0.0, w)
-        return FittedRows(
-            Z if self.columns is None else Z[:, self.columns], block.y, w, u, s
-        )
+        Z = Z if self.columns is None else Z[:, self.columns]
+        return FittedRows(Z if self.basis is None else Z @ self.basis, block.y, w, u, s)
 
     def pass_over(
         self, directions: Matrix, b: Vector | None, block: Block, dual: Values
@@ -486,8 +489,13 @@ class SandwichRows:
         step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
         if prior is not None:
             prior = np.append(part.spread(prior[:-1]), prior[-1])
+        basis = None
+        if inner.basis is not None:
+            basis = np.zeros((part.change.shape[1], len(columns)))
+            basis[columns] = inner.basis
         return replace(
             inner,
+            basis=basis,
             matrix=part.spread(inner.matrix),
             bread=part.spread(inner.bread),
             newton_step=None if step is None else part.spread(step),
@@ -547,7 +555,9 @@ class SandwichRows:
         if problem.loss == "hinge":
             width, at = self.hinge_curvature(sums)
             H, reason = at.H / n, why_undefined(problem, width, at)
-        H = H + penalty_of(problem, k)
+        H = H + self.penalty(k)
+        if not reason and (B := self.needed_basis(H)) is not None:
+            return self.covariance_in(B, H)
         inverse = inverse_of(H)
         if not np.isfinite(H).all() or not np.isfinite(sums.scores).all():
             reason = "the squares of the predictors overflow"
@@ -555,14 +565,16 @@ class SandwichRows:
             reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
         products = self.products(sums, inverse, H)
         used = float(sums.rows.sum())
-        factor = correction_factor(used, problem, inverse, options) / n**2
+        factor = correction_factor(used, self.penalty(k), inverse, options) / n**2
         matrix, below = without_negative(products.psi * factor, groups)
         fixed, _ = without_negative(products.fixed * factor, groups)
         prior, matrix = matrix[k] if len(matrix) > k else None, matrix[:k, :k]
         if not reason and not np.isfinite(matrix).all():
             reason = "variances overflow"
         gradient = sums.scores.sum(axis=0) / n
-        gradient[first:] += problem.lam * slopes
+        shrinkage = np.append(np.zeros(first), problem.lam * slopes)
+        B = self.fitted.basis
+        gradient += shrinkage if B is None else B.T @ shrinkage
         is_cluster = isinstance(options, Cluster)
         by_rows = problem.loss == "hinge" or options.correction == "HC3"
         df = np.inf
@@ -580,6 +592,48 @@ class SandwichRows:
             prior=prior,
         )
         return undefined(V, reason) if reason else V
+
+    def penalty(self, k: int) -> Matrix:
+        """``lam J``, shape (k, k), for the columns as they are looked at."""
+        found, B = penalty_of(self.problem, k), self.fitted.basis
+        return found if B is None else B.T @ found @ B
+
+    def needed_basis(self, H: Matrix) -> Matrix | None:
+        """``B`` with ``B'HB = 1`` where columns are nearly collinear, but determined.
+
+        Variances lose the square of what is left of a column after those before it, as
+        of a date beside its product with a group.
+        """
+        if self.fitted.basis is not None or self.scaling is not None:
+            return None
+        if self.problem.lam and not np.isfinite(inverse_of(H)).all():
+            return None
+        diagonal = np.diag(H)
+        if not np.isfinite(H).all() or (diagonal <= 0.0).any():
+            return None
+        scale = 1.0 / np.sqrt(diagonal)
+        try:
+            root = np.linalg.cholesky(H * scale * scale[:, None])
+        except np.linalg.LinAlgError:
+            return None
+        if np.square(np.diag(root)).min() > NEARLY_COLLINEAR:
+            return None
+        return np.asarray(np.linalg.solve(root, np.diag(scale)).T)
+
+    def covariance_in(self, B: Matrix, H: Matrix) -> Covariance:
+        """The covariance by ``phi``, ``theta = B phi``: rows are read once more."""
+        others = replace(self, fitted=replace(self.fitted, basis=B))
+        found = others.covariance(others.read(others.fitted.sums))
+        step, prior = found.newton_step, found.prior
+        return replace(
+            found,
+            matrix=B @ found.matrix @ B.T,
+            bread=H,
+            newton_step=None if step is None else B @ step,
+            prior=None if prior is None else np.append(B @ prior[:-1], prior[-1]),
+            basis=B,
+            inner=found.matrix,
+        )
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
         """Width of the kernel, and the curvature with it; all 0 without a width."""
@@ -601,7 +655,7 @@ class SandwichRows:
         problem, n, scaling = self.problem, self.problem.n, self.scaling
         correction = self.options.correction
         if correction == "nonrobust":  # G = H - lam J
-            model = inverse @ (H - penalty_of(problem, len(H))) @ inverse * n
+            model = inverse @ (H - self.penalty(len(H))) @ inverse * n
             return Products(model, model)
         balanced, moments = problem.balanced, None
 
@@ -648,8 +702,8 @@ class SandwichRows:
             bread=C.T @ found.bread @ C,
             newton_step=None if step is None else back @ step,
             fixed=None if fixed is None else back @ fixed @ back.T,
-            centre=centre if intercept else None,
-            centred=found.matrix if intercept else None,
+            basis=back if found.basis is None else back @ found.basis,
+            inner=found.matrix if found.inner is None else found.inner,
         )
 
 
@@ -688,7 +742,7 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
 
 
 def correction_factor(
-    n: float, problem: Problem, inverse: Matrix, options: Sandwich
+    n: float, penalty: Matrix, inverse: Matrix, options: Sandwich
 ) -> float:
     """``n / (n - d)`` of HC1, of clusters ``(n - 1) / (n - d)``; 1 of others.
 
@@ -696,8 +750,7 @@ def correction_factor(
     """
     if options.correction != "HC1":
         return 1.0
-    first = int(problem.intercept)
-    d = len(inverse) - problem.lam * float(np.diag(inverse)[first:].sum())
+    d = len(inverse) - float(np.sum(inverse * penalty))
     above = n - 1.0 if isinstance(options, Cluster) else n
     return above / (n - d) if n > d else np.nan
 

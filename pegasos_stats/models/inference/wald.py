@@ -83,9 +83,10 @@ class Covariance:
     unbounded : float64 array, shape (k, q), optional
         Directions of ``theta`` that nothing but the penalty limits, and it not enough
         for a standard error.
-    centre, centred : float64 arrays, shapes (p,) and (k, k), optional
-        Where columns are far from 0: ``c``, and the covariance of ``(alpha + c'beta,
-        beta)``, from which those of combinations are computed.
+    basis, inner : float64 arrays, shapes (k, b) and (b, b), optional
+        Where columns are far from 0 or nearly collinear: ``B``, and the covariance of
+        ``phi`` with ``theta = B phi``, from which those of combinations are computed.
+        The columns of ``z'B`` are centred, and nearly at right angles.
     """
 
     matrix: Matrix
@@ -99,8 +100,8 @@ class Covariance:
     prior: Vector | None = None
     separated: int = 0
     unbounded: Matrix | None = None
-    centre: Vector | None = None
-    centred: Matrix | None = None
+    basis: Matrix | None = None
+    inner: Matrix | None = None
 
     def __post_init__(self) -> None:
         for array in vars(self).values():
@@ -119,33 +120,36 @@ class Covariance:
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
-        prior, C = self.prior, about_centre(R, self.centre)
+        prior = self.prior
+        C, V = self._in_basis(R)
         return replace(
             self,
-            matrix=C @ self._about_centre @ C.T,
+            matrix=C @ V @ C.T,
             fixed=None,
             prior=None if prior is None else np.append(R @ prior[:-1], prior[-1]),
             unbounded=images(R, self.unbounded),
-            centre=None,
-            centred=None,
+            basis=None,
+            inner=None,
         )
 
-    @property
-    def _about_centre(self) -> Matrix:
-        return self.matrix if self.centred is None else self.centred
+    def _in_basis(self, R: Matrix) -> tuple[Matrix, Matrix]:
+        """``C`` and ``V`` with the covariance ``C V C'`` of ``R theta``."""
+        if self.basis is None or self.inner is None:
+            return R, self.matrix
+        return R @ self.basis, self.inner
 
     def variances(self, R: Matrix, shift: Vector | float = 0.0) -> Vector:
         """Variances of ``R theta``, shape (m,), and so many shifts of `prior`."""
-        C = about_centre(R, self.centre)
-        found: Vector = np.einsum("ij,jk,ik->i", C, self._about_centre, C)
+        C, V = self._in_basis(R)
+        found: Vector = np.einsum("ij,jk,ik->i", C, V, C)
         if self.prior is not None:
             found += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
         return np.maximum(found, 0.0)
 
     def most(self, R: Matrix) -> Vector:
         """The standard errors of ``R theta`` if all coefficients varied together."""
-        deviations = np.sqrt(np.maximum(np.diag(self._about_centre), 0.0))
-        C = about_centre(R, self.centre)
+        C, V = self._in_basis(R)
+        deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
         return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
 
     def original(self, R: Matrix) -> "Covariance":
@@ -380,7 +384,7 @@ def at_fixed_scale(found: AnEstimate) -> AnEstimate:
     if found.fixed is None:
         return found
     if isinstance(found, Covariance):
-        bare = replace(found, fixed=None, centre=None, centred=None)
+        bare = replace(found, fixed=None, basis=None, inner=None)
         return replace(bare, matrix=found.fixed)
     covariance = np.atleast_2d(np.cov(found.fixed, rowvar=False))
     return replace(found, estimates=found.fixed, covariance=covariance, fixed=None)
