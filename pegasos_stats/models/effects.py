@@ -999,6 +999,7 @@ def estimated(
     theta, null = result._theta, result._null_space
     options, problem = result.cov_type, result.problem
     why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
+    why = why or (wald.TRIVIAL if result._is_trivial else "")
     missing = [why] * bool(why)
     if response.curve == "share" and isinstance(options, Sandwich):
         missing = [] if problem.has_rows else [NO_RESAMPLES]

@@ -1,5 +1,6 @@
 """Results of a linear model: coefficients, standard errors, tests, intervals."""
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -31,7 +32,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, profile, wald
-from pegasos_stats.models.inference.bootstrap import bootstrap
+from pegasos_stats.models.inference.bootstrap import TooLongError, bootstrap
 from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import (
@@ -592,8 +593,35 @@ class LinearResults(Results):
             return [Note("separation", "warning", no_ml(self.problem))]
         asked = self.errors_by != "default"
         why = wald.reason_skipped(self.problem, self.cov_type, asked)
+        if self._is_trivial and not asked:
+            why = wald.TRIVIAL
+        elif not (why or asked or self.has_covariance):
+            why = self._too_long
         known = self.has_covariance or not why
         return [] if known else [Note("standard errors", "note", why)]
+
+    @cached_property
+    def _is_trivial(self) -> bool:
+        """Whether all coefficients are 0 with the hinge, and one class is predicted."""
+        answers = self.training_table.counts.sum(axis=0)
+        by_bootstrap = self.errors_by == "default" and self.problem.loss == "hinge"
+        no_slope = not self.solution.beta.any() and self.problem.has_rows
+        return by_bootstrap and no_slope and int((answers > 0).sum()) == 1
+
+    @cached_property
+    def _too_long(self) -> str:
+        """Why no resamples were drawn; they are drawn here if there is time for it."""
+        if not isinstance(self.cov_type, Bootstrap):
+            return ""
+        try:
+            self.estimate_within(options.MOST_SECONDS)
+        except TooLongError as error:
+            return wald.takes_seconds(error.seconds, self.cov_type.replicates)
+        return ""
+
+    def estimate_within(self, limit: float) -> None:
+        """Estimate the covariance, or raise `TooLongError` if resamples take longer."""
+        vars(self)["estimated"] = self._estimate(limit)
 
     @cached_property
     def estimated(self) -> wald.Estimate:
@@ -604,15 +632,21 @@ class LinearResults(Results):
         OptionError
             With ``cov_type="none"``.
         """
+        return self._estimate(math.inf)
+
+    def _estimate(self, limit: float) -> wald.Estimate:
+        """The same, if resamples take no longer than so many seconds."""
         if self.cov_type is None:
             raise OptionError(wald.reason_unavailable(self.problem, None))
+        if self._is_trivial:
+            raise OptionError(wald.TRIVIAL)
         (problem, solution, groups), scaling = self._weighed, self.scaling
         if isinstance(self.cov_type, Sandwich):
             gap = self.relative_gap
             return sandwich(problem, solution, self.cov_type, scaling, groups, gap)
         if problem.no_ml:
             return sandwich(problem, solution, SANDWICH, scaling)
-        resampled = bootstrap(problem, solution, self.cov_type, scaling, groups)
+        resampled = bootstrap(problem, solution, self.cov_type, scaling, groups, limit)
         if problem.loss == "hinge" or problem.p > wald.MOST_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, solution, SANDWICH)
@@ -906,7 +940,8 @@ class LinearResults(Results):
         level = check_fraction("conf_level", conf_level)
         check_flag("original", original)
         check_flag("exponentiate", exponentiate)
-        errors = None if self.cov_type is None else self._errors
+        has_none = self.cov_type is None or self._is_trivial
+        errors = None if has_none else self._errors
         table = self._table(level, errors, original)
         if not exponentiate:
             return table

@@ -6,6 +6,7 @@ file is damaged. What the classes check themselves when they are made is not rep
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NoReturn, TypeAlias
@@ -32,6 +33,7 @@ from pegasos_stats.errors import DataError, listing, plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import positive_position
 from pegasos_stats.models.inference import wald
+from pegasos_stats.models.inference.bootstrap import TooLongError
 from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
 from pegasos_stats.models.inference.wald import BootstrapResult, Covariance
@@ -125,7 +127,10 @@ def without_rows(result: Results) -> Results:
     known = {n: kept[n] if n in kept else getattr(result, n) for n in names}
     others: dict[str, Value] = {"index": index, "model": None}
     if isinstance(result, LinearResults):
-        if result.has_covariance or _is_quick(result):
+        if not result.has_covariance and _is_quick(result):
+            with suppress(TooLongError):
+                result.estimate_within(QUICK)
+        if result.has_covariance:
             known["estimated"] = result.estimated
             if result._is_profiled:
                 known["profiled"] = result.profiled
@@ -146,6 +151,8 @@ def _is_quick(result: LinearResults) -> bool:
     """Whether the covariance is computed to be saved."""
     options, problem = result.cov_type, result.problem
     if options is None or problem.p > MOST_COEFFICIENTS or not problem.has_rows:
+        return False
+    if result._is_trivial:
         return False
     if isinstance(options, Bootstrap):
         by_default = result.errors_by == "default"

@@ -243,3 +243,34 @@ def test_shares_count_rows_that_ties_hold_at_zero_as_half():
     assert max(ties) > 0
     # They do not depend on the seed: sums of 500 numbers.
     np.testing.assert_allclose(*np.transpose(shares), rtol=1e-12)
+
+
+def test_a_table_that_takes_long_is_not_begun(monkeypatch, capsys):
+    X, y = np.random.default_rng(2).normal(size=(80, 2)), np.tile([0, 1], 40)
+    model = ps.SVM(y, X + 0.5 * y[:, None], lam=0.1)
+    whole = str(model.fit().summary())
+    monkeypatch.setattr("pegasos_stats.models.inference.options.MOST_SECONDS", 1e-9)
+    monkeypatch.setattr("pegasos_stats.models.inference.bootstrap.MOST_SECONDS", 1e-9)
+    result = model.fit()
+    before = str(result.summary())
+    assert "resamples: result.conf_int() computes them" in " ".join(before.split())
+    assert not result.has_covariance
+    result.conf_int()
+    assert "resample/s" in capsys.readouterr().err  # its progress
+    assert str(result.summary()) == whole
+
+
+@pytest.mark.parametrize("lead", [1.0, 300.0])
+def test_no_resamples_are_drawn_where_all_coefficients_are_zero(lead):
+    draw = np.random.default_rng(3)
+    X, y = lead * draw.normal(size=(300, 2)), np.repeat(["no", "yes"], [291, 9])
+    result = ps.SVM(y, X).fit()
+    assert not result.coef.any()
+    text = " ".join(str(result.summary()).split())
+    assert text.count("all coefficients are 0") == 1
+    assert result.tidy()["std_error"].isna().all()
+    with pytest.raises(OptionError, match="no resamples were drawn"):
+        result.conf_int()
+    assert not result.has_covariance
+    asked = result.with_covariance(ps.Bootstrap(39))  # by name they are drawn
+    assert len(asked.estimated.estimates) == 39

@@ -1,5 +1,7 @@
 """The pairs bootstrap of a linear fit, on R's random numbers."""
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
@@ -13,11 +15,11 @@ from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, dense_rows
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
-from pegasos_stats.models.inference.options import Bootstrap
+from pegasos_stats.models.inference.options import MOST_SECONDS, Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
 from pegasos_stats.models.inference.wald import BootstrapResult, whitening
 from pegasos_stats.models.summaries import Note
-from pegasos_stats.parallel import map_in_order
+from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.maximum_likelihood import estimable_columns, refit
@@ -47,7 +49,11 @@ GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
 KNOWN, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
 MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once; or
 MORE_COLUMNS, TO_A_COLUMN = 100, 10  # with so many rows to a column
+TIMED = 4  # resamples whose time tells that of all
 SMALL = 10**6  # entries of rows, below which threads of single refits wait for another
+
+
+Part = tuple[Matrix, Matrix]  # estimates of some resamples, and facts about them
 
 
 def bootstrap(
@@ -56,6 +62,7 @@ def bootstrap(
     options: Bootstrap,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
+    limit: float = math.inf,
 ) -> BootstrapResult:
     """Draw rows with replacement, fit again, and again.
 
@@ -80,6 +87,9 @@ def bootstrap(
     groups : Groups, optional
         Draw whole groups, all rows of each; a resample then has the rows of as many
         groups as there are.
+    limit : float
+        Seconds that all resamples may take. Without a limit they show their progress if
+        they take more than `MOST_SECONDS`.
 
     Returns
     -------
@@ -88,6 +98,8 @@ def bootstrap(
 
     Raises
     ------
+    TooLongError
+        If all resamples would take longer than the limit, as the first ones tell.
     DataError
         If fewer than two resamples are left.
 
@@ -121,7 +133,7 @@ def bootstrap(
     inner, start, centre = problem, solution, centre_for_errors(problem)
     if centre is not None:
         inner, start = centred(problem, centre), shifted_solution(solution, -centre)
-    settled = refits(inner, start, options, scaling is not None, groups, rng)
+    settled = refits(inner, start, options, scaling is not None, groups, rng, limit)
     estimates, found = settled.estimates, settled.facts
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
@@ -192,6 +204,20 @@ class SettledRefits(NamedTuple):
     error: Vector
 
 
+class TooLongError(Exception):
+    """All resamples would take longer than they may.
+
+    Attributes
+    ----------
+    seconds : float
+        That they would take, about.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"{seconds:,.0f} seconds")
+        self.seconds = seconds
+
+
 def refits(
     problem: Problem,
     solution: Solution,
@@ -199,6 +225,7 @@ def refits(
     standardizes: bool,
     groups: Groups | None,
     rng: RRandom,
+    limit: float = math.inf,
 ) -> SettledRefits:
     """Fit all resamples, as tightly as the first ones need it."""
     refit, B = Refit(problem, solution, options.tol, standardizes), options.replicates
@@ -210,17 +237,54 @@ def refits(
     is_quick = refit.is_alone and problem.n * problem.p < SMALL
     workers = 1 if is_quick else options.workers
     with one_thread():
+        if refit.is_alone:
+            refit(first[0][:1])  # what is compiled by that is not timed
+            seconds_of_all(refit, first[0], B, workers, limit)
         known = list(map_in_order(refit, first, workers))
         refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
         trial = resamples_of(first, PILOT_ALONE if refit.is_alone else PILOT)
         settled, noise = refit.settled(lambda fit: map_in_order(fit, trial, workers))
         if settled is not refit:
             tasks, known = chain(first, tasks), []
-        known += map_in_order(settled, tasks, workers)
+        seconds = seconds_of_all(settled, first[0], B, workers, limit)
+        others = map_in_order(settled, tasks, workers)
+        if seconds > MOST_SECONDS:
+            others = shown_parts(others, B)
+        known += others
         ((whole, _),) = map_in_order(settled, [np.arange(problem.n)[None]], 1)
     estimates, facts = map(np.concatenate, zip(*known, strict=True))
     error = np.abs(whole[0] - np.append(solution.alpha, solution.beta))
     return SettledRefits(estimates, facts, noise, error)
+
+
+def seconds_of_all(
+    refit: "Refit", task: Rows, replicates: int, workers: int | None, limit: float
+) -> float:
+    """About how long all resamples take, by some of a task, which are fitted again.
+
+    Raises
+    ------
+    TooLongError
+        If that is longer than the limit.
+    """
+    some = task[:TIMED] if refit.is_alone else task
+    began = time.thread_time()  # of the processor: other programs do not count
+    refit(some)
+    each = (time.thread_time() - began) / len(some)
+    seconds = each * replicates / n_workers(workers)
+    if seconds > limit:
+        raise TooLongError(seconds)
+    return seconds
+
+
+def shown_parts(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
+    """Show on a line of tqdm's how many resamples are done."""
+    from tqdm import tqdm
+
+    with tqdm(total=replicates, unit="resample") as bar:
+        for part in parts:
+            yield part
+            bar.update(len(part[0]))
 
 
 def resamples_of(tasks: Sequence[Rows], count: int) -> list[Rows]:

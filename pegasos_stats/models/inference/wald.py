@@ -831,6 +831,12 @@ def is_quick(problem: Problem) -> bool:
     return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
 
 
+TRIVIAL = (
+    "There are no standard errors: all coefficients are 0 and every row is predicted "
+    "alike, so no resamples were drawn."
+)
+
+
 def reason_skipped(problem: Problem, options: CovType, asked: bool) -> str:
     """Why a summary has no standard errors, and how to get them; empty if it has.
 
@@ -848,13 +854,23 @@ def reason_skipped(problem: Problem, options: CovType, asked: bool) -> str:
     takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
     if isinstance(options, Bootstrap):
         seconds = seconds_of(problem, options.replicates)
-        takes = f"some {seconds:,.0f} seconds for {options.replicates} resamples"
-        quick = seconds <= MOST_SECONDS and problem.p <= MOST_COEFFICIENTS
-    words = (
+        if seconds <= MOST_SECONDS and problem.p <= MOST_COEFFICIENTS:
+            return ""
+        return takes_seconds(seconds, options.replicates)
+    return "" if quick else not_computed(takes)
+
+
+def takes_seconds(seconds: float, replicates: int) -> str:
+    """That resamples were not drawn, which take so many seconds."""
+    return not_computed(f"some {seconds:,.0f} seconds for {replicates} resamples")
+
+
+def not_computed(takes: str) -> str:
+    """That standard errors were not computed, and how to get them."""
+    return (
         f"Standard errors were not computed, which takes {takes}: "
         "result.conf_int() computes them, and the summary then shows them."
     )
-    return "" if quick else words
 
 
 def reason_unavailable(problem: Problem, options: CovType) -> str:
