@@ -539,9 +539,10 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
     name = (tokens[0].keyword or "").lstrip("-").replace("-", "_")
     tokens = [each.evolve(value=own_value(name, each.value)) for each in tokens]
     value, kinds = tokens[0].value, get_args(hint) or (hint,)
+    words = [*get_args(hint), *chain.from_iterable(map(get_args, kinds))]
     if tokens[0].keyword is None and value.startswith("-") and value != "-":
         raise ValueError(f"{value} is no option")
-    if any(value in get_args(kind) for kind in kinds):
+    if value in words:
         return value
     if instead := foreign_value(name, value):
         raise ValueError(f"{value} {instead.rstrip('.')}")
