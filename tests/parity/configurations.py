@@ -104,6 +104,7 @@ class Configuration:
         names = ("lam", "intercept", "coding", "weights")
         given = {name: getattr(self, name) for name in names}
         if self.solver == "kernel":
+            given["standardize"] = False  # as R's kernel_pegasos()
             return ps.KernelSVM(self.labels, self.rows(), **given, **self.kernel)
         model = {"hinge": ps.SVM, "log": ps.Logit}[self.loss]
         return model(self.labels, self.rows(), **given)
