@@ -137,7 +137,7 @@ pd.concat({name: medians(study) for name, study in studies.items()}).round(5)
 # otherwise: minus the slope of the hinge. With $\lambda = 0.01$ the first step has
 # length 100.
 
-# %% {"alt": "Three losses against the margin: an error costs 1 below 0 and nothing above, the hinge falls in a straight line to 0 at a margin of 1, the log loss is a smooth curve near the hinge."}
+# %% {"alt": "Four losses against the margin: an error costs 1 below 0 and nothing above, the hinge falls in a straight line to 0 at a margin of 1, its square along a parabola, the log loss is a smooth curve near the hinge."}
 losses = ps.plot_losses()
 
 # %% [markdown]

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -151,7 +151,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             coding=tuple(self._levels()),
             weights=self._weights(labels, each),
             standardize=self.standardize,
-            **self._kernel(rows),
+            **self._further(rows),
         )
         if self.lam is None:  # C = 1 of scikit-learn, for the log loss too
             lam = check_positive("lam", 1.0 / self._total_weight(labels, each))
@@ -307,8 +307,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_class = False
         return tags
 
-    def _kernel(self, rows: Rows) -> dict[str, object]:
-        """Options of a kernel."""
+    def _further(self, rows: Rows) -> dict[str, object]:
+        """Options of the model that not all classes have."""
         return {}
 
     @abstractmethod
@@ -585,7 +585,8 @@ class LinearClassifier(TwoClassClassifier):
             solver = with_options(solver, {"first_step": self._first_step_})
         else:
             self._first_step_ = steps.first_step
-        model = self.model.of_sample(sample, self.lam, self.intercept)
+        loss: Any = self._further(rows).get("loss")
+        model = self.model.of_sample(sample, self.lam, self.intercept, loss)
         self.result_ = model.fit(solver, cov_type="none")
         self.n_iter_ = self.result_.n_iter + (0 if first else self.n_iter_)
         self._keep(self.result_)
@@ -647,6 +648,8 @@ class LinearClassifier(TwoClassClassifier):
         return tags
 
 
+@suggest_arguments
+@dataclass(kw_only=True, repr=False, eq=False)
 class SVMClassifier(LinearClassifier):
     """Linear support vector machine with an intercept that is not penalised.
 
@@ -682,6 +685,8 @@ class SVMClassifier(LinearClassifier):
     random_state : int or RandomState, optional
         Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. By
         default the solver's own: 1, but Pegasos without one draws it.
+    loss : "hinge" or "squared_hinge", default "hinge"
+        ``"squared_hinge"`` is the default of ``LinearSVC``.
 
     Attributes
     ----------
@@ -717,14 +722,20 @@ class SVMClassifier(LinearClassifier):
     True
     """
 
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+
     model = SVM
+
+    def _further(self, rows: Rows) -> dict[str, object]:
+        return {"loss": own_value("loss", self.loss)}
 
 
 class LogitClassifier(LinearClassifier):
     """Penalised logistic regression with an intercept that is not penalised.
 
     `pegasos_stats.Logit` for scikit-learn. Parameters and attributes are those of
-    `SVMClassifier`. ``LogisticRegression(C=C)`` has ``lam = 1 / (n * C)``.
+    `SVMClassifier`, without `loss`. ``LogisticRegression(C=C)`` has ``lam = 1 / (n *
+    C)``.
 
     See Also
     --------
@@ -843,7 +854,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     memory: int = MEMORY
     result_: KernelResults = field(init=False)
 
-    def _kernel(self, rows: Rows) -> dict[str, object]:
+    def _further(self, rows: Rows) -> dict[str, object]:
         """Options of the kernel, with the defaults of SVC."""
         names = ["kernel", "degree", "offset", "gamma", "memory"]
         found = {name: getattr(self, name) for name in names}

@@ -253,6 +253,8 @@ def test_losses_are_drawn_by_their_formulas():
     assert m.max() > 2
     hinge = line_of(ax, "Hinge: max(0, 1 - m)").get_ydata()
     np.testing.assert_array_equal(hinge, [max(0.0, 1.0 - x) for x in m])
+    square = line_of(ax, "Squared hinge: max(0, 1 - m)²").get_ydata()
+    np.testing.assert_array_equal(square, [h * h for h in hinge])
     log = line_of(ax, "Log: log(1 + exp(-m))").get_ydata()
     np.testing.assert_allclose(log, np.log1p(np.exp(-m)), rtol=1e-14)  # by two formulas
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Margin m", "Loss of a row")

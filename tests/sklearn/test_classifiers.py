@@ -1,6 +1,7 @@
 """The classifiers for scikit-learn: equal numbers, and at home in its tools."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import LabelError, OptionError, PegasosStatsWarning
@@ -22,6 +23,7 @@ pytestmark = [
 ]
 
 LINEAR = [(SVMClassifier, ps.SVM), (LogitClassifier, ps.Logit)]
+SQUARED = {"loss": "squared_hinge"}
 NEAR = ps.Optimum(tol=1e-10, gap_tol=1e-12, seed=4)
 
 
@@ -105,6 +107,28 @@ class TestEqualNumbers:
         found = classifier(random_state=4).fit(frame, y)
         assert tuple(found.feature_names_in_) == found.result_.design.names == names
         near(found, model(y, frame, lam=1.0 / len(y)).fit(NEAR))
+
+
+def test_the_squared_hinge_is_that_of_the_model_and_of_linear_svc(rows):
+    X, y, _ = rows
+    found = SVMClassifier(lam=0.02, solver=NEAR, **SQUARED).fit(X, y)
+    near(found, ps.SVM(y, X, lam=0.02, **SQUARED).fit(NEAR))
+    without = SVMClassifier(lam=0.02, intercept=False, **SQUARED).fit(X, y)
+    peer = LinearSVC(C=1 / (0.02 * len(y)), fit_intercept=False, tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(without.coef_, peer.coef_, rtol=1e-5)  # of their tol
+    assert clone(without).get_params()["loss"] == "squared_hinge"
+    grid = GridSearchCV(SVMClassifier(lam=0.02), {"loss": ["hinge", "squared_hinge"]})
+    assert set(grid.fit(X, y).cv_results_["param_loss"]) == {"hinge", "squared_hinge"}
+    with pytest.raises(OptionError, match="squared_hinge"):
+        SVMClassifier(lam=0.02, loss="log").fit(X, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_steps_over_parts_are_of_the_loss(rows, loss):
+    X, y, _ = rows
+    solver = ps.Pegasos(order="sequential", first_step=1000)
+    found = SVMClassifier(lam=0.1, loss=loss, solver=solver).partial_fit(X, y)
+    same(found, ps.SVM(y, X, lam=0.1, loss=loss).fit(replace(solver, epochs=1)))
 
 
 def test_probabilities_are_those_of_the_logit(rows):

@@ -524,9 +524,10 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
 def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
-    Three losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
-    `svm`, and the log loss ``log(1 + exp(-m))`` of `logit`. The last two are convex and
-    can be minimised in place of the first.
+    Four losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
+    `svm` and its square, that of ``loss="squared_hinge"``, and the log loss ``log(1 +
+    exp(-m))`` of `logit`. The last three are convex and can be minimised in place of
+    the first.
 
     Parameters
     ----------
@@ -551,18 +552,24 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     >>> import pegasos_stats as ps
     >>> from matplotlib.figure import Figure
     >>> ax = ps.plot_losses(ax=Figure().subplots())
-    >>> ax.get_legend_handles_labels()[1]
-    ['0-1: an error', 'Hinge: max(0, 1 - m)', 'Log: log(1 + exp(-m))']
+    >>> for label in ax.get_legend_handles_labels()[1]:
+    ...     print(label)
+    0-1: an error
+    Hinge: max(0, 1 - m)
+    Squared hinge: max(0, 1 - m)²
+    Log: log(1 + exp(-m))
     """
     m = np.linspace(-2.0, 3.0, 501)
     curves = {
         "0-1: an error": (m, np.where(m < 0.0, 1.0, 0.0)),
         "Hinge: max(0, 1 - m)": (m, np.maximum(0.0, 1.0 - m)),
+        "Squared hinge: max(0, 1 - m)²": (m, np.maximum(0.0, 1.0 - m) ** 2),
         "Log: log(1 + exp(-m))": (m, np.logaddexp(0.0, -m)),
     }
     ax = style.axes_of(ax)
     style.draw_curves(ax, curves, line)
-    ax.set(xlim=(m[0], m[-1]), xlabel="Margin m", ylabel="Loss of a row")
+    ax.set(xlim=(m[0], m[-1]), ylim=(-0.2, 4.0))  # the square goes on to 9
+    ax.set(xlabel="Margin m", ylabel="Loss of a row")
     return style.finish(ax, legend="upper right")
 
 
