@@ -152,7 +152,7 @@ def test_joint_tests_of_resamples_are_distances_in_the_metric_of_the_rows(far):
     data["a"] += far
     model = ps.svm("y ~ a + b", data, lam=0.1, weights=w)
     result = model.fit(TIGHT, cov_type=ps.Bootstrap(99))
-    centre = [data["a"].mean(), 0.0] if far else np.zeros(2)
+    centre = data[["a", "b"]].mean().to_numpy()
     Z = np.column_stack([np.ones(90), data[["a", "b"]] - centre])
     S = np.linalg.inv((Z.T * (w / w.mean())) @ Z / 90.0)
     # A centre of 1e6 leaves 10 digits of a difference of 1.

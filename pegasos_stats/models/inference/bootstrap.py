@@ -130,7 +130,7 @@ def bootstrap(
            [1.   ]])
     """
     rng = RRandom(options.seed, sample_kind=options.sample_kind)
-    inner, start, centre = problem, solution, centre_for_errors(problem)
+    inner, start, centre = problem, solution, centre_of_rows(problem)
     if centre is not None:
         inner, start = centred(problem, centre), shifted_solution(solution, -centre)
     settled = refits(inner, start, options, scaling is not None, groups, rng, limit)
@@ -181,6 +181,17 @@ def bootstrap(
         centre=centre if problem.intercept else None,
         error=settled.error[first:],
     )
+
+
+def centre_of_rows(problem: Problem) -> Vector | None:
+    """Means of all columns, by which refits get nearer to their optimum.
+
+    Of many or sparse rows, which are not to be copied, those of `centre_for_errors`.
+    """
+    is_dense = problem.intercept and isinstance(problem.X, np.ndarray)
+    if is_dense and problem.n * problem.p <= MOST_ENTRIES:
+        return problem.moments[0]
+    return centre_for_errors(problem)
 
 
 class SettledRefits(NamedTuple):
@@ -405,23 +416,27 @@ class Refit:
 
         Noise is by how much resamples move that are solved more tightly, if most do. It
         is little if it is below `NOISE` of their standard deviations. Resamples that a
-        tolerance is too small for, a tenth at most, stay as near as they get.
+        tolerance is too small for stay as near as they get; if these are many it is the
+        last one.
         """
-        refit, (known, _) = self, solved_by(trial(self))
+        refit, (known, before) = self, solved_by(trial(self))
         noise = rounding = ROUNDING * np.abs(known).max(axis=0, initial=0.0)
-        while self._problem.lam:  # maximum likelihood is solved to rounding
+        while self._problem.lam and len(
+            known
+        ):  # maximum likelihood is solved to rounding
             tighter = refit.tighter()
             closer, gaps = solved_by(trial(tighter))
-            there = gaps <= tighter._tol
-            moves = np.abs(closer - known)[there]
+            moves = np.abs(closer - known)
             most_move = (moves > 0.0).any(axis=1).sum() > 0.5 * len(moves)
             if most_move:
                 noise = np.maximum(SAFETY * moves.max(axis=0), rounding)
             small = most_move and (noise <= NOISE * closer.std(axis=0)).all()
-            if small or there.sum() < MOST_SOLVED * len(there):
+            solved = (gaps <= tighter._tol).mean() >= MOST_SOLVED
+            nearer = np.median(gaps) < 0.5 * np.median(before)
+            if small or not (solved or nearer):
                 break
-            refit, known = tighter, closer
-            if refit._tol <= TIGHTEST:
+            refit, known, before = tighter, closer, gaps
+            if refit._tol <= TIGHTEST or not solved:
                 break
         return refit, noise
 
