@@ -172,7 +172,7 @@ def vif(self: "LinearResults") -> pd.DataFrame:
 
     From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
     ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
-    is one term.
+    is one term. A term that is not estimable has NaN and is left out of the others.
 
     Returns
     -------
@@ -191,10 +191,14 @@ def vif(self: "LinearResults") -> pd.DataFrame:
     Fox & Monette, *Generalized collinearity diagnostics*, JASA 87 (1992).
     """
     check_rows(self, "vif()")
-    first = int(self.problem.intercept)
-    covariance = inverse_of(bread_at(self.problem, self.solution))[first:, first:]
+    first, names = int(self.problem.intercept), list(self.design.names)
+    free = self.coef.notna().to_numpy()
+    rows = np.append([True] * first, free)
+    bread = bread_at(self.problem, self.solution)[np.ix_(rows, rows)]
+    covariance = inverse_of(bread)[first:, first:]
     sd = np.sqrt(np.diag(covariance))
-    correlation, names = covariance / np.outer(sd, sd), list(self.design.names)
+    correlation = np.full((len(names), len(names)), np.nan)
+    correlation[np.ix_(free, free)] = covariance / np.outer(sd, sd)
 
     def log_det(rows: Mask) -> float:
         return float(np.linalg.slogdet(correlation[np.ix_(rows, rows)])[1])
@@ -202,7 +206,10 @@ def vif(self: "LinearResults") -> pd.DataFrame:
     lines = []
     for term, columns in terms_of(self.design).items():
         own = np.isin(np.arange(len(names)), [names.index(name) for name in columns])
-        log_factor = log_det(own) + log_det(~own) - log_det(own | True)
+        if not free[own].all():
+            lines.append((term, np.nan, own.sum()))
+            continue
+        log_factor = log_det(own) + log_det(~own & free) - log_det(free)
         lines.append((term, np.exp(log_factor), own.sum()))
     found = pd.DataFrame(lines, columns=["term", "vif", "df"])
     return found.assign(vif_root=found["vif"] ** (0.5 / found["df"]))
@@ -228,6 +235,8 @@ def ratio_reason(result: "LinearResults") -> str:
         return f"rows have weights or groups, {NO_LAW}."
     if problem.has_firth:
         return "the likelihood has Firth's penalty; result.pvalues are by its profile."
+    if problem.no_ml:
+        return f"maximum likelihood {problem.no_ml}."
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE * (1.0 + ROUNDING):
         return ""

@@ -1033,9 +1033,10 @@ def estimated(
     if estimate is not None:
         defined = not np.isnan(estimate.matrix).all()
         kind = f"{result._uncertainty.kind}."
-        notes += [kind] if defined else [note.sentence for note in estimate.notes]
+        notes += [kind] * defined + [note.sentence for note in estimate.notes]
         notes += [note.sentence for note in result._uncertainty.separated()]
-        notes.append(OF_PENALISED * bool(problem.lam) + OF_THESE_ROWS)
+        if defined:
+            notes.append(OF_PENALISED * bool(problem.lam) + OF_THESE_ROWS)
     positive = errors.plain(result.coding.positive)
     outcomes = {
         "probability": f"probability of {positive}",

@@ -756,6 +756,8 @@ class LinearResults(Results):
         problem, nothing = self.problem, ("", float("nan"))
         if problem.loss != "log" or not problem.lam or self._missing():
             return nothing
+        if not (self.training_table.n_errors or self.training_table.n_undecided):
+            return nothing  # the predictors separate the classes
         bread = getattr(self.estimated, "bread", None)
         if problem.has_rows and wald.is_quick(problem):
             bread = bread_at(problem, self.solution)

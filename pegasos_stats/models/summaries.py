@@ -91,6 +91,11 @@ def ranked(notes: Iterable[Note]) -> list[Note]:
     )
 
 
+WEIGHTED = {
+    "rows": "weighted rows",
+    "levels": "weighted classes",
+    "balanced": "balanced classes",
+}
 CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
 TINY = 1e-4  # of the objective, about which there is no more to say
 APART = 100.0  # ratio of standard deviations
@@ -432,6 +437,7 @@ def header_lines(
     rows = [
         f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
         training_error(table),
+        *([WEIGHTED[problem.weights_of]] if problem.weights is not None else []),
         *([f"seed {result.seed}"] if drawn else []),
     ]
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"

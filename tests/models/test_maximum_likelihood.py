@@ -146,10 +146,10 @@ def test_resamples_without_an_estimate_count_as_infinite():
     result = ps.logit("y ~ x + z", few).fit(cov_type=ps.Bootstrap(199))
     with pytest.warns(UndefinedMetricWarning, match="count as infinite"):
         table = result.tidy()
-    share = result.covariance.n_infinite / 199
-    assert share > 0.025
-    assert table[["conf_low", "conf_high"]].isna().all(axis=None)
-    assert (table["p_value"] >= 2 * share).all()
+    assert result.covariance.n_infinite / 199 > 0.025
+    assert table[NO_ERRORS].isna().all(axis=None)
+    assert np.isnan(result.wald_test("x = z = 0").pvalue)
+    assert result.margins().tidy()["conf_low"].isna().all()
     many = ps.logit("y ~ x + z", simulated()).fit(cov_type=ps.Bootstrap(199))
     robust = many.with_covariance("HC3").bse
     np.testing.assert_allclose(many.bse, robust, rtol=0.2)  # 199 resamples: 5%

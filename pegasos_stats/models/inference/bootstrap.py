@@ -537,11 +537,13 @@ def left_out(n_left_out: int, replicates: int, n_infinite: int) -> tuple[Note, .
     if n_infinite:
         texts.append(
             f"{counted(n_infinite, 'resample')} of {replicates:,} have no maximum "
-            "likelihood estimate and count as infinite; above 2.5% there are no limits."
+            "likelihood estimate and count as infinite; above 2.5% there are no "
+            "standard errors, intervals or p-values. Use penalty='firth'."
         )
     if replicates - n_left_out - n_infinite < 2:
         raise DataError(
             f"{' '.join(texts)} Of them fewer than two are left; take more rows, or "
             "another covariance."
         )
-    return tuple(Note("standard errors", "note", text) for text in texts)
+    topic = "resamples" if n_infinite else "standard errors"
+    return tuple(Note(topic, "note", text) for text in texts)

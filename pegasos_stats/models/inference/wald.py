@@ -227,7 +227,15 @@ class BootstrapResult:
     def std_error(self) -> Vector:
         """Standard deviations of the resamples, shape (k,); 0 for those `pinned`."""
         found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        if self.is_unlimited:
+            return np.full_like(found, np.nan)
         return np.where(self.pinned, 0.0, found)
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether more than 2.5% of the resamples count as infinite."""
+        m = len(self.estimates) + self.n_infinite
+        return self.n_infinite > (1.0 - USUAL) / 2.0 * m
 
     df = float("inf")  # as for the normal distribution
 
@@ -367,6 +375,8 @@ class BootstrapResult:
         ``c`` resamples are as far from the estimate as `null` is, on the side where
         there are more: the level at which the envelope ends at `null`.
         """
+        if self.is_unlimited:
+            return np.full(len(self.estimate), np.nan)
         reach = np.abs(null - self.estimate) - self.solver_noise
         apart = self.estimates - self.estimate
         c = np.maximum((apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0))
@@ -455,7 +465,7 @@ TIDY_COLUMNS += ["conf_low", "conf_high"]
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
 OF_FIRTH = (
     "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
-    "with Firth's penalty"
+    "with Firth's penalty; t_test() and margins() have those of Wald"
 )
 OF_ROWS = "Rows are taken as independent; otherwise give their groups."
 OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
@@ -811,7 +821,7 @@ def resampled_test(
     apart, free = each.estimate - q, ~each.pinned
     noise = each.solver_noise
     held = np.abs(apart) <= noise
-    if not free.any() or not (held | free).all():
+    if found.is_unlimited or not free.any() or not (held | free).all():
         return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
     S = each.covariance if each.reference is None else each.reference
     whiten = whitening(S[np.ix_(free, free)])
@@ -1071,12 +1081,13 @@ class Uncertainty:
             found.append(Note("few events", "warning", text))
         found += self.identical()
         text = self.kind
+        is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         if problem.has_firth:
             text = OF_FIRTH
         elif problem.lam:
             text += ", for penalised coefficients at this lambda"
             text += ", taken as fixed" * (problem.lam_rule == "cv")
-        elif getattr(self.result.cov_type, "correction", "") == "HC3":
+        elif is_hc3 and problem.weights is None:  # to which nonrobust does not go
             text += " (cov_type='nonrobust' for glm's)"
         found.append(Note("standard errors", "note", f"{text}."))
         text = "Intervals and tests are about penalised coefficients. "

@@ -237,7 +237,8 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
     if isinstance(result, LinearResults):
         footer = "The coefficients and their standard errors: --coefficients."
         if coefficients:
-            summary, footer = result.summary(max_terms=None), ""
+            summary = result.summary(max_terms=None)
+            footer = summary.footer.removesuffix(summaries.MORE).strip()
     notes, header = summary.notes, summary.header
     if (cut := found.threshold) is not None:
         usual = summaries.training_error(result.training_table)
