@@ -754,8 +754,8 @@ class Ascent:
         alone = [names[j] for j in at.columns if ranges.separates(j)]
         if alone:
             verb = "separates" if len(alone) == 1 else "separate"
-            named = listing(alone, MOST_NAMED)
-            return f"does not exist: {named} {verb} the classes"
+            which = listing(alone, MOST_NAMED)
+            return f"does not exist: {which} {verb} the classes"
         if self.is_separated:
             return "does not exist: the predictors together separate the classes"
         if self._direction is None:
