@@ -231,6 +231,16 @@ class Model(ABC):
         return self.design.names
 
     @property
+    def exog_names(self) -> list[str]:
+        """Names of all coefficients, as tables of statsmodels ask for them."""
+        return ["Intercept"] * self.problem.intercept + list(self.names)
+
+    @property
+    def endog_names(self) -> str:
+        """Name of the outcome, as tables of statsmodels ask for it."""
+        return str(self.coding.name)
+
+    @property
     def design(self) -> Design:
         """Design: the rule that turns data into a matrix of predictors."""
         return self._sample.design

@@ -18,6 +18,7 @@ from pegasos_stats.checks import (
     check_log_loss,
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
+from pegasos_stats.data.language.hypotheses import NamedNumbers, patsy_names
 from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
@@ -136,7 +137,20 @@ class LinearResults(Results):
         """
         first = int(self.problem.intercept)
         beta = np.where(self._null_space.mask(), np.nan, self._theta)[first:]
-        return pd.Series(beta, index=list(self.design.names), name="coef")
+        return self._by_name(pd.Series(beta, list(self.design.names), name="coef"))
+
+    @cached_property
+    def _patsy_names(self) -> dict[str, str]:
+        """Names of coefficients as patsy writes them, and ours."""
+        types = getattr(unscaled(self.design), "types", {})
+        booleans = [name for name, kind in types.items() if kind == "boolean"]
+        return patsy_names(self.design.names, booleans)
+
+    def _by_name(self, numbers: "pd.Series[float]") -> "pd.Series[float]":
+        """Numbers by name, which are found by patsy's names too where these differ."""
+        if not self._patsy_names:
+            return numbers
+        return NamedNumbers(numbers).knowing(self._patsy_names)
 
     @property
     def _theta(self) -> Vector:
@@ -185,7 +199,7 @@ class LinearResults(Results):
         if not self.problem.intercept:
             return self.coef.rename("params")
         first = pd.Series({"Intercept": self.intercept})
-        return pd.concat([first, self.coef]).rename("params")
+        return self._by_name(pd.concat([first, self.coef]).rename("params"))
 
     @property
     def params_original(self) -> "pd.Series[float]":
@@ -244,7 +258,7 @@ class LinearResults(Results):
             If they are not defined.
         """
         errors = self._errors.std_error
-        return pd.Series(errors, index=self.params.index, name="bse")
+        return self._by_name(pd.Series(errors, self.params.index, name="bse"))
 
     @property
     def tvalues(self) -> "pd.Series[float]":
@@ -614,12 +628,12 @@ class LinearResults(Results):
         if not isinstance(self.cov_type, Bootstrap):
             return ""
         try:
-            self.estimate_within(options.MOST_SECONDS)
+            self._estimate_within(options.MOST_SECONDS)
         except TooLongError as error:
             return wald.takes_seconds(error.seconds, self.cov_type.replicates)
         return ""
 
-    def estimate_within(self, limit: float) -> None:
+    def _estimate_within(self, limit: float) -> None:
         """Estimate the covariance, or raise `TooLongError` if resamples take longer."""
         vars(self)["estimated"] = self._estimate(limit)
 
@@ -672,7 +686,7 @@ class LinearResults(Results):
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         numbers = self._table(0.95, self._errors)[column]
-        return numbers.set_axis(self.params.index).rename(name)
+        return self._by_name(numbers.set_axis(self.params.index).rename(name))
 
     @property
     def llf(self) -> float:

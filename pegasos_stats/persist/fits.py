@@ -129,7 +129,7 @@ def without_rows(result: Results) -> Results:
     if isinstance(result, LinearResults):
         if not result.has_covariance and _is_quick(result):
             with suppress(TooLongError):
-                result.estimate_within(QUICK)
+                result._estimate_within(QUICK)
         if result.has_covariance:
             known["estimated"] = result.estimated
             if result._is_profiled:

@@ -1,9 +1,13 @@
 """Standard errors, tests and intervals of a fit, as its results give them."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+import statsmodels.formula.api as smf
+from statsmodels.iolib.summary2 import summary_col
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError, UndefinedMetricWarning
@@ -154,3 +158,38 @@ def test_few_rows_to_a_coefficient_are_named(rows):
     fit = ps.logit(TERMS, some, lam=0.1).fit(CLOSE)
     found = [note for note in fit.notes_on_errors() if note.topic == "few events"]
     assert [note.severity for note in found] == ["warning"] * (rows == 69)
+
+
+def test_tables_of_statsmodels_take_a_fit():
+    """Beside one of its own, with the numbers of both alike."""
+    data = pd.DataFrame(np.random.default_rng(1).normal(size=(200, 2)), columns=[*"ab"])
+    data["y"] = (data["a"] + np.random.default_rng(2).normal(size=200) > 0).astype(int)
+    theirs = smf.logit("y ~ a + b", data).fit(disp=0)
+    ours = ps.logit("y ~ a + b", data).fit(cov_type="nonrobust")
+    table = summary_col([theirs, ours], info_dict={"N": lambda it: f"{it.nobs:.0f}"})
+    first, second = table.tables[0].T.to_numpy().tolist()
+    assert first == second
+    assert ours.model.exog_names == theirs.model.exog_names
+    assert ours.model.endog_names == theirs.model.endog_names == "y"
+
+
+def test_names_of_patsy_are_looked_up():
+    draw = np.random.default_rng(4)
+    data = pd.DataFrame({"old": draw.random(300) > 0.5, "x": draw.normal(size=300)})
+    data["arm"] = draw.choice(["placebo", "low", "high"], 300)
+    data["y"] = (draw.random(300) < 0.4).astype(int)
+    formula = 'y ~ old * x + C(arm, Treatment("placebo"))'
+    theirs = smf.logit(formula, data).fit(disp=0)
+    ours = ps.logit(formula, data).fit(cov_type="nonrobust")
+    assert "old[T.True]:x" in theirs.params.index
+    for name in theirs.params.index:
+        for column in ("params", "bse", "pvalues"):
+            pair = getattr(ours, column)[name], getattr(theirs, column)[name]
+            assert pair[0] == pytest.approx(pair[1], rel=1e-6)
+        test = ours.t_test(f"{name} = 0").tidy()
+        assert test["estimate"].item() == ours.params[name]
+    with pytest.raises(KeyError, match="unknown"):
+        ours.params["unknown"]
+    assert type(ours.params * 2.0) is pd.Series
+    again = pickle.loads(pickle.dumps(ours.params))
+    assert again["old[T.True]"] == ours.params["old"]

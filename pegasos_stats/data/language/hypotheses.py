@@ -7,10 +7,12 @@ that is a number cannot be told from the number.
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.language.expressions import parsed
@@ -23,7 +25,61 @@ FARTHEST = 1e100  # whose square, times a variance, is a number
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
-def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vector]:
+def patsy_names(names: Sequence[str], booleans: Iterable[str]) -> dict[str, str]:
+    """Return names as patsy writes them, where it writes them otherwise.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the coefficients.
+    booleans : iterable of str
+        Columns of booleans among the predictors.
+
+    Examples
+    --------
+    >>> patsy_names(["old", "old:x", "C(g, Treatment('b'))[T.a]"], ["old"])
+    {'old[T.True]': 'old', 'old[T.True]:x': 'old:x', 'C(g, Treatment("b"))[T.a]': ...}
+    """
+    any_boolean = "|".join(map(re.escape, booleans))
+    whole = re.compile(rf"(?<![^:])(?:{any_boolean or '(?!)'})(?![^:])")
+    found = {}
+    for name in names:
+        theirs = whole.sub(r"\g<0>[T.True]", name)
+        code, bracket, level = theirs.partition(")[")
+        for alias in (theirs, code.replace("'", '"') + bracket + level):
+            found[alias] = name
+    return {alias: name for alias, name in found.items() if alias not in names}
+
+
+class NamedNumbers(pd.Series):
+    """Numbers of coefficients that are found by other names too, as by those of patsy.
+
+    Examples
+    --------
+    >>> NamedNumbers([1.5], ["old"]).knowing({"old[T.True]": "old"})["old[T.True]"]
+    np.float64(1.5)
+    """
+
+    _metadata: ClassVar[list[str]] = ["_name", "_aliases"]
+
+    def knowing(self, aliases: Mapping[str, str]) -> Self:
+        """The same with other names for some of the numbers."""
+        self._aliases = dict(aliases)
+        return self
+
+    @property
+    def _constructor(self) -> type[pd.Series]:
+        return pd.Series  # what is computed of them is a plain Series
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str) and key not in self.index:
+            key = vars(self).get("_aliases", {}).get(key, key)
+        return super().__getitem__(key)
+
+
+def constraints(
+    hypotheses: object, names: Sequence[str], aliases: Mapping[str, str] | None = None
+) -> tuple[Matrix, Vector]:
     """Matrix ``R`` and values ``q`` of the hypotheses ``R theta = q``.
 
     Parameters
@@ -35,6 +91,8 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
         the pair, or 0.
     names : sequence, length k
         Names of the coefficients. In text one that is a number stands in backticks.
+    aliases : dict of str to str, optional
+        Other names for some of them.
 
     Returns
     -------
@@ -65,7 +123,7 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
         if words is None:
             R, q = _as_matrix(hypotheses, len(names), refused)
         else:
-            found = [row for text in words for row in _rows(text, names)]
+            found = [row for text in words for row in _rows(text, names, aliases)]
             both = np.array(found).reshape(-1, len(names) + 1)
             R, q = both[:, :-1], 0.0 - both[:, -1]
     _check(R, q, hypotheses)
@@ -110,7 +168,9 @@ def _as_matrix(
     return R, np.broadcast_to(q, R.shape[:1]).copy()
 
 
-def _rows(text: str, names: Sequence[str]) -> list[Vector]:
+def _rows(
+    text: str, names: Sequence[str], aliases: Mapping[str, str] | None = None
+) -> list[Vector]:
     """Coefficients of what is 0, and its constant: of each side of ``=`` and the next.
 
     Words stand for the names, longer ones first, so that any can be read. An equation
@@ -126,6 +186,7 @@ def _rows(text: str, names: Sequence[str]) -> list[Vector]:
         stem += "_"
     words = {str(name): f"{stem}{i}" for i, name in enumerate(names)}
     each = dict(zip(words.values(), np.eye(len(names), len(names) + 1), strict=True))
+    words |= {alias: words[name] for alias, name in (aliases or {}).items()}
     words |= {f"`{name}`": word for name, word in list(words.items())}
     readable = [name for name in words if name and not NUMBER.fullmatch(name)]
     any_name = "|".join(map(re.escape, sorted(readable, key=len, reverse=True)))

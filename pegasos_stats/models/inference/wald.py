@@ -1050,7 +1050,7 @@ class Uncertainty:
 
     def _hypotheses(self, given: object) -> tuple[Matrix, Vector, list[str]]:
         """Matrix and values of linear hypotheses, and how they are written."""
-        R, q = linear.constraints(given, self.names)
+        R, q = linear.constraints(given, self.names, self.result._patsy_names)
         return R, q, linear.written_hypotheses(R, q, self.names)
 
     def remarks(self) -> list[Note]:
