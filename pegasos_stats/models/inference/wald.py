@@ -231,6 +231,11 @@ class BootstrapResult:
             return np.full_like(found, np.nan)
         return np.where(self.pinned, 0.0, found)
 
+    def allows(self, level: float) -> bool:
+        """Whether the resamples are enough for an envelope of this level."""
+        m = len(self.estimates) + self.n_infinite
+        return (m + 1) * (1.0 - level) / 2.0 + RANK_ROUNDING >= 1.0
+
     @property
     def is_unlimited(self) -> bool:
         """Whether more than 2.5% of the resamples count as infinite."""
@@ -530,9 +535,12 @@ class ContrastTests(tables.Displayed):
             return found
         if self.is_resampled:
             found["p_value"] = resampled.p_values(self.null)
-        untested = resampled.pinned | ~(self.sd > 0.0)
+        limits = resampled.conf_int(level)
+        # A point, not an interval: the resamples agree but for the solver.
+        is_point = np.isnan(limits).any(axis=1) & resampled.allows(level)
+        untested = resampled.pinned | ~(self.sd > 0.0) | is_point
         found.loc[untested, ["statistic", "p_value"]] = np.nan
-        found[["conf_low", "conf_high"]] = resampled.conf_int(level)
+        found[["conf_low", "conf_high"]] = limits
         found.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
         return found
 

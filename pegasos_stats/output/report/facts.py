@@ -309,8 +309,9 @@ class ReportFacts:
 
     @property
     def is_decision(self) -> bool:
-        """Whether rows are decided by a threshold or for costs of their own."""
-        return self.threshold is not None or self.cost is not None
+        """Whether a threshold, costs or weights of the classes decide rows."""
+        weighted = self.result.problem.weights_of != "rows"
+        return self.threshold is not None or self.cost is not None or weighted
 
     @property
     def which(self) -> str:
@@ -967,7 +968,12 @@ def _mean(values: Vector) -> str:
     if not len(values):
         return ""
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return f"{number(float(values.mean()), 3)}{NBSP}({number(sd, 3)})"
+    mean = float(values.mean())
+    far = (
+        abs(mean) / sd if sd > 0.0 else 1.0
+    )  # a year needs more digits than its spread
+    digits = 3 + max(0, math.ceil(math.log10(far))) if 1.0 < far < math.inf else 3
+    return f"{number(mean, min(digits, 15))}{NBSP}({number(sd, 3)})"
 
 
 UNDEFINED = "NA"
