@@ -181,7 +181,7 @@ class KernelSVM(Model):
         >>> import pegasos_stats as ps
         >>> train, test = ps.datasets.load_digits56()
         >>> str(ps.KernelSVM.from_formula("digit ~ .", train, lam=1.0).problem.kernel)
-        'gaussian, gamma 0.000433306'
+        'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)
         sample, kept = samples.sample_of_formula(

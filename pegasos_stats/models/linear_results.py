@@ -48,6 +48,7 @@ from pegasos_stats.models.results import Results, varies
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.objective import zero_model
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ class LinearResults(Results):
     @property
     def _is_at_optimum(self) -> bool:
         """Whether the solver goes to the optimum, where constant columns have 0."""
-        return (self.refinement or self.solver).to_optimum
+        return isinstance(self.refinement or self.solver, Optimum)
 
     @property
     def params(self) -> "pd.Series[float]":

@@ -123,7 +123,7 @@ def save(
     >>> result = model.fit()
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> save(result, folder / "digits.model")
-    >>> bool((load(folder / "digits.model").params == result.params).all())
+    >>> load(folder / "digits.model").params.equals(result.params)
     True
     >>> save(ps.cross_validate(model, folds=5, seed=443), folder / "digits.study")
     >>> load(folder / "digits.study")

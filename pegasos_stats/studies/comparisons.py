@@ -1245,7 +1245,7 @@ def compare_solvers(
     >>> found.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
          solver  run       seed  epoch  steps
     0   Pegasos    1  588432584      1    200
-    15   Newton    1  588432584      1      1
+    15   Newton    1       <NA>      1      1
     """
     checked = named("solvers", solvers, Solver, SOLVERS)
     model = fold_fits.checked_model(model, in_memory=False).at_chosen_lambda()

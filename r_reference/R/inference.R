@@ -50,13 +50,16 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   V
 }
 
-# Of the finite resamples.
+# Of the finite resamples, NA where they are too few.
 resampled_covariance <- function(resamples) {
   resamples <- resamples[rowSums(!is.na(resamples)) > 0, , drop = FALSE]
-  cov(resamples[finite_resamples(resamples), , drop = FALSE])
+  finite <- finite_resamples(resamples)
+  V <- cov(resamples[finite, , drop = FALSE])
+  if (mean(finite) < 0.975) V[] <- NA
+  V
 }
 
-# Too many infinite ones leave no limits, and a covariance that is too small.
+# Too many infinite ones leave no covariance and no limits.
 finite_resamples <- function(resamples) {
   finite <- rowSums(is.infinite(resamples)) == 0
   if (mean(finite) < 0.975) {

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import ColumnError, FormulaError, OptionError
+from pegasos_stats.errors import ColumnError, ColumnWarning, OptionError
 
 SOLVER = ps.Pegasos(epochs=3, seed=1)
 
@@ -146,8 +146,8 @@ def fitted(formula, data):
     return ps.logit(formula, data, lam=0.1).fit(ps.Optimum(seed=1))
 
 
-def test_rows_beyond_a_spline_are_refused(data):
-    with pytest.raises(FormulaError, match=r"beyond .*extrapolation"):
+def test_rows_beyond_a_spline_are_warned_of_or_clipped(data):
+    with pytest.warns(ColumnWarning, match=r"beyond .*extrapolation"):
         fitted("y ~ bs(a, df=4)", data).predict(data.assign(a=data["a"] + 9.0))
     clipped = fitted("y ~ bs(a, df=4, extrapolation='clip')", data)
     far, end = (data.assign(a=a) for a in (7.0, data["a"].max()))

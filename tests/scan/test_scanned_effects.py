@@ -101,8 +101,7 @@ def test_a_constant_column_of_files_has_no_error(model, data, tmp_path):
     kind = "HC3" if model is ps.logit else "sandwich"
     fit = model("y ~ x0 + one + x1", scan, lam=0.01).fit(cov_type=kind)
     found = fit.tidy().set_index("term")
-    assert found.loc["one", "estimate"] == found.loc["one", "std_error"] == 0.0
-    assert np.isnan(found.loc["one", "p_value"])
+    assert found.loc["one"].isna().all()
     without = model("y ~ x0 + x1", scan, lam=0.01).fit(cov_type=kind).bse
     # Both fits are within 1e-6 of the optimum, and near it errors change smoothly.
     np.testing.assert_allclose(found["std_error"].drop("one"), without, rtol=1e-2)

@@ -78,7 +78,7 @@ def test_statistics_of_the_fits_are_below(found, fits):
     for j, fit in enumerate(fits.values()):
         objective = float(cells["Objective"][j])
         assert objective == pytest.approx(fit.objective, rel=1e-4)
-        assert cells["Training error"][j] == f"{fit.training_table.error_rate:.2%}"
+        assert cells["Training error"][j] == f"{fit.training_table.error_rate:.1%}"
     assert cells["Out of fold: error_rate"][0].endswith(")")
     assert cells["Out of fold: auc"][1:] == ["", "", ""]
 

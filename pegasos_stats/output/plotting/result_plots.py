@@ -147,7 +147,7 @@ class ResultPlots:
     >>> ax.get_legend_handles_labels()[1][0]
     '5: 82 rows, 12 below 1, 1 below 0'
     >>> result.plot.confusion(test, ax=Figure().subplots()).get_title()
-    '1 of 163 misclassified (0.6%)'
+    '1 of 163 misclassified (0.613%)'
     >>> ax = result.plot.roc(test, ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1][0]
     'Area 1.000'
