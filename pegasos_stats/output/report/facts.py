@@ -969,11 +969,10 @@ def _mean(values: Vector) -> str:
         return ""
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     mean = float(values.mean())
-    far = (
-        abs(mean) / sd if sd > 0.0 else 1.0
-    )  # a year needs more digits than its spread
-    digits = 3 + max(0, math.ceil(math.log10(far))) if 1.0 < far < math.inf else 3
-    return f"{number(mean, min(digits, 15))}{NBSP}({number(sd, 3)})"
+    # A mean of more than a hundred deviations, as of years, needs more digits.
+    far = max(1.0, abs(mean) / sd) if sd > 0.0 else 1.0
+    digits = 3 + max(0, math.ceil(math.log10(min(far, 1e12))) - 2)
+    return f"{number(mean, digits)}{NBSP}({number(sd, 3)})"
 
 
 UNDEFINED = "NA"
