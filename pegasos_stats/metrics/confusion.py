@@ -1,9 +1,10 @@
 """Tables of labels: `confusion` of one classifier, `compare_predictions` of two."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
+from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
     DataError,
@@ -28,6 +30,7 @@ from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import (
+    BLOCK,
     PairShares,
     area_under_curve,
     brier_score,
@@ -56,6 +59,7 @@ NO_INFERENCE: dict[Source, str] = {
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
 
 
+MOST_ERRORS = 100_000  # misclassified rows that a table of several blocks lists
 NO_ROWS = "no row has both an actual and a predicted label"
 NO_DIVISOR = "their divisor is 0"
 
@@ -119,12 +123,27 @@ class ScoredLabels:
     scores : float64 array, shape (n,), optional
     probabilities : float64 array, shape (n, k), optional
     weights : float64 array, shape (n,), optional
+    shift : float, optional
+        Of the log odds of a logistic fit, which are the scores less it, where these
+        stand for the probabilities.
     """
 
     codes: Codes
     scores: Vector | None = None
     probabilities: Matrix | None = None
     weights: Vector | None = None
+    shift: float | None = None
+
+    def probability(self, position: int) -> Vector | None:
+        """Probabilities of one of two levels; None if there are none."""
+        if self.shift is None or self.scores is None:
+            return (
+                None if self.probabilities is None else self.probabilities[:, position]
+            )
+        from scipy.special import expit
+
+        odds = self.scores - self.shift
+        return np.asarray(expit(odds if position else -odds))
 
     def terms(self, pooled: bool = False) -> dict[str, float]:
         """Area under the ROC curve, log loss and Brier score, as far as data are given.
@@ -137,11 +156,36 @@ class ScoredLabels:
         if self.scores is not None:
             name = "auc_pooled" if pooled else "auc"
             found[name] = area_under_curve(*self._used(self.scores))
+        if self.shift is not None:
+            return found | self._losses_by_blocks()
         if self.probabilities is not None:
             used = self._used(self.probabilities)
             found["log_loss"] = log_loss(*used)
             found["brier_score"] = brier_score(*used)
         return found
+
+    def _losses_by_blocks(self) -> dict[str, float]:
+        """Log loss and Brier score, with the probabilities of some rows at a time."""
+        total, sums = 0.0, np.zeros(2)
+        for first in range(0, len(self.codes), BLOCK):
+            some = self._rows(slice(first, first + BLOCK))
+            both = [some.probability(position) for position in (0, 1)]
+            codes, p, weights = some._used(np.stack(both, axis=1))  # type: ignore[arg-type]
+            weight = len(codes) if weights is None else weights.sum()
+            if weight:
+                of_block = log_loss(codes, p, weights), brier_score(codes, p, weights)
+                sums += weight * np.array(of_block)
+                total += weight
+        losses = zip(("log_loss", "brier_score"), sums.tolist(), strict=True)
+        return {name: ratio(of_all, total) for name, of_all in losses}
+
+    def _rows(self, some: slice) -> "ScoredLabels":
+        """Some of the rows."""
+        assert self.scores is not None
+        weights = None if self.weights is None else self.weights[some]
+        return replace(
+            self, codes=self.codes[some], scores=self.scores[some], weights=weights
+        )
 
     def pairs(self) -> PairShares:
         """How often scores order a pair of rows right; NaN without scores."""
@@ -157,8 +201,13 @@ class ScoredLabels:
         return intervals.auc_interval(codes, scores, level)
 
     def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
-        """Codes, values and weights of the rows with a level and a value."""
+        """Codes, values and weights of the rows with a level and a value.
+
+        Scores without weights are not copied: rows without both have the code -1.
+        """
         missing = np.isnan(values.reshape(len(values), -1)).any(axis=1)
+        if values.ndim == 1 and self.weights is None:
+            return np.where(missing, -1, self.codes), values, None
         used = (self.codes >= 0) & ~missing
         weights = None if self.weights is None else self.weights[used]
         return self.codes[used], values[used], weights
@@ -201,7 +250,7 @@ class ConfusionMatrix(tables.Exported):
         without a prediction.
     errors : DataFrame
         The misclassified rows: columns ``actual`` and ``predicted``, on the index of
-        the data.
+        the data. Of files that are read in several blocks the first 100,000.
     n_unlabelled : int
         Rows without an actual label, which are not counted.
     choices : Choices
@@ -799,7 +848,7 @@ def confusion(
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, known = len(index), index if has_index else None
-    scored = {}
+    scored: dict[str, Any] = {}
     if scores is not None:
         if len(order) != 2:
             raise OptionError(f"scores make no sense with {len(order)} levels.")
@@ -815,6 +864,57 @@ def confusion(
         choices=choices,
         scored=ScoredLabels(rows, **scored, weights=each) if scored else None,
         source="new" if each is None else "weighted",
+    )
+
+
+def joined_tables(
+    tables: Iterable[ConfusionMatrix], shift: float | None
+) -> ConfusionMatrix:
+    """One table of the tables of several blocks of rows, read one after the other.
+
+    It holds nine bytes for each row, its score and its level, and the first
+    `MOST_ERRORS` misclassified rows. That of a single block stays as it is.
+
+    Parameters
+    ----------
+    tables : iterable of ConfusionMatrix, one or more
+        Of the same two levels, with scores.
+    shift : float or None
+        As of `ScoredLabels`.
+    """
+    following = iter(tables)
+    first, second = next(following), next(following, None)
+    if second is None:
+        return first
+    counts, n_unlabelled, room = np.zeros_like(first.counts), 0, MOST_ERRORS
+    errors: list[pd.DataFrame] = []
+    columns: dict[str, list[Any]] = {"codes": [], "scores": [], "weights": []}
+    n = 0
+    for table in chain([first, second], following):
+        counts += table.counts
+        n_unlabelled += table.n_unlabelled
+        if room or not errors:
+            errors.append(table.errors.head(room))
+            room -= len(errors[-1])
+        scored = table.scored
+        assert scored is not None
+        n += len(scored.codes)
+        check_memory(17.0 * n, f"A table of {n:,} rows", "count fewer rows")
+        columns["codes"].append(scored.codes.astype(np.int8))
+        columns["scores"].append(scored.scores)
+        columns["weights"].append(scored.weights)
+    if first.scored is None or first.scored.weights is None:
+        del columns["weights"]
+    # One after the other, each forgotten as it is joined.
+    joined: dict[str, Any] = {
+        name: np.concatenate(columns.pop(name)) for name in [*columns]
+    }
+    return replace(
+        first,
+        counts=counts,
+        errors=pd.concat([part for part in errors if len(part)] or errors[:1]),
+        n_unlabelled=n_unlabelled,
+        scored=ScoredLabels(**joined, shift=shift),
     )
 
 

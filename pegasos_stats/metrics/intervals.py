@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.metrics import rates
-from pegasos_stats.metrics.scores import area_under_curve
+from pegasos_stats.metrics.scores import BLOCK, area_under_curve
 
 Method = Literal["exact", "wilson"]
 
@@ -365,13 +365,15 @@ def auc_interval(
     from scipy.special import expit, logit
 
     check_choice("scale", scale, SCALES)
-    z, n_second = quantile(level), int(np.count_nonzero(codes == 1))
-    if min(n_second, len(codes) - n_second) < 2:
+    z, area = quantile(level), area_under_curve(codes, scores)
+    first, second = (np.sort(scores[codes == code]) for code in (0, 1))
+    if min(first.size, second.size) < 2:
         return NONE
-    variance = delong_variance(placement_values(codes, scores))
+    sides = ((second, first, area), (first, second, 1.0 - area))
+    variance = sum(_variance_of_mean(*side) for side in sides)
     if not variance > 0.0:
         return NONE
-    area, half = area_under_curve(codes, scores), z * variance**0.5
+    half = z * float(variance) ** 0.5
     if scale == "plain":
         return Interval(max(area - half, 0.0), min(area + half, 1.0))
     middle, half = float(logit(area)), half / (area * (1.0 - area))
@@ -381,7 +383,7 @@ def auc_interval(
 def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
     """Shares of the rows of the other level with a smaller score, ties one half.
 
-    By midranks, in time ``O(n log n)``; the mean of the second is the area.
+    In time ``O(n log n)``; the mean of the second is the area.
 
     Parameters
     ----------
@@ -403,15 +405,22 @@ def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
     >>> placement_values(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     (array([0.  , 0.25]), array([0.75, 1.  ]))
     """
-    from scipy.stats import rankdata
+    first, second = (scores[codes == code] for code in (0, 1))
+    return shares_below(first, np.sort(second)), shares_below(second, np.sort(first))
 
-    among_all = rankdata(scores)
-    first, second = (codes == code for code in (0, 1))
-    below = [
-        (among_all[own] - rankdata(scores[own])) / np.count_nonzero(other)
-        for own, other in ((first, second), (second, first))
-    ]
-    return below[0], below[1]
+
+def _variance_of_mean(values: Vector, others: Vector, mean: float) -> float:
+    """Variance of the mean of `shares_below`, which are not all held at once."""
+    squares = 0.0
+    for at in range(0, values.size, BLOCK):
+        squares += ((shares_below(values[at : at + BLOCK], others) - mean) ** 2).sum()
+    return squares / (values.size - 1) / values.size
+
+
+def shares_below(values: Vector, others: Vector) -> Vector:
+    """Share of the others, in rising order, below each value; ties one half."""
+    below = np.searchsorted(others, values) + np.searchsorted(others, values, "right")
+    return np.asarray(below / (2 * others.size))
 
 
 def delong_variance(placements: tuple[Vector, Vector]) -> float:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 ROUNDING = 1e-12  # of sums of weights: what is nearer is as good
+BLOCK = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 
 
@@ -40,7 +41,8 @@ def area_under_curve(
     Parameters
     ----------
     codes : int array, shape (n,)
-        0 for the first, 1 for the second level.
+        0 for the first, 1 for the second level; without weights, -1 for rows that do
+        not count.
     scores : float64 array, shape (n,)
         Larger scores speak for the second level.
     weights : float64 array, shape (n,), optional
@@ -59,7 +61,9 @@ def area_under_curve(
     >>> area_under_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     0.875
     """
-    w = np.ones(len(codes)) if weights is None else weights
+    if weights is None:
+        return counts_of_pairs(codes, scores).area
+    w = weights
     _, places = np.unique(scores, return_inverse=True)
     sizes = np.bincount(places, w)
     middles = np.cumsum(sizes) - sizes / 2
@@ -67,6 +71,40 @@ def area_under_curve(
     m = w[second].sum()
     u = (w * middles[places])[second].sum() - m * m / 2
     return ratio(u, m * (w.sum() - m))
+
+
+class PairCounts(NamedTuple):
+    """Numbers of pairs of rows, one of each level; made by `counts_of_pairs`."""
+
+    larger: int
+    tied: int
+    total: int
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve: ties count one half."""
+        return ratio(self.larger + self.tied / 2, self.total)
+
+
+def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
+    """Count pairs in which the row of the second level has the larger score, and ties.
+
+    Needs eight bytes for each row.
+
+    Examples
+    --------
+    >>> counts_of_pairs(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    PairCounts(larger=3, tied=1, total=4)
+    """
+    first, second = (np.sort(scores[codes == code]) for code in (0, 1))
+    below, up_to = (
+        sum(
+            int(np.searchsorted(first, second[at : at + BLOCK], side).sum())
+            for at in range(0, second.size, BLOCK)
+        )
+        for side in ("left", "right")
+    )
+    return PairCounts(below, up_to - below, first.size * second.size)
 
 
 class PairShares(NamedTuple):
@@ -99,7 +137,11 @@ def shares_of_pairs(
     >>> shares_of_pairs(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     PairShares(larger=0.75, tied=0.25)
     """
-    w = np.ones(len(codes)) if weights is None else weights
+    if weights is None:
+        pairs = counts_of_pairs(codes, scores)
+        tied = ratio(pairs.tied, pairs.total)
+        return PairShares(pairs.area - tied / 2.0, tied)
+    w = weights
     _, places = np.unique(scores, return_inverse=True)
     first, second = (np.bincount(places, w * (codes == code)) for code in (0, 1))
     tied = ratio(first @ second, first.sum() * second.sum())

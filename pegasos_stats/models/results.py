@@ -1,7 +1,7 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -26,7 +26,7 @@ from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.data.scan.rows import StreamedRows, added
+from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import (
     Counts,
     Offset,
@@ -43,7 +43,7 @@ from pegasos_stats.errors import (
     shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
+from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_tables
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models import summaries as about
 from pegasos_stats.models.summaries import Note
@@ -663,9 +663,10 @@ class Results(DisplayedBySummary, ABC):
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`. Files are read once, also those of a fit from files; a
-            Dask frame is scored partition by partition, and the scores are collected
-            here.
+            As for `predict`. Files are read once, also those of a fit from files, and
+            take 9 bytes for each row, and 8 more for the area under the ROC curve; the
+            table lists the first 100,000 misclassified rows. A Dask frame is scored
+            partition by partition, and the scores are collected here.
         actual : Series or array, optional
             Labels of the rows; if omitted, the outcome's column of `data`.
         positive, event_level, mode, prevalence, beta : optional
@@ -687,55 +688,82 @@ class Results(DisplayedBySummary, ABC):
             together in their order alone.
         """
         problem, matrix = self.problem, None
+        pieces: Iterable[ReadRows] | None = None
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        is_training = data is None
         if data is None and isinstance(problem.X, StreamedRows):
-            assert isinstance(self.solution, Solution)
-            at = Point(self.solution.beta, self.solution.alpha)
-            read = problem.X.read(lambda block, _: [scores(block.X, at, block.offset)])
-            f = pd.Series(np.concatenate(added(read)), self.index)
-            own: object = self._labels()
+            pieces = rows_of_fit(self, problem.X)
         elif isinstance(data, Scan) or is_dask(data):
             known = None if self.counted is None else self.counted.column
             columns, labelled = [freq_weights, weights, known], actual is None
-            f, own, beside = read_rows(self, data, unseen, offset, columns, labelled)
-            is_training = labelled and are_of_fit(self, data, f, own)
-            data = beside
-        else:
+            pieces = read_rows(self, data, unseen, offset, columns, labelled)
+        shift = problem.prior_shift if problem.loss == "log" else None
+        counting = problem.counting if data is None else None
+
+        def counts_in(beside: object, rows: pd.Index) -> object:
+            counts = column_of_counts(freq_weights, self.counted, beside)
+            if counts is None and counting is not None:
+                return counting if pieces is None else counting[rows]
+            return counts
+
+        def table_of(
+            f: "pd.Series[float]", labels: object, counts: object, beside: object
+        ) -> ConfusionMatrix:
+            own_weights = weights
+            if isinstance(weights, str):
+                own_weights = column_named(
+                    "weights", weights, beside, "one number for each row"
+                )
+            probabilities = None
+            if shift is not None:
+                probabilities = self.coding.probabilities(f - shift)
+            return confusion(
+                labels,
+                predicted(f, problem, self.coding, self._ties(ties), threshold),
+                positive,
+                levels=self.coding.levels,
+                scores=f,
+                probabilities=probabilities,
+                event_level=event_level,
+                mode=mode,
+                prevalence=prevalence,
+                beta=beta,
+                freq_weights=counts,
+                weights=own_weights,
+            )
+
+        if pieces is None:
             matrix = self._matrix(data, unseen, offset)
             f = self._scores(matrix)
-            own = self._labels(data) if actual is None else None
-        labels = own if actual is None else actual
-        counts = column_of_counts(freq_weights, self.counted, data)
-        if data is None and counts is None:
-            counts = problem.counting
-        if isinstance(weights, str):
-            weights = column_named("weights", weights, data, "one number for each row")
-        probabilities = None
-        if problem.loss == "log":
-            probabilities = self.coding.probabilities(f - problem.prior_shift)
-        found = confusion(
-            labels,
-            predicted(f, problem, self.coding, self._ties(ties), threshold),
-            positive,
-            levels=self.coding.levels,
-            scores=f,
-            probabilities=probabilities,
-            event_level=event_level,
-            mode=mode,
-            prevalence=prevalence,
-            beta=beta,
-            freq_weights=counts,
-            weights=weights,
-        )
-        if is_training:
+            labels = self._labels(data) if actual is None else actual
+            counts = counts_in(data, f.index)
+            found = table_of(f, labels, counts, data)
+            if data is None:
+                return replace(found, source="training")
+            return with_source(found, self, matrix, labels, counts)
+        arrays = [actual, freq_weights, weights]
+        if not all(isinstance(each, str | None) for each in arrays):
+            pieces = [joined_rows([*pieces])]
+        order = OrderOfFit(self)
+
+        def tables() -> Iterator[ConfusionMatrix]:
+            is_empty = True
+            for f, own, beside in pieces:
+                order.add(f, own)
+                counts = counts_in(None if data is None else beside, f.index)
+                last = f, own if actual is None else actual, counts, beside
+                if not are_all_zero(counts):
+                    is_empty = False
+                    yield table_of(*last)
+            if is_empty:
+                yield table_of(*last)
+
+        found = joined_tables(tables(), shift)
+        if data is None or (actual is None and order.matches(data)):
             return replace(found, source="training")
-        if matrix is None:
-            return found
-        return with_source(found, self, matrix, labels, counts)
+        return found
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
@@ -945,8 +973,10 @@ def read_rows(
     offset: object,
     columns: list[object],
     labelled: bool,
-) -> ReadRows:
+) -> Iterator[ReadRows]:
     """Read rows in files or partitions once: their scores, labels and some columns.
+
+    Of files they come some at a time, numbered over all of them.
 
     Parameters
     ----------
@@ -979,34 +1009,74 @@ def read_rows(
 
     if isinstance(source, Scan):
         source.renewed()
-        frames = scanned_frames(source, result.design, result.coding, also)
-        parts = [read(frame) for frame in frames]
+        first = 0
+        for frame in scanned_frames(source, result.design, result.coding, also):
+            rows = pd.RangeIndex(first, first + len(frame))
+            f, labels, others = read(frame)
+            yield f.set_axis(rows), labels.set_axis(rows), others.set_axis(rows)
+            first = rows.stop
     else:
-        parts = source.each(lambda partition: read(partition.frame), None)
-    # Rows of files are numbered over all of them.
-    f = pd.concat([part[0] for part in parts], ignore_index=isinstance(source, Scan))
+        yield from source.each(lambda partition: read(partition.frame), None)
+
+
+def rows_of_fit(result: "Results", X: StreamedRows) -> Iterator[ReadRows]:
+    """Read the rows of a fit from files once, some at a time, as `read_rows` does."""
+    assert isinstance(result.solution, Solution)
+    at, first = Point(result.solution.beta, result.solution.alpha), 0
+    for part in X.read(lambda block, _: [scores(block.X, at, block.offset)]):
+        f = np.concatenate(part)
+        rows = pd.RangeIndex(first, first + f.size)
+        labels = result.coding.decode(result.problem.y[first : rows.stop], rows)
+        yield pd.Series(f, rows), labels, pd.DataFrame(index=rows)
+        first = rows.stop
+
+
+def joined_rows(parts: list[ReadRows]) -> ReadRows:
+    """All rows that were read, where arrays with one value for each come with them."""
+    f = pd.concat([part[0] for part in parts])
     labels = joined([part[1] for part in parts]).set_axis(f.index)
     return f, labels, pd.concat([part[2] for part in parts]).set_axis(f.index)
 
 
-def are_of_fit(
-    result: "Results", data: object, f: "pd.Series[float]", labels: pd.Series
-) -> bool:
-    """Whether rows that were read are those of a fit from files, in their order.
+def are_all_zero(counts: object) -> bool:
+    """Whether rows have counts, none of which is above 0."""
+    each = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
+    return isinstance(each, pd.Series) and bool((each.isna() | each.eq(0)).all())
+
+
+class OrderOfFit:
+    """Whether rows that are read are those of a fit from files, in their order.
 
     They are by the scores of some, or where all have one by the files they are in.
     """
-    X, found = result.problem.X, result.solution
-    if not (isinstance(X, StreamedRows) and isinstance(found, Solution)):
-        return False
-    complete = (f.notna() & labels.notna()).to_numpy(dtype=bool)
-    some = X.sample(SOME)
-    expected = scores(some.X, Point(found.beta, found.alpha), some.offset)
-    spread = float(np.ptp(expected))
-    if complete.sum() != X.shape[0] or spread == 0.0:
-        return isinstance(X.scan, Scan | Partitions) and X.scan.holds(data)
-    apart = np.abs(f.to_numpy()[complete][some.numbers] - expected)
-    return bool(apart.max() <= SAME * spread)
+
+    def __init__(self, result: "Results") -> None:
+        X, found = result.problem.X, result.solution
+        self._X, self._n, self._distance = X, 0, 0.0
+        self._rows, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
+        if isinstance(X, StreamedRows) and isinstance(found, Solution):
+            some = X.sample(SOME)
+            at = Point(found.beta, found.alpha)
+            self._rows, self._scores = some.numbers, scores(some.X, at, some.offset)
+
+    def add(self, f: "pd.Series[float]", labels: pd.Series) -> None:
+        """Add rows that follow those before."""
+        complete = f.to_numpy()[(f.notna() & labels.notna()).to_numpy(dtype=bool)]
+        rows = self._rows - self._n
+        here = (rows >= 0) & (rows < complete.size)
+        distances = np.abs(complete[rows[here]] - self._scores[here])
+        self._distance = max(self._distance, float(distances.max(initial=0.0)))
+        self._n += complete.size
+
+    def matches(self, data: object) -> bool:
+        """Whether the rows that were added are all rows of the fit."""
+        X = self._X
+        if not isinstance(X, StreamedRows):
+            return False
+        spread = float(np.ptp(self._scores))
+        if self._n != X.shape[0] or spread == 0.0:
+            return isinstance(X.scan, Scan | Partitions) and X.scan.holds(data)
+        return self._distance <= SAME * spread
 
 
 def labelled_rows(

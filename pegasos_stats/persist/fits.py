@@ -545,6 +545,7 @@ codec.RULES |= {
     "ScoredLabels": Rule(
         lambda scored: [are_shares(scored.probabilities)],
         "codes n, scores n, probabilities nk, weights n",
+        hints={"codes": NDArray[np.signedinteger]},  # a byte each of rows in files
     ),
     "Optimum": Rule(gone=("start", "algorithm", "arithmetic")),
     "OptimalityBounds": Rule(lambda near: [near.at_least <= near.at_most]),

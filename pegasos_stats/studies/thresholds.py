@@ -371,8 +371,8 @@ class ThresholdRule:
         found, rng, codes = table.scored, RRandom(seed), None
         if found is None or found.scores is None:
             raise DataError("A threshold is chosen by rows in memory; give a frame.")
-        chances = found.probabilities
-        values = found.scores if chances is None else chances[:, 1]
+        chances = found.probability(1)
+        values = found.scores if chances is None else chances
         known = (found.codes >= 0) & ~np.isnan(values)
         second = found.codes[known] > 0
         if groups is not None:

@@ -1,10 +1,14 @@
 """Confusion tables of rows in files: those of the same rows in a frame."""
 
+import tracemalloc
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.metrics import confusion as tables
 from tests.scan.scan_files import frame_of, told_apart, written
 
 SOLVER = ps.Optimum(tol=1e-6, seed=1)
@@ -69,3 +73,47 @@ def test_fits_in_memory_count_files_too(files, data):
     model = ps.logit("x0 > 0.5 ~ x1 + x2", data, lam=0.01, freq_weights="w")
     result = model.fit(SOLVER)
     same(result.confusion(ps.scan(files)), result.confusion(data))
+
+
+@pytest.mark.parametrize("loss", [ps.svm, ps.logit])
+def test_tables_hold_few_bytes_a_row_and_the_first_errors(loss, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_ERRORS", 1000)
+    rng, peaks = np.random.default_rng(2), []
+    for n in (300_000, 600_000):
+        data = pd.DataFrame(rng.standard_normal((n, 2)), columns=["a", "b"])
+        score = data["a"] + data["b"] + rng.logistic(size=n)
+        data["y"] = np.where(score > 1.0, "yes", "no")
+        data.loc[7, "a"] = np.nan  # a row without a prediction
+        data.to_parquet(file := tmp_path / f"{n}.parquet")
+        result = loss("y ~ a + b", data[:1000], lam=0.01).fit(SOLVER)
+        tracemalloc.start()
+        try:
+            found = result.confusion(ps.scan(file, memory="64MiB"))
+            overall, intervals = found.overall, found.conf_int()
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    expected = result.confusion(data)
+    np.testing.assert_allclose(overall, expected.overall, rtol=1e-12)
+    pd.testing.assert_frame_equal(intervals, expected.conf_int())
+    assert found.errors.equals(expected.errors[:1000])
+    assert found.n_errors == expected.n_errors > 1000
+    assert (peaks[1] - peaks[0]) / 300_000 < 20.0
+
+
+def test_blocks_may_count_nothing_and_tables_keep_probabilities(files, data, tmp_path):
+    some = data.assign(w=np.where(np.arange(len(data)) < 300, 0.0, data["w"]))
+    parts = written(some, tmp_path, 3)
+    result = ps.logit("y ~ x0 + x1 + x2", some, lam=0.01).fit(SOLVER)
+    found = result.confusion(ps.scan(parts), freq_weights="w")
+    expected = result.confusion(some, freq_weights="w")
+    same(found, expected)
+    ps.save(found, tmp_path / "table")
+    for table in (found, ps.load(tmp_path / "table")):
+        used = table.scored.codes >= 0
+        np.testing.assert_allclose(
+            table.scored.probability(1)[used],
+            expected.scored.probability(1)[expected.scored.codes >= 0],
+        )
+    with pytest.raises(ps.errors.DataError, match="are 0 in all"):
+        result.confusion(ps.scan(parts[:1]), freq_weights="w")

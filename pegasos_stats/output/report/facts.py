@@ -669,6 +669,11 @@ class ReportFacts:
         spread = float(self.validation.std_error.get("error_rate", math.nan))
         return max(spread, math.sqrt(rate * (1.0 - rate) / n))
 
+    @property
+    def lists_all(self) -> bool:
+        """Whether the table lists all misclassified rows."""
+        return len(self.rows.table.errors) >= self.rows.table.n_errors
+
     @cached_property
     def misclassified(self) -> pd.DataFrame:
         """Misclassified rows, those farthest on the wrong side first.
@@ -687,14 +692,15 @@ class ReportFacts:
             values, cut = thresholded(values, result.problem), self.threshold
         positive = signs_of(values, result.solver.ties, cut)  # NaN where undecided
         wrong = np.where(codes == 1, positive < 0.0, positive > 0.0) & (codes >= 0)
-        scores = self.rows.scores[wrong]
+        listed = np.flatnonzero(wrong)[: len(table.errors)]  # of files not all
+        scores = self.rows.scores[listed]
         found = table.errors.reset_index(drop=True).assign(score=scores)
         names = [str(name) for name in table.errors.index]
         named = [n if is_valid_text(n) else visible(n) for n in names]
         found.insert(0, "row", named)
         if self.result.problem.loss == "log":
             found["probability"] = expit(scores - result.problem.prior_shift)
-        order = np.argsort(-np.abs(values[wrong] - cut), kind="stable")
+        order = np.argsort(-np.abs(values[listed] - cut), kind="stable")
         found = found.iloc[order]
         return found if result.counted is None else found.drop_duplicates()
 
@@ -913,13 +919,13 @@ class ReportFacts:
     def calibration(self) -> Reliability | None:
         """Probabilities beside shares, in rows that are not the fit's own."""
         rows, scored = self.rows, self.rows.table.scored
-        if scored is None or scored.probabilities is None or rows.name == "training":
-            return None
-        if not rows.table.n_classified:
+        if scored is None or rows.name == "training" or not rows.table.n_classified:
             return None
         at, positive = scored.codes >= 0, self.rows.table.positive
-        p = scored.probabilities[at, self.result.coding.levels.index(positive)]
-        return reliability(self._labels()[at], p, positive=positive)
+        p = scored.probability(self.result.coding.levels.index(positive))
+        if p is None:
+            return None
+        return reliability(self._labels()[at], p[at], positive=positive)
 
     @property
     def in_the_large(self) -> tuple[float, float]:
