@@ -302,10 +302,6 @@ class IdentifiedPart:
         found[np.ix_(*[self.columns] * array.ndim)] = array
         return found
 
-    def spread_prior(self, prior: Vector) -> Vector:
-        """The covariances of `prior` for all coefficients, its variance last."""
-        return np.append(self.spread(prior[:-1]), prior[-1])
-
 
 def images(R: Matrix, directions: Matrix | None) -> Matrix | None:
     """``R b`` of directions ``b`` of the coefficients, rounding being 0."""
