@@ -344,6 +344,39 @@ class RRandom:
             return 1 + self._indices(n, size)
         return 1 + self._without_replacement(n, size)
 
+    def sample_subsets(self, n: int, size: int, count: int) -> Integers:
+        """Draw ``count`` sets of ``size`` different integers from 1 to ``n``.
+
+        Each set is R's ``sort(sample.int(n, size))``.
+
+        Returns
+        -------
+        int64 array, shape (count, size)
+
+        Raises
+        ------
+        OptionError
+            If ``size`` is above ``n``, or a number is negative or not a number.
+
+        Examples
+        --------
+        >>> RRandom(443).sample_subsets(8, 3, 2)
+        array([[1, 3, 5],
+               [2, 4, 7]])
+        """
+        n, size, count = whole(n, "n"), whole(size, "size"), whole(count, "count")
+        require(size <= n, "size", size, f"at most n = {n}")
+        sets = np.empty((count, size), np.int64)
+        if n > HASH_ABOVE and 2 * size <= n:
+            for row in sets:
+                row[:] = self._distinct(n, size)
+        else:
+            pool, picks = np.arange(n, dtype=np.int32), np.empty(size, np.int64)
+            rounding = self.sample_kind == "rounding"
+            kernel = compiled.sampling.draw_subsets
+            self._words.fill(kernel, sets.reshape(-1), pool, picks, rounding)
+        return 1 + np.sort(sets, axis=1)
+
     def sample(
         self,
         x: Any,

@@ -36,6 +36,7 @@ FAST_RTOL = 1e-10
 OPTIONS = {
     "sequential": {"epochs": 3, "order": "sequential"},
     "replace": {"order": "replace", "steps": 600, "batch_size": 3},
+    "subset": {"order": "subset", "steps": 600, "batch_size": 3},
     "batches": {"epochs": 6, "batch_size": 30, "project": True, "average": 2},
     "refit": {"epochs": 5, "refit_intercept": True},
 }

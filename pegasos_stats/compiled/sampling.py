@@ -196,6 +196,52 @@ def take_out(pool: Integers | NDArray[np.int32], picks: Integers) -> None:
 
 
 @with_python_division
+def draw_subsets(
+    out: Integers,
+    done: int,
+    words: Integers,
+    at: int,
+    pool: NDArray[np.int32],
+    picks: Integers,
+    rounding: bool,
+) -> tuple[int, int]:
+    """Fill ``out[done:]`` with subsets, one after the other; ``done``, ``at`` after.
+
+    Within a subset the draws are those of `take_by_rejection`, or of R before 3.6.
+
+    Parameters
+    ----------
+    out : int64 array, shape (count * size,)
+    done, words, at
+        As for `take_by_rejection`.
+    pool : int32 array, shape (n,)
+        ``0 .. n - 1``, and again after the last draw of a subset.
+    picks : int64 array, shape (size,)
+        Places in `pool` from which this subset was drawn so far.
+    rounding : bool
+    """
+    size = picks.size
+    while done < out.size and at < words.size:
+        k = done % size
+        left = pool.size - k
+        if rounding:
+            v, at = int(left * uniform(words[at])), at + 1
+        else:
+            bits = bit_length(left - 1)
+            if at + bits // 16 + 1 > words.size:
+                break
+            v, at = trial(words, at, bits), at + bits // 16 + 1
+        if v < left:
+            picks[k], out[done] = v, pool[v]
+            pool[v] = pool[left - 1]
+            done += 1
+            if k == size - 1:
+                for place in picks:
+                    pool[place] = place
+    return done, at
+
+
+@with_python_division
 def keep_new(out: Integers, done: int, table: Integers, drawn: Integers) -> int:
     """Append to ``out[:done]`` those of ``drawn`` that have not come before.
 

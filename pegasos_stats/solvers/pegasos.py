@@ -155,10 +155,11 @@ def continued_from(fit: object) -> tuple[pd.Series, int] | None:
     return params, before + int(getattr(fit, "n_iter", 0))
 
 
-Order = Literal["shuffle", "sequential", "replace"]
+Order = Literal["shuffle", "sequential", "replace", "subset"]
 Average = Literal["none", "all"] | int
 
 ORDERS: tuple[Order, ...] = get_args(Order)
+BY_STEPS = ("replace", "subset")  # orders that draw the rows of each step anew
 
 
 def checked_order(order: ArrayLike) -> str | Rows:
@@ -196,8 +197,15 @@ def checked_average(name: str, average: Average) -> Average:
     return average
 
 
-def check_rows(order: str | Rows, n: int) -> None:
-    """Raise `OptionError` if an explicit order names a row beyond the data."""
+def check_rows(order: str | Rows, batch_size: int, n: int) -> None:
+    """Raise `OptionError` if an order needs rows beyond the data."""
+    if isinstance(order, str) and order == "subset" and batch_size > n:
+        raise OptionError(
+            f"is more than the {counted(n, 'row')} of the fit, and order='subset' "
+            "draws different ones; give at most as many.",
+            "batch_size",
+            batch_size,
+        )
     if not isinstance(order, str) and order.max() >= n:
         raise OptionError(
             f"order holds the row {order.max()} and the fit uses {counted(n, 'row')}, "
@@ -213,7 +221,7 @@ class Passes:
     ----------
     order : str or int64 array
     epochs, steps : int or None
-        Steps for ``"replace"``, epochs for all others.
+        Steps for ``"replace"`` and ``"subset"``, epochs for all others.
     batch_size : int
     """
 
@@ -225,15 +233,18 @@ class Passes:
     def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
         """Rows to visit, an epoch at a time.
 
-        For ``"replace"`` about n draws: ``sample(n, batch_size, replace = TRUE)`` for
-        many steps at once gives the same numbers as drawing step by step.
+        For ``"replace"`` and ``"subset"`` about n draws. One call of ``sample(n, m,
+        replace = TRUE)`` gives the same numbers as drawing step by step.
         """
-        check_rows(self.order, n)
+        check_rows(self.order, self.batch_size, n)
         if self.steps is not None:
             chunk = max(1, n // self.batch_size)
             for first in range(0, self.steps, chunk):
-                size = min(chunk, self.steps - first) * self.batch_size
-                drawn = rng.sample_int(n, size, replace=True)
+                count = min(chunk, self.steps - first)
+                if self.order == "subset":
+                    drawn = rng.sample_subsets(n, self.batch_size, count).reshape(-1)
+                else:
+                    drawn = rng.sample_int(n, count * self.batch_size, replace=True)
                 yield np.asarray(drawn, dtype=np.int64) - 1
         for _ in range(self.epochs or 0):
             if not isinstance(self.order, str):
@@ -250,7 +261,7 @@ class Passes:
         return (self.epochs or 0) * lists
 
     def count(self, n: int) -> int:
-        """Number of epochs over n rows; for ``"replace"`` of portions of about n."""
+        """Number of epochs over n rows; of portions of about n where steps count."""
         if self.steps is not None:
             return -(-self.steps // max(1, n // self.batch_size))
         return self.whole
@@ -333,14 +344,17 @@ class Pegasos(Solver):
     seed : int, optional
         As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
         and shown in its summary.
-    order : "shuffle", "sequential", "replace" or array of int
+    order : "shuffle", "sequential", "replace", "subset" or array of int
         ``"shuffle"``: one permutation per epoch, R's ``sample(1:n, n)``.
         ``"sequential"``: the order of the data. ``"replace"``: `steps` draws of
-        ``sample(n, batch_size, replace = TRUE)``. An array names the rows, counted
-        from zero among those of the fit: one list for every epoch, or, in two
-        dimensions, one for each.
+        ``sample(n, batch_size, replace = TRUE)``. ``"subset"``: `steps` draws of
+        ``sort(sample(n, batch_size))``, different rows within a step. They are sorted,
+        so that sums over them do not depend on the order of the draws. An array names
+        the rows, counted from zero among those of the fit: one list for every epoch,
+        or, in two dimensions, one for each.
     steps : int, optional
-        Number of steps; required for order ``"replace"``, not allowed otherwise.
+        Number of steps; required for the orders ``"replace"`` and ``"subset"``, not
+        allowed otherwise.
     batch_size : int, default 1
         Number of rows per step. The last batch of an epoch may be smaller; its mean is
         over its own size.
@@ -474,13 +488,16 @@ class Pegasos(Solver):
 
     def _settle_length(self) -> None:
         """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
-        if isinstance(self.order, str) and self.order == "replace":
+        if isinstance(self.order, str) and self.order in BY_STEPS:
             if self.epochs is not None:
-                why = "makes no sense with order='replace'; give steps= instead."
+                why = f"makes no sense with order={self.order!r}; give steps= instead."
                 raise OptionError(why, "epochs", self.epochs)
             check_count("steps", self.steps, math.inf)
         elif self.steps is not None:
-            why = "goes with order='replace' only; give epochs= for this order."
+            why = (
+                "goes with order='replace' and 'subset' only; give epochs= for this "
+                "order."
+            )
             raise OptionError(why, "steps", self.steps)
         elif self.epochs is None:
             epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1
@@ -500,6 +517,7 @@ class Pegasos(Solver):
         """Pegasos as published: rows drawn with replacement.
 
         Shalev-Shwartz et al. 2011, figures 1 and 2; `project` is their optional step.
+        Their subsets without replacement are ``order="subset"``.
 
         Examples
         --------

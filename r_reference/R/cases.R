@@ -54,7 +54,7 @@ case_coding <- function(case) {
 }
 
 case_order <- function(case) {
-  if (case$order %in% c("shuffle", "sequential", "replace")) return(case$order)
+  if (case$order %in% c("shuffle", "sequential", "replace", "subset")) return(case$order)
   numbers <- function(line) as.numeric(strsplit(trimws(line), " +")[[1]])
   do.call(rbind, lapply(strsplit(case$order, ";", fixed = TRUE)[[1]], numbers))
 }

@@ -1,21 +1,25 @@
 # In which order rows are visited. Beside it stands pegasos_stats/solvers/pegasos.py.
 
-# A list with the rows of each epoch. order: "shuffle", "sequential", "replace" (`steps`
-# draws of batch_size rows; an "epoch" is then about n draws), or the rows themselves,
-# counted from 1: one vector for every epoch, or a matrix with one line for each epoch.
+# A list with the rows of each epoch. order: "shuffle", "sequential", "replace" or
+# "subset" (`steps` draws of batch_size rows, with and without replacement; an "epoch" is
+# then about n draws), or the rows themselves, counted from 1: one vector for every epoch,
+# or a matrix with one line for each epoch.
 epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_size = 1) {
   if (is.matrix(order)) return(rep(apply(order, 1, identity, simplify = FALSE), epochs))
   if (is.numeric(order)) return(rep(list(order), epochs))
   switch(order,
     shuffle = lapply(1:epochs, function(epoch) sample(1:n, n)),
     sequential = rep(list(1:n), epochs),
-    replace = batches(drawn_rows(n, steps, batch_size),
-                      max(1, n %/% batch_size) * batch_size))
+    replace = , subset = batches(drawn_rows(n, steps, batch_size, order),
+                                 max(1, n %/% batch_size) * batch_size))
 }
 
-drawn_rows <- function(n, steps, batch_size) {
-  draws <- lapply(1:steps, function(step) sample(n, batch_size, replace = TRUE))
-  unlist(draws)
+# A subset is sorted: sums over its rows do not depend on the order of the draws.
+drawn_rows <- function(n, steps, batch_size, order) {
+  draw <- switch(order,
+    replace = function(step) sample(n, batch_size, replace = TRUE),
+    subset = function(step) sort(sample(n, batch_size)))
+  unlist(lapply(1:steps, draw))
 }
 
 # Consecutive batches of `size` rows; the last one may be smaller.

@@ -67,6 +67,11 @@ FAST = {"arithmetic": "fast"}
 SOLVERS = {
     "--order sequential --arithmetic fast": {"order": "sequential", **FAST},
     "--order replace --steps 300": {"order": "replace", "steps": 300},
+    "--order subset --steps 99 --batch-size 20": {
+        "order": "subset",
+        "steps": 99,
+        "batch_size": 20,
+    },
     "--batch-size 7 --project": {"batch_size": 7, "project": True},
     "--average all --refit-intercept": {"average": "all", "refit_intercept": True},
     "--epochs 4 --average 2": {"epochs": 4, "average": 2},

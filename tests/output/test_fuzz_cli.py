@@ -32,8 +32,17 @@ FLAGS = [
 ]
 CHOICES = [
     *["hinge", "log", "pegasos", "sdca", "linear", "gaussian", "polynomial", "zero"],
-    *["sgd", "shuffle", "sequential", "replace", "reference", "fast", "first-seen"],
-    *["homework", "paper", "r_script", "minibatch", "positive", "csv", "svmlight"],
+    *["sgd", "shuffle", "sequential", "replace", "subset", "reference", "fast"],
+    *[
+        "first-seen",
+        "homework",
+        "paper",
+        "r_script",
+        "minibatch",
+        "positive",
+        "csv",
+        "svmlight",
+    ],
 ]
 WORST = "".join(map(chr, (0, 10, 27, 0xD800, 0xDCFF, 0x202E, 0x1F600)))
 TEXT = st.text(st.characters() | st.sampled_from(WORST), max_size=8)

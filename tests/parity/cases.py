@@ -25,7 +25,7 @@ from pegasos_stats.solvers.solver_runs import certificate_of
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 
-ORDERS = ("shuffle", "sequential", "replace")
+ORDERS = ("shuffle", "sequential", "replace", "subset")
 YES = {"TRUE": True, "FALSE": False}
 
 
@@ -361,4 +361,4 @@ def rows_drawn(case: Case) -> np.ndarray:
         rng.rnorm(case.p)  # before the first row
     rows = np.concatenate([*use.passes.rows(case.n, rng)]) + 1
     ends_early = case.tol > 0.0 or case.change_tol > 0.0
-    return rows[: fit(case).n_iter] if ends_early else rows
+    return rows[: fit(case).n_iter * case.batch_size] if ends_early else rows

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.solvers.pegasos import BY_STEPS
 from pegasos_stats.studies.parity import Setup
 
 VISITS = 600  # of rows in one run, about: R takes 50 us for each
@@ -299,10 +300,12 @@ def drawn_pegasos(rng: np.random.Generator, n: int, solver: str) -> dict[str, An
         sizes = [1, 1, 1, int(rng.integers(2, 12)), n, n + 3]
         options["batch_size"] = sizes[rng.integers(len(sizes))]
         options["project"] = bool(rng.random() < 0.3)
-    order = rng.choice(["shuffle", "sequential", "replace", "given"])
+    order = rng.choice(["shuffle", "sequential", "replace", "subset", "given"])
     epochs = int(rng.integers(1, max(2, min(12, VISITS // n + 1))))
-    if order == "replace":
+    if order in BY_STEPS:
         size = options.get("batch_size", 1)
+        if linear and order == "subset":
+            options["batch_size"] = size = min(size, n)
         options["steps"] = int(rng.integers(1, max(2, VISITS // size)))
     else:
         options["epochs"] = epochs
@@ -313,7 +316,7 @@ def drawn_pegasos(rng: np.random.Generator, n: int, solver: str) -> dict[str, An
         options["order"] = rng.integers(0, n, shape[rng.integers(2)])
         epochs = options["epochs"] * len(np.atleast_2d(options["order"]))
     if linear:
-        last = "all" if order == "replace" else int(rng.integers(1, epochs + 1))
+        last = "all" if order in BY_STEPS else int(rng.integers(1, epochs + 1))
         options["average"] = ["none", "none", "all", last][rng.integers(4)]
     return options
 

@@ -93,7 +93,7 @@ def test_every_kind_of_configuration_is_drawn():
     orders = {
         c.options.get("order") for c in drawn if isinstance(c.options.get("order"), str)
     }
-    assert orders == {"shuffle", "sequential", "replace"}
+    assert orders == {"shuffle", "sequential", "replace", "subset"}
     forms = [c.options for c in drawn if c.solver == "pegasos"]
     names = {"zero", "random", np.ndarray}
     assert {kind_of(f["start"]) for f in forms} == names

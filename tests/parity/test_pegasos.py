@@ -124,6 +124,7 @@ LAMBDAS = [1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0]
 OPTIONS = {
     "sequential": {"epochs": 3, "order": "sequential"},
     "replace": {"order": "replace", "steps": 500, "batch_size": 3},
+    "subset": {"order": "subset", "steps": 500, "batch_size": 3},
     "given rows": {"order": np.arange(700) ** 2 % 199, "batch_size": 2, "epochs": 2},
     "given epochs": {"order": np.arange(600).reshape(3, 200) ** 2 % 200, "average": 2},
     "batches": {"epochs": 4, "batch_size": 30},

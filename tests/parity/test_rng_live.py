@@ -65,6 +65,19 @@ def test_sample_int_of_every_size(r, sample_kind):
 
 
 @pytest.mark.usefixtures("kind")
+@pytest.mark.parametrize("sample_kind", ["Rejection", "Rounding"])
+@pytest.mark.parametrize(
+    ("n", "size"), [(1, 1), (50, 7), (50, 50), (65537, 40), (10**7 + 1, 20)]
+)
+def test_subsets_and_the_state_after_them(r, n, size, sample_kind):
+    r.eval(f'suppressWarnings(RNGkind(sample.kind = "{sample_kind}"))')
+    drawn = f"lapply(1:9, function(step) sort(sample({n}, {size})))"
+    expected = numbers(r, f"{{ set.seed(443); c(unlist({drawn}), runif(1)) }}")
+    rng = RRandom(443, sample_kind=sample_kind.lower())
+    assert [*rng.sample_subsets(n, size, 9).ravel(), *rng.runif(1)] == expected
+
+
+@pytest.mark.usefixtures("kind")
 @pytest.mark.parametrize("n", [2, 50, 199, 200, 201, 202, 1000])
 def test_weights_of_both_kinds(r, n):
     rng = RRandom(n)

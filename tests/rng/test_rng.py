@@ -105,6 +105,19 @@ def test_a_state_goes_on_anywhere():
 
 
 @pytest.mark.parametrize("kind", ["rejection", "rounding"])
+def test_subsets_are_draws_one_after_the_other(kind, monkeypatch):
+    """Sorted, and by both of R's methods; the words run out within a set."""
+    for most in (generator.HASH_ABOVE, 20):
+        monkeypatch.setattr(generator, "HASH_ABOVE", most)
+        for n, size in [(1, 1), (21, 10), (21, 11), (21, 21), (70_000, 9), (9, 0)]:
+            ours, theirs = (RRandom(3, sample_kind=kind) for _ in range(2))
+            draws = [np.sort(theirs.sample_int(n, size)).tolist() for _ in range(30)]
+            assert ours.sample_subsets(n, size, 30).tolist() == draws
+            assert (ours.get_state() == theirs.get_state()).all()
+    assert RRandom(3).sample_subsets(9, 2, 0).shape == (0, 2)
+
+
+@pytest.mark.parametrize("kind", ["rejection", "rounding"])
 def test_up_to_half_of_very_many_are_drawn_until_different(kind, monkeypatch):
     """So has R it for more than 1e7: above half of them it shuffles all the same."""
     shuffled = RRandom(3, sample_kind=kind).sample_int(21, 11)
@@ -166,6 +179,9 @@ def test_sample_keeps_types():
         lambda g: g.sample_int(0, 1, True),
         lambda g: g.sample_int(-1),
         lambda g: g.sample_int(5e15, 1),
+        lambda g: g.sample_subsets(10, 12, 1),
+        lambda g: g.sample_subsets(2**31, 1, 1),
+        lambda g: g.sample_subsets(10, 2, -1),
         lambda g: g.sample(np.ones((2, 2))),
         lambda g: g.set_state([1, 624, *range(624)]),
         lambda g: g.set_state([403, 0, *range(624)]),

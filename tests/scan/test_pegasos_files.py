@@ -99,6 +99,13 @@ def test_parts_of_a_stream_continue_the_steps(data, tmp_path):
     assert result.solver.first_step + result.n_iter == 1 + whole.n_iter
 
 
+@pytest.mark.parametrize("order", ["replace", "subset"])
+def test_rows_of_files_are_not_drawn(files, order):
+    solver = ps.Pegasos(order=order, steps=9, batch_size=3)
+    with pytest.raises(OptionError, match=f"{order}.*give order='sequential'"):
+        ps.svm("y ~ x0", ps.scan(files), lam=1.0).fit(solver)
+
+
 def test_a_batch_has_no_more_rows_than_a_block(files):
     solver = ps.Pegasos(order="sequential", batch_size=151)
     with pytest.raises(OptionError, match=r"batch_size=151 .* 150 rows"):

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.pegasos import BY_STEPS
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.exactly import TEN, fractions, risk, signs_of
 
@@ -47,6 +48,9 @@ SOLVERS = {
     "Pegasos": lambda n, seed: ps.Pegasos(epochs=3, seed=seed),
     "average": lambda n, seed: ps.Pegasos(epochs=4, seed=seed, average="all"),
     "drawn": lambda n, seed: ps.Pegasos(order="replace", steps=20, seed=seed),
+    "subsets": lambda n, seed: ps.Pegasos(
+        order="subset", steps=20, batch_size=(n + 1) // 2, seed=seed
+    ),
     "projected": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, project=True),
     "batches": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, batch_size=min(n, 3)),
     "fast": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, arithmetic="fast"),
@@ -150,7 +154,7 @@ KERNELS = {
     weights=st.sampled_from(sorted(WEIGHTS)),
     kernel=st.sampled_from(sorted(KERNELS)),
     lam=st.sampled_from([1e-12, 1e-3, 0.1, 1.0, 1e3]),
-    order=st.sampled_from(["shuffle", "sequential", "replace"]),
+    order=st.sampled_from(["shuffle", "sequential", "replace", "subset"]),
     intercept=st.sampled_from([True, False]),
 )
 def test_no_certificate_of_a_kernel_lies(
@@ -161,7 +165,7 @@ def test_no_certificate_of_a_kernel_lies(
     w = WEIGHTS[weights](n, rng)
     y = np.where(rng.random(n) < rng.choice([0.2, 0.5]), 1, -1)
     y[:2] = 1, -1
-    length = {"steps": 25} if order == "replace" else {"epochs": 4}
+    length = {"steps": 25} if order in BY_STEPS else {"epochs": 4}
     options = {"intercept": intercept, "weights": w, **KERNELS[kernel](p)}
     options |= {"lam": lam, "kernel": kernel.split()[-1], "standardize": False}
     model = ps.KernelSVM(y, X, **options)

@@ -28,6 +28,42 @@ def test_the_order_replace_draws_step_by_step(model, batch_size):
     assert right.n_iter == 500
 
 
+@pytest.mark.parametrize("arithmetic", ["reference", "fast"])
+def test_the_order_subset_draws_different_rows_step_by_step(model, arithmetic):
+    rng = ps.RRandom(7)
+    draws = [np.sort(rng.sample_int(200, 30)) - 1 for _ in range(50)]
+    given, drawn = {"order": np.concatenate(draws)}, {"order": "subset", "steps": 50}
+    left, right = (
+        model.fit(ps.Pegasos(**rows, batch_size=30, arithmetic=arithmetic, seed=7))
+        for rows in (given, drawn)
+    )
+    assert left.params.equals(right.params)
+    assert (left.n_iter, left.n_violations) == (right.n_iter, right.n_violations)
+
+
+def test_subsets_of_all_rows_depend_on_no_seed(model):
+    """A subset is summed in the order of the data, and here there is only one."""
+    options = {"steps": 40, "batch_size": 200}
+    first, other, sequential = (
+        model.fit(solver)
+        for solver in (
+            ps.Pegasos(order="subset", seed=1, **options),
+            ps.Pegasos(order="subset", seed=2, **options),
+            ps.Pegasos(order="sequential", epochs=40, batch_size=200),
+        )
+    )
+    assert first.params.equals(other.params)
+    assert first.params.equals(sequential.params)
+    replaced = model.fit(ps.Pegasos(order="replace", seed=1, **options))
+    assert not first.params.equals(replaced.params)
+
+
+def test_a_subset_has_no_more_rows_than_the_data(model):
+    solver = ps.Pegasos(order="subset", steps=3, batch_size=201)
+    with pytest.raises(OptionError, match="batch_size=201 is more than the 200 rows"):
+        model.fit(solver)
+
+
 def test_profiles_are_what_they_say():
     paper = ps.Pegasos.paper(steps=10, project=True, seed=1)
     assert (paper.order, paper.steps, paper.project) == ("replace", 10, True)
@@ -49,7 +85,9 @@ def test_profiles_are_what_they_say():
         ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),
         ({"order": "replace", "steps": 10, "epochs": 2}, "epochs=2 makes no sense"),
-        ({"steps": 10}, "order='replace' only"),
+        ({"order": "subset", "batch_size": 3}, "steps=None"),
+        ({"order": "subset", "steps": 10, "epochs": 2}, "epochs=2 makes no sense"),
+        ({"steps": 10}, "order='replace' and 'subset' only"),
         ({"batch_size": 0}, "batch_size=0"),
         ({"average": 21}, "more epochs than the run has"),
         ({"average": 2, "order": "replace", "steps": 9}, "more epochs"),

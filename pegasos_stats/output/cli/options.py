@@ -245,9 +245,10 @@ class SolverOptions:
     seed
         as for set.seed() in R (default: 1; of demo 443)
     order
-        permutations, the order of the file, or draws (default: shuffle)
+        permutations, the order of the file, draws, or draws of batches without
+        replacement (default: shuffle)
     steps
-        number of steps, with --order replace
+        number of steps, with --order replace or subset
     rows
         visit the rows of this file: numbers counted from zero, one a line
     batch_size
@@ -283,7 +284,7 @@ class SolverOptions:
     start: Literal["zero", "random", "sgd"] | None = None
     refine: float | None = None
     seed: int | None = None
-    order: Literal["shuffle", "sequential", "replace"] | None = None
+    order: Literal["shuffle", "sequential", "replace", "subset"] | None = None
     steps: int | None = None
     rows: str | None = None
     batch_size: int | None = None
