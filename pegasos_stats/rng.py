@@ -362,7 +362,7 @@ class RRandom:
         --------
         >>> RRandom(443).sample_subsets(8, 3, 2)
         array([[1, 3, 5],
-               [2, 4, 7]])
+               [3, 4, 8]])
         """
         n, size, count = whole(n, "n"), whole(size, "size"), whole(count, "count")
         require(size <= n, "size", size, f"at most n = {n}")
