@@ -89,6 +89,41 @@ class Coordinates(Method):
         return self._state.w.copy(), 0.0, self._state.a.copy()
 
 
+class AveragedCoordinates(Coordinates):
+    """SDCA-perm with the mean of its iterates, the averaging option of the paper.
+
+    In an epoch each dual weight changes once. At place ``k`` of n rows, it enters with
+    its former value ``k`` times, and with the new one ``n - k`` times.
+    """
+
+    _solver: SDCA
+
+    def __init__(self, problem: Problem, solver: SDCA, a: Vector | None) -> None:
+        super().__init__(problem, solver, a)
+        self._sums = np.zeros(problem.n)
+        self._epochs = self._n_averaged = 0
+
+    def step(self, rows: Rows) -> None:
+        """Visit the rows, and add up the dual weights."""
+        n, before = self._problem.n, self._state.a.copy()
+        super().step(rows)
+        if self._solver.averages(self._epochs):
+            place = np.empty(n)
+            place[rows] = np.arange(1.0, n + 1.0)
+            self._sums += place * before + (n - place) * self._state.a
+            self._n_averaged += n
+        self._epochs += 1
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """Return the mean iterate; before the epochs of the mean, the last one."""
+        if not self._n_averaged:
+            return super().best()
+        problem, beta = self._problem, np.zeros(self._problem.p)
+        a = np.minimum(self._sums / self._n_averaged, problem.most_dual)
+        compiled.rows.add_rows(self._rows, a * problem.y, beta)
+        return beta / (problem.lam * problem.n), 0.0, a
+
+
 class WideCoordinates(Coordinates):
     """Coordinate steps while they close the gap, then pair or Newton steps.
 
@@ -245,7 +280,8 @@ def first_method(problem: Problem, solver: Optimum | SDCA, a: Vector | None) -> 
     rows always so.
     """
     if isinstance(solver, SDCA):
-        return Coordinates(problem, solver, a)
+        is_plain = solver.average == "none"
+        return (Coordinates if is_plain else AveragedCoordinates)(problem, solver, a)
     if is_wide(problem):
         if isinstance(problem.X, np.ndarray) and pairs_serve(problem):
             return PairSteps(problem, solver, np.zeros(problem.n) if a is None else a)

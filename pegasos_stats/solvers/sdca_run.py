@@ -1,7 +1,7 @@
 """Runs of Optimum and SDCA: epochs of one method, or of several, to the tolerance."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import centring, objective
 from pegasos_stats.solvers.coordinates import first_method
 from pegasos_stats.solvers.newton.threads import one_thread
@@ -31,6 +32,17 @@ NEARLY = 0.99  # of the weight of a class
 ROUNDING = 1e-12  # of an objective, a sum over the rows
 THREADED = 1e10  # products, some seconds, of which threads of BLAS take a share
 NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
+
+
+def drawn_epochs(solver: Optimum | SDCA, n: int, rng: RRandom) -> Iterator[Rows]:
+    """Permutations of the rows, one for each epoch; a random stop shortens the last."""
+    left = solver.epochs * n
+    if isinstance(solver, SDCA) and solver.random_stop is not None:
+        last = solver.random_stop * n
+        left += int(rng.sample_int(last, 1)[0]) - last
+    while left > 0:
+        yield rng.permutation(n)[:left]
+        left -= n
 
 
 def run_epochs(
@@ -65,10 +77,13 @@ def run_epochs(
     epochs: Iterable[int] = range(1, solver.epochs + 1)
     clock, spent = clock_for(observe), 0
     total = None if solver.stops else solver.epochs
+    permutations = drawn_epochs(solver, n, rng)
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
         rows = NO_ROWS
         if run.visits_rows:
-            rows, seed = rng.permutation(n), rng.seed
+            rows, seed = next(permutations, NO_ROWS), rng.seed
+            if not rows.size:  # after a random stop
+                break
         began = clock()
         run.epoch(rows)
         spent += clock() - began
@@ -179,7 +194,8 @@ def run_sdca(
     -------
     Solution
         The best fit and the best dual point of the Newton steps; with more columns than
-        rows the last ones, at their best lengths. Of SDCA the last iterate.
+        rows the last ones, at their best lengths. Of SDCA the last iterate, or the
+        mean.
 
     Warns
     -----

@@ -35,6 +35,7 @@ from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca_run import drawn_epochs
 from pegasos_stats.studies.fold_fits import checked_model
 from pegasos_stats.tables import Cells, Displayed, Lines, Pairs, Part, params_text
 
@@ -354,7 +355,7 @@ class Setup:
 
     def ended_at(self, n_epochs: int) -> "Setup":
         """The same without a tolerance that R lacks: as many epochs as were run."""
-        if isinstance(self.solver, Pegasos):
+        if isinstance(self.solver, Pegasos) or not self.solver.stops:
             return self
         solver = replace(self.solver, epochs=n_epochs, tol=0.0, gap_tol=None)
         return replace(self, solver=solver)
@@ -365,6 +366,7 @@ class Setup:
         values, given = values_of(solver), {"lambda": problem.lam}
         if not isinstance(solver, Pegasos):
             names, given["loss"] = ["epochs", "start"], problem.loss
+            names += ["average", "random_stop"]
         elif self.kernel is None:
             names = [n for n, option in declared(type(solver)).items() if option.in_r]
             given |= {"loss": problem.loss, "intercept": problem.intercept}
@@ -611,7 +613,7 @@ def epochs_of(setup: Setup) -> list[Rows]:
     n, solver = setup.problem.n, setup.solver
     rng = solver.generator()
     if not isinstance(solver, Pegasos):
-        return [rng.permutation(n) for _ in range(solver.epochs)]
+        return list(drawn_epochs(solver, n, rng))
     if isinstance(solver.start, str) and solver.start == "random":
         rng.rnorm(setup.problem.p)
     return list(solver.passes.rows(n, rng))
@@ -691,7 +693,8 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 
     Both are repeated up to single steps, by bisection: Pegasos with the rows of these
     steps as its order, one epoch, the last iterate; SDCA, and batches that end with
-    their epoch, up to whole epochs.
+    their epoch, up to whole epochs. A random stop is drawn before the rows, so that a
+    shorter run would visit other rows: it is not repeated.
     """
     for name in ("levels", "y", "weights"):
         if not difference(setup, name, ours, theirs).equal:
@@ -702,6 +705,10 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
         if pair[0] != pair[1]:
             here, there = f"{pair[0]:,} here", f"{pair[1]:,} in R"
             return f"Step {at // size + 1:,} visits row {here} and {there}."
+    if isinstance(solver, SDCA) and solver.random_stop is not None:
+        return (
+            "All rows visited are the same; a run with a random stop is not repeated."
+        )
     unit, total = "step", len(rows) // size
     if not isinstance(solver, Pegasos) or (
         solver.steps is None and len(rows) // epochs % size > 0
@@ -710,12 +717,16 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 
     def differ_after(at: int) -> str:
         """What differs after this many epochs or steps; empty if nothing does."""
-        part = setup.ended_at(at)
+        shorter: AnySolver
         if isinstance(solver, Pegasos):
             order = rows[: at * size]
             if unit == "epoch":
                 order = rows.reshape(epochs, -1)[:at]
-            part = replace(setup, solver=replace(solver, order=order, **PLAIN))
+            shorter = replace(solver, order=order, **PLAIN)
+        else:
+            assert isinstance(solver, SDCA)
+            shorter = replace(solver, epochs=at, average="none")
+        part = replace(setup, solver=shorter)
         mine, other = in_python(r, part), in_r(r, part)
         each = (difference(part, name, mine, other) for name in setup.state)
         words = (f"{NAMES[found.name]}: {found.words}" for found in each if found.words)

@@ -123,7 +123,9 @@ run_sdca_case <- function(case) {
   case$intercept <- FALSE
   judged(case, function(X, y, weights, offset) {
     seed_generator(case$seed, case$sample_kind)
-    fit <- sdca(X, y, case$lambda, case$epochs, case$loss, case$start, weights, offset)
+    stop_in <- if (!is.na(case$random_stop)) case$random_stop
+    fit <- sdca(X, y, case$lambda, case$epochs, case$loss, case$start, weights, offset,
+                type.convert(case$average, as.is = TRUE), stop_in)
     c(fit, list(alpha = 0, n_iter = length(fit$rows)))
   })
 }

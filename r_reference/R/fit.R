@@ -43,7 +43,7 @@ Pegasos <- function(epochs = 20, seed = NULL, order = "shuffle", steps = NULL,
 
 # SDCA-perm, which has no intercept.
 SDCA <- function(epochs = 100, seed = NULL, start = "zero", sample_kind = "rejection",
-                 ties = "na") {
+                 ties = "na", average = "none", random_stop = NULL) {
   as_solver("SDCA", as.list(environment()))
 }
 

@@ -8,20 +8,55 @@
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
 # start: "zero", or "sgd" for a first epoch of modified SGD.  weights: of each row's
-# loss, with mean 1.  offset: the known part of each row's score.
+# loss, with mean 1.  offset: the known part of each row's score.  average: "none", "all",
+# or of how many last epochs the mean is returned (averaging option).  random_stop: NULL,
+# or of how many last epochs one step is drawn, after which the run stops (random option).
 # Value: beta, a (beta is the sum of a * y * x over the rows, divided by lambda * n),
-# violations (visits with a margin below 1; log loss: below 0), rows (visited, in order).
+# violations (visits with a margin below 1; log loss: below 0), rows (visited, in order),
+# n_epochs.
 sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
-                 weights = rep(1, length(y)), offset = rep(0, length(y))) {
+                 weights = rep(1, length(y)), offset = rep(0, length(y)),
+                 average = "none", random_stop = NULL) {
   rows <- if (is.matrix(X)) lapply(seq_along(y), function(i) dense_row(X[i, ])) else X$rows
   p <- if (is.matrix(X)) ncol(X) else X$p
-  state <- list(beta = rep(0, p), a = rep(0, length(y)), violations = 0, rows = c())
-  for (epoch in 1:epochs) {
-    visited <- sample(1:length(y), length(y))
+  n <- length(y)
+  state <- list(beta = rep(0, p), a = rep(0, n), violations = 0, rows = c(), n_epochs = 0)
+  last <- last_step(n, epochs, random_stop)
+  averaged <- setdiff(averaged_epochs(average, epochs), if (start == "sgd") 1)
+  total <- rep(0, n)
+  for (epoch in 1:ceiling(last / n)) {
+    visited <- head(sample(1:n, n), last - (epoch - 1) * n)
+    before <- state$a
     pass <- if (start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
     state <- pass(state, rows, y, visited, lambda, loss, weights, offset)
     state$rows <- c(state$rows, visited)
+    state$n_epochs <- epoch
+    if (epoch %in% averaged) total <- total + before_each_step(visited, before, state$a)
   }
+  if (length(averaged) == 0) return(state)
+  mean_iterate(state, rows, y, lambda, total / (n * length(averaged)),
+               if (loss == "squared_hinge") Inf else weights)
+}
+
+# T, or a step that is drawn from those of the last epochs.
+last_step <- function(n, epochs, random_stop) {
+  if (is.null(random_stop)) return(epochs * n)
+  (epochs - random_stop) * n + sample(random_stop * n, 1)
+}
+
+# The sum of the dual weights before each step of an epoch: the row visited k-th has its
+# former weight k times, and the new one n - k times.
+before_each_step <- function(visited, before, after) {
+  k <- order(visited)
+  k * before + (length(visited) - k) * after
+}
+
+# The mean of the dual weights, and the beta that it defines.
+mean_iterate <- function(state, rows, y, lambda, a, most) {
+  state$a <- pmin(a, most)
+  beta <- 0 * state$beta
+  for (i in seq_along(y)) beta <- row_add(rows[[i]], state$a[i] * y[i], beta)
+  state$beta <- beta / (lambda * length(y))
   state
 }
 

@@ -289,7 +289,13 @@ def drawn_seed(rng: np.random.Generator) -> int:
 
 def drawn_sdca(rng: np.random.Generator, n: int) -> dict[str, Any]:
     epochs = int(rng.integers(1, max(2, min(8, VISITS // n + 1))))
-    return {"epochs": epochs, "start": str(rng.choice(["zero", "sgd"]))}
+    options = {"epochs": epochs, "start": str(rng.choice(["zero", "sgd"]))}
+    most = epochs - (options["start"] == "sgd")
+    if most:
+        last = int(rng.integers(1, most + 1))
+        ways = {"average": last}, {"average": "all"}, {"random_stop": last}, {}
+        options |= ways[rng.integers(4)]
+    return options
 
 
 def drawn_pegasos(rng: np.random.Generator, n: int, solver: str) -> dict[str, Any]:

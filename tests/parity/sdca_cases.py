@@ -12,7 +12,7 @@ import numpy as np
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.sdca_run import drawn_epochs, run_sdca
 from tests.parity.cases import (
     REFERENCE,
     Fit,
@@ -55,6 +55,8 @@ class SdcaCase:
     storage: str
     weights: str
     offset: str
+    average: str | int
+    random_stop: int | None
 
 
 def read_sdca_cases() -> list[SdcaCase]:
@@ -65,19 +67,26 @@ def read_sdca_cases() -> list[SdcaCase]:
 
 def _case(line: dict[str, str]) -> SdcaCase:
     whole = {name: int(line[name]) for name in ("n", "p", "seed", "epochs")}
-    return SdcaCase(**common_fields(line), **whole, start=line["start"])
+    average, stop = line["average"], line["random_stop"]
+    return SdcaCase(
+        **common_fields(line),
+        **whole,
+        start=line["start"],
+        average=int(average) if average.isdigit() else average,
+        random_stop=int(stop) if stop else None,
+    )
 
 
 def solver(case: SdcaCase) -> ps.SDCA:
-    names = ("epochs", "start", "seed", "sample_kind", "ties")
+    names = ("epochs", "start", "average", "random_stop", "seed", "sample_kind", "ties")
     given: dict[str, Any] = {name: getattr(case, name) for name in names}
     return ps.SDCA(tol=0, **given)
 
 
 def rows_drawn(case: SdcaCase) -> np.ndarray:
     """All rows in the order of the steps, counted from 1 as in R."""
-    rng = solver(case).generator()
-    return np.concatenate([rng.permutation(case.n) for _ in range(case.epochs)]) + 1
+    use = solver(case)
+    return np.concatenate([*drawn_epochs(use, case.n, use.generator())]) + 1
 
 
 @functools.cache

@@ -51,6 +51,10 @@ def test_the_fits_of_the_reference_are_the_same(r, model, data):
         (ps.SVM(dates, X.toarray(), lam=0.2), ps.Pegasos(2, seed=5)),
         (ps.SVM(data["y"], X, intercept=False, lam=1.0),
          ps.SDCA(seed=4, tol=1e-2)),
+        (ps.SVM(data["y"], X, intercept=False, lam=1.0),
+         ps.SDCA(seed=4, tol=0.1, average="all")),
+        (ps.SVM(data["y"], X, intercept=False, lam=1.0),
+         ps.SDCA(5, tol=0, seed=4, random_stop=2)),
         (kernel, ps.Pegasos(2, seed=3)),
     ]  # fmt: skip
     for model, solver in runs:

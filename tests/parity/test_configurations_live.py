@@ -45,6 +45,7 @@ def plain(solver):
             and c.options.get("batch_size", 1) == 1
             and not c.options.get("project")
             and not c.options.get("refit_intercept")
+            and "random_stop" not in c.options
             and c.kernel.get("kernel") != "precomputed"
         )
 
@@ -101,6 +102,10 @@ def test_every_kind_of_configuration_is_drawn():
     assert {kind_of(f["step"]) for f in forms} == names
     assert {"tol", "change_tol"} <= {name for f in forms for name in f}
     assert max(f["first_step"] for f in forms) > 100
+    of_sdca = [c.options for c in drawn if c.solver == "sdca"]
+    averages = {kind_of(options.get("average", "none")) for options in of_sdca}
+    assert averages == {"none", "all", int}
+    assert any("random_stop" in options for options in of_sdca)
     assert {type(c.weights) for c in drawn} == {type(None), str, dict, np.ndarray}
     assert {c.kernel.get("kernel") for c in drawn if c.kernel} == {
         "linear",

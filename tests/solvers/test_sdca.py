@@ -88,6 +88,114 @@ def test_sdca_is_as_published():
         run_sdca(base, SDCA(seed=1))
 
 
+# ---- The averaging and the random option of Shalev-Shwartz & Zhang, Procedure SDCA.
+
+N, EPOCHS, LAST = 40, 6, 4
+SUMMED = 1e-12  # sums of some hundred numbers of about 1, in another order
+
+
+@pytest.fixture(scope="module", params=["dense", "sparse"])
+def two_classes(request):
+    X = np.random.default_rng(3).standard_normal((N, 5))
+    y = np.where(X[:, 0] + np.random.default_rng(4).standard_normal(N) > 0, 1.0, -1.0)
+    rows = X if request.param == "dense" else csr_array(X)
+    return X, y, ps.SVM(y, rows, lam=0.05, intercept=False)
+
+
+def iterates(X, y, lam, rows):
+    """``(a, beta)`` before the first step and after each of them, as published."""
+    a, beta = np.zeros(len(y)), np.zeros(X.shape[1])
+    found = [(a.copy(), beta.copy())]
+    for i in rows:
+        scale = lam * len(y)
+        new = np.clip(a[i] + scale * (1.0 - y[i] * (X[i] @ beta)) / (X[i] @ X[i]), 0, 1)
+        beta += (new - a[i]) * y[i] / scale * X[i]
+        a[i] = new
+        found.append((a.copy(), beta.copy()))
+    return found
+
+
+@pytest.mark.parametrize("average", [1, LAST, "all"])
+def test_the_average_is_that_of_the_iterates_before_each_step(two_classes, average):
+    X, y, model = two_classes
+    rng = ps.RRandom(9)
+    rows = np.concatenate([rng.permutation(N) for _ in range(EPOCHS)])
+    first = 0 if average == "all" else (EPOCHS - average) * N
+    a, beta = (
+        np.mean(part, axis=0)
+        for part in zip(*iterates(X, y, 0.05, rows)[first:-1], strict=True)
+    )
+    result = model.fit(ps.SDCA(EPOCHS, tol=0, seed=9, average=average))
+    np.testing.assert_allclose(result.solution.dual, a, rtol=0, atol=SUMMED)
+    np.testing.assert_allclose(result.params, beta, rtol=0, atol=SUMMED)
+    assert (result.n_epochs, result.n_iter) == (EPOCHS, EPOCHS * N)
+
+
+def test_a_random_stop_returns_the_iterate_after_that_step(two_classes):
+    X, y, model = two_classes
+    stops = []
+    for seed in range(60):
+        rng = ps.RRandom(seed)
+        stop = (EPOCHS - LAST) * N + int(rng.sample_int(LAST * N, 1)[0])
+        rows = np.concatenate([rng.permutation(N) for _ in range(EPOCHS)])[:stop]
+        a, beta = iterates(X, y, 0.05, rows)[-1]
+        result = model.fit(ps.SDCA(EPOCHS, tol=0, seed=seed, random_stop=LAST))
+        np.testing.assert_allclose(result.solution.dual, a, rtol=0, atol=SUMMED)
+        np.testing.assert_allclose(result.params, beta, rtol=0, atol=SUMMED)
+        assert (result.n_iter, result.n_epochs) == (stop, -(-stop // N))
+        stops.append(stop)
+    epochs = {-(-stop // N) for stop in stops}
+    assert epochs == {3, 4, 5, 6}  # one is missing with probability 4 (3/4)^60 = 1e-7
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log"])
+@pytest.mark.parametrize("options", [{"average": LAST}, {"random_stop": LAST}])
+def test_the_certificate_is_that_of_the_iterate_returned(two_classes, loss, options):
+    X, y, model = two_classes
+    rows, lam = model.problem.X, 0.05
+    kind = ps.Logit if loss == "log" else ps.SVM
+    given = {} if loss == "log" else {"loss": loss}
+    model = kind(y, rows, lam=lam, intercept=False, **given)
+    result = model.fit(ps.SDCA(EPOCHS, tol=0, seed=2, **options), trace=True)
+    m = y * (X @ result.params.to_numpy())
+    losses = {"hinge": np.maximum(0, 1 - m), "log": np.logaddexp(0, -m)}
+    losses["squared_hinge"] = losses["hinge"] ** 2
+    risk = losses[loss].mean() + lam / 2 * (result.params**2).sum()
+    assert result.objective == pytest.approx(risk, rel=SUMMED)
+    of_dual = X.T @ (result.solution.dual * y) / (lam * N)
+    np.testing.assert_allclose(result.params, of_dual, rtol=0, atol=SUMMED)
+    best = model.fit(ps.Optimum(tol=1e-9)).objective
+    assert result.dual_objective <= best <= result.objective
+    assert result.trace["objective"].iloc[-1] == result.objective
+    assert len(result.trace) == result.n_epochs
+
+
+def test_the_mean_of_all_iterates_stops_at_its_own_gap(two_classes):
+    *_, model = two_classes
+    result = model.fit(ps.SDCA(tol=0.1, average="all", seed=5))
+    shorter = result.n_epochs - 1
+    before = model.fit(ps.SDCA(shorter, tol=0, average="all", seed=5))
+    assert 1 <= shorter < 99
+    assert result.relative_gap <= 0.1 < before.relative_gap
+    assert result.converged
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"average": 3}, r"average=3 .* give tol=0"),
+        ({"random_stop": 3, "gap_tol": 0.1}, r"random_stop=3 .* give tol=0"),
+        ({"tol": 0, "average": 8}, r"average=8 .* more epochs"),
+        ({"tol": 0, "random_stop": 7, "start": "sgd"}, r"random_stop=7 .* which is 6"),
+        ({"tol": 0, "average": 2, "random_stop": 2}, "exclude each other"),
+        ({"epochs": 1, "average": "all", "start": "sgd"}, "which is 0"),
+    ],
+)
+def test_last_epochs_that_make_no_sense(options, words):
+    with pytest.raises(OptionError, match=words):
+        ps.SDCA(**{"epochs": 7} | options)
+
+
 @pytest.mark.parametrize(("lam", "optimum"), [(1.0, 0.16390208), (0.01, 0.003471706)])
 def test_the_optimum_on_digits(data_folder, lam, optimum):
     table = pd.read_csv(data_folder / "coding5_train.csv")

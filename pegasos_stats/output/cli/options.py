@@ -258,6 +258,8 @@ class SolverOptions:
     average
         return the last iterate, the mean of all, or that of the last so many
         epochs (default: none)
+    random_stop
+        of sdca: stop after a random step of the last so many epochs
     refit_intercept
         at the end take the best intercept for these coefficients
     profile
@@ -290,6 +292,7 @@ class SolverOptions:
     batch_size: int | None = None
     project: bool | None = None
     average: int | Literal["none", "all"] | None = None
+    random_stop: int | None = None
     refit_intercept: bool | None = None
     profile: Literal["paper", "r_script", "homework", "minibatch"] | None = None
     arithmetic: Literal["reference", "fast"] | None = None
