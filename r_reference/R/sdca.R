@@ -25,7 +25,7 @@ sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
   averaged <- setdiff(averaged_epochs(average, epochs), if (start == "sgd") 1)
   total <- rep(0, n)
   for (epoch in 1:ceiling(last / n)) {
-    visited <- head(sample(1:n, n), last - (epoch - 1) * n)
+    visited <- sample(1:n, n)[seq_len(min(n, last - (epoch - 1) * n))]
     before <- state$a
     pass <- if (start == "sgd" && epoch == 1) sgd_epoch else sdca_epoch
     state <- pass(state, rows, y, visited, lambda, loss, weights, offset)
