@@ -128,6 +128,10 @@ for words, solver in {
     "--epochs 2 --seed 1": ps.Pegasos(2, seed=1),
 }.items():
     PYTHON[f"fit train.csv --outcome digit --lambda 1 {words}"] = svm(), solver
+words = "fit train.csv --outcome digit --lambda 1 --no-intercept --solver sdca --tol 0"
+for option in ("average", "random_stop"):
+    made = svm(intercept=False), ps.SDCA(5, tol=0, **{option: 2})
+    PYTHON[f"{words} --epochs 5 --{option.replace('_', '-')} 2"] = made
 PYTHON["demo --profile homework"] = svm(1e-4, intercept=False), ps.Pegasos.homework()
 FORMULA = "digit ~ p34 * C(p43)"
 words = f"fit train.csv --formula '{FORMULA}' --lambda 1 --epochs 2 --seed 443"
