@@ -63,8 +63,11 @@ class Words:
     """
 
     def __init__(self, key: Key, place: int) -> None:
-        self._begin, self._twister = (key, place), twister_at(key, place)
-        self._made, self._next, self._used = np.empty(0, np.int64), 0, 0
+        self._begin, self._key = (key, place), key.copy()
+        self._room = self._made = np.empty(0, np.int64)
+        if place < BLOCK:
+            self._made = twister_at(key, place).random_raw(BLOCK - place).view(np.int64)
+        self._next = self._used = 0
 
     @classmethod
     def seeded(cls, seed: int) -> Self:
@@ -82,7 +85,7 @@ class Words:
         """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
         missing = count - (self._made.size - self._next)
         if missing > 0:
-            self._append(missing)
+            self._append(missing, fill_without_numba)
         words = self._made[self._next : self._next + count]
         self._next += count
         numbers: Vector = np.maximum(words * 2.0**-32, SMALLEST)
@@ -99,18 +102,31 @@ class Words:
         It is called with ``(out, done, words, at, *args)`` and returns ``done, at``:
         the entries of ``out`` filled, and the position of the first word not used.
         """
-        done = 0
+        done, in_numpy = 0, kernel is draw_by_rejection
+        make = fill_without_numba if in_numpy else compiled.sampling.fill_words
         while True:
             done, self._next = kernel(out, done, self._made, self._next, *args)
             if done == out.size:
                 return
-            self._append(min(2 * (out.size - done), CHUNK))
+            self._append(min(2 * (out.size - done), CHUNK), make)
 
-    def _append(self, count: int) -> None:
+    def _append(self, count: int, make: Callable[[Key, Integers], None]) -> None:
         """Make at least ``count`` words more, behind those that are left."""
         left, self._used = self._made[self._next :], self._used + self._next
-        new = self._twister.random_raw(max(count, BLOCK)).view(np.int64)
-        self._made, self._next = np.concatenate([left, new]), 0
+        size = left.size + BLOCK * -(-count // BLOCK)
+        if size > self._room.size:
+            self._room = np.empty(size, np.int64)
+        self._room[: left.size] = left
+        self._made, self._next = self._room[:size], 0
+        make(self._key, self._made[left.size :])
+
+
+def fill_without_numba(key: Key, out: Integers) -> None:
+    """Fill ``out`` as `compiled.sampling.fill_words` does, with numpy's twister."""
+    twister = twister_at(key, BLOCK)
+    out[:] = twister.random_raw(out.size)
+    state: Any = twister.state
+    key[:] = state["state"]["key"]
 
 
 def twister_at(key: Key, place: int) -> np.random.MT19937:
@@ -569,11 +585,11 @@ def draw_by_rejection(
 
 def seeded_key(seed: int) -> Key:
     """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
-    number, key = seed % 2**32, list[int]()
-    for _ in range(51 + BLOCK):
-        number = (69069 * number + 1) % 2**32
-        key.append(number)
-    return np.array(key[51:], np.uint32)
+    factors = np.full(51 + BLOCK, 69069, np.uint32)
+    powers = np.multiply.accumulate(factors, dtype=np.uint32)
+    terms = np.add.accumulate(np.append(np.uint32(1), powers[:-1]), dtype=np.uint32)
+    key: Key = (powers * np.uint32(seed % 2**32) + terms)[51:]
+    return key
 
 
 def seed_number(seed: object) -> int:

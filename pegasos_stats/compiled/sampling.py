@@ -43,6 +43,10 @@ TAIL = (
      1.42151175831644588870e-7, 2.04426310338993978564e-15),
 )  # fmt: skip
 
+BLOCK, MIDDLE_WORD = 624, 397  # words of a key of the Mersenne-Twister
+UPPER, LOWER = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
+TWIST = np.uint32(0x9908B0DF)
+
 WORD = 2.0**-32
 SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
 WIDE = 2**31 - 1  # above it, rounding takes two words for a number
@@ -396,6 +400,37 @@ def draw_from_alias(
     return done, at
 
 
+@inlined
+def twisted(word: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
+    """Word of the next key from this one, the one after it and the middle one."""
+    y = (word & UPPER) | (after & LOWER)
+    return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * TWIST)
+
+
+@kernel
+def fill_words(key: NDArray[np.uint32], out: Integers) -> None:
+    """Fill ``out`` with the words that follow a key of the Mersenne-Twister.
+
+    Parameters
+    ----------
+    key : uint32 array, shape (624,)
+        All its words are used; becomes the key of the last block of ``out``.
+    out : int64 array, shape (m,)
+        ``m`` is a multiple of 624.
+    """
+    for first in range(0, out.shape[0], BLOCK):
+        for i in range(BLOCK - MIDDLE_WORD):
+            key[i] = twisted(key[i], key[i + 1], key[i + MIDDLE_WORD])
+        for i in range(BLOCK - MIDDLE_WORD, BLOCK - 1):
+            key[i] = twisted(key[i], key[i + 1], key[i + MIDDLE_WORD - BLOCK])
+        key[BLOCK - 1] = twisted(key[BLOCK - 1], key[0], key[MIDDLE_WORD - 1])
+        for i in range(BLOCK):
+            y = key[i] ^ (key[i] >> np.uint32(11))
+            y = y ^ ((y << np.uint32(7)) & np.uint32(0x9D2C5680))
+            y = y ^ ((y << np.uint32(15)) & np.uint32(0xEFC60000))
+            out[first + i] = y ^ (y >> np.uint32(18))
+
+
 @kernel
 def take_by_rejection(
     out: Integers, done: int, words: Integers, at: int, pool: Integers
@@ -407,6 +442,8 @@ def take_by_rejection(
 
         v <- the lowest b bits;  again if v >= left
         out[n - left] <- pool[v];  pool[v] <- pool[left - 1];  left <- left - 1
+
+    Each trial is written, and counted only if it fits, so that no branch depends on it.
 
     Parameters
     ----------
@@ -425,20 +462,27 @@ def take_by_rejection(
     done, at : int
         ``done`` is below ``m`` when the words ran out; call again with more.
     """
-    n, bits = pool.shape[0], bit_length(pool.shape[0] - done - 1)
+    n = pool.shape[0]
     left, stop = n - done, n - out.shape[0]
     while left > stop:
-        while bits > 0 and (left - 1) >> (bits - 1) == 0:
-            bits -= 1
-        pieces = bits // 16 + 1
-        if at + pieces > words.shape[0]:
+        bits, before = bit_length(left - 1), n - left
+        pieces, mask = bits // 16 + 1, (1 << bits) - 1
+        least = max((mask + 1) >> 1, stop)  # down to which b stays the same
+        if pieces == 1:
+            while left > least and at < words.shape[0]:
+                out[n - left] = v = (words[at] >> 16) & mask
+                at += 1
+                left -= int(v < left)
+        else:
+            while left > least and at + 2 <= words.shape[0]:
+                v = ((words[at] >> 16) << 16 | words[at + 1] >> 16) & mask
+                out[n - left] = v
+                at += 2
+                left -= int(v < left)
+        for k in range(before, n - left):
+            v = out[k]
+            out[k] = pool[v]
+            pool[v] = pool[n - 1 - k]
+        if left > least:
             break
-        v = trial(words, at, bits)
-        at += pieces
-        out[n - left] = v  # counts if it fits: no branch depends on it
-        left -= int(v < left)
-    for k in range(done, n - left):
-        v = out[k]
-        out[k] = pool[v]
-        pool[v] = pool[n - 1 - k]
     return n - left, at

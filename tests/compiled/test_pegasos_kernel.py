@@ -11,8 +11,13 @@ from scipy.sparse import csr_array
 from pegasos_stats.compiled.pegasos import (
     VIOLATIONS,
     average_iterate,
+    begin,
+    block_epoch,
     last_iterate,
+    literal_epoch,
     pegasos_epoch,
+    scaled_epoch,
+    sparse_epoch,
     start,
 )
 from pegasos_stats.compiled.risk import Loss, slope
@@ -145,6 +150,72 @@ def test_bits_where_the_rounding_bound_is_wide(lam):
     X[7] *= 1e6
     want = definition(X, y, epochs, lam, Loss.HINGE, 1, True, False, False)
     assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
+
+
+NONE = np.zeros(0)
+
+
+def plain_problem(dtype, digits, weighted, offset, seed):
+    """Rows, labels, and states with or without case weights and an offset."""
+    X, y, epochs = problem(203, 13, seed, digits)
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([0.0, 0.5, 1.0, 7.0], len(y)) if weighted else None
+    known = offset * rng.standard_normal(len(y)) if offset else None
+    X = X.astype(dtype)
+    radius = float(np.sqrt((X.astype(float) ** 2).sum(axis=1).max()))
+    states = [start(len(y), 13, radius, 1, weights, known) for _ in range(2)]
+    return X, y, np.concatenate(epochs), states
+
+
+def assert_same_states(states):
+    for name in ("w", "weights", "scalars"):
+        np.testing.assert_array_equal(*(getattr(state, name) for state in states))
+
+
+@pytest.mark.parametrize("lam", [1.0, 1e-6])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("dtype", "digits"), [("f8", 0), ("f8", 8), ("f4", 8)])
+def test_blocks_of_four_have_the_bits_of_single_steps(
+    dtype, digits, weighted, offset, intercept, lam
+):
+    X, y, rows, states = plain_problem(dtype, digits, weighted, offset, seed=digits)
+    literal_epoch(
+        X, y, rows, lam, Loss.HINGE, 1, intercept, False, False, NONE, states[0]
+    )
+    block_epoch(X, y, rows, lam, Loss.HINGE, intercept, True, NONE, states[1])
+    assert_same_states(states)
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("weighted", [False, True])
+def test_blocks_of_four_are_single_steps_in_fast_arithmetic(loss, weighted):
+    lam = 5.0 if loss == Loss.SQUARED_HINGE else 1e-3
+    X, y, rows, states = plain_problem("f8", 8, weighted, 1.0, seed=3)
+    scaled_epoch(X, y, rows, lam, loss, 1, True, False, False, False, NONE, states[0])
+    block_epoch(X, y, rows, lam, loss, True, False, NONE, states[1])
+    assert_close(last_iterate(states[1]), last_iterate(states[0]), FAST)
+    largest = states[0].weights.max()
+    np.testing.assert_allclose(*(s.weights / largest for s in states), atol=FAST)
+    assert states[1].scalars[VIOLATIONS] == states[0].scalars[VIOLATIONS]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_plain_steps_of_sparse_rows_have_the_bits_of_the_general_loop(
+    weighted, intercept, exact
+):
+    X, y, rows, states = plain_problem("f8", 0, weighted, 1.0, seed=4)
+    X = sparse(X)
+    for state in states:
+        begin(state, np.linspace(-1.0, 1.0, 13), 0.5, 0.0)
+    scaled_epoch(
+        X, y, rows, 1e-3, 0, 1, intercept, False, False, exact, NONE, states[0]
+    )
+    sparse_epoch(X, y, rows, 1e-3, intercept, exact, states[1])
+    assert_same_states(states)
 
 
 def test_projection_with_a_tiny_penalty_neither_underflows_nor_drifts():

@@ -9,8 +9,10 @@ from pegasos_stats.compiled import pegasos, sdca
 
 KERNELS = [
     sdca.sdca_epoch,
+    pegasos.block_epoch,
     pegasos.literal_epoch,
     pegasos.scaled_epoch,
+    pegasos.sparse_epoch,
 ]
 
 
@@ -31,6 +33,6 @@ def fits(X, seed):
 def test_who_may_write_to_an_array_makes_no_variant(form):
     """Compiling takes seconds: weights, given rows and copies ask for no new code."""
     before = [set(kernel.signatures) for kernel in KERNELS]
-    fits(form(np.random.default_rng(1).standard_normal((30, 3))), seed=1)
+    fits(form(np.random.default_rng(1).standard_normal((30, 12))), seed=1)
     for kernel, known in zip(KERNELS, before, strict=True):
         assert len(set(kernel.signatures) - known) <= 1, kernel.__name__
