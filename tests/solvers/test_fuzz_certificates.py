@@ -54,6 +54,9 @@ SOLVERS = {
     "projected": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, project=True),
     "batches": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, batch_size=min(n, 3)),
     "fast": lambda n, seed: ps.Pegasos(epochs=3, seed=seed, arithmetic="fast"),
+    "SDCA": lambda n, seed: ps.SDCA(tol=1e-4, seed=seed, start="sgd"),
+    "SDCA, average": lambda n, seed: ps.SDCA(5, tol=0, seed=seed, average=3),
+    "SDCA, random stop": lambda n, seed: ps.SDCA(5, tol=0, seed=seed, random_stop=3),
     "Optimum": lambda n, seed: ps.Optimum(tol=1e-4, seed=seed),
     "Optimum, close": lambda n, seed: ps.Optimum(tol=1e-11, epochs=40, seed=seed),
 }
@@ -84,6 +87,7 @@ def test_no_certificate_lies(
     y = np.where(rng.random(n) < rng.choice([0.2, 0.5]), 1, -1)
     y[:2] = 1, -1
     model = ps.Logit if loss == "log" else partial(ps.SVM, loss=loss)
+    intercept = intercept and not solver.startswith("SDCA")
     given_rows = csr_array(X) if storage == "sparse" else X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)

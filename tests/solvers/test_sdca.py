@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.solvers.newton.log import RiskValue, searched
 from pegasos_stats.solvers.objective import primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
@@ -272,3 +273,13 @@ def test_a_gap_within_the_tolerance_is_no_reason_to_warn():
     result = ps.SVM(y, X, weights=weights, lam=1.0).fit(ps.Optimum(tol=1e-8, seed=1))
     assert result.relative_gap <= 1e-8
     assert result.converged
+
+
+def test_a_direction_that_rounding_turns_upwards_is_given_up():
+    """Its slope is the same everywhere, which leaves no secant to follow."""
+
+    def line(theta):
+        return RiskValue(1.0 + 10.0 * theta[0], np.ones(1), 0)
+
+    theta, at = searched(line, np.zeros(1), line(np.zeros(1)), np.ones(1))
+    assert (theta[0], at.risk) == (0.0, 1.0)

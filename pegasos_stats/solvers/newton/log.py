@@ -298,7 +298,7 @@ def searched(
         if t < SHORTEST:
             return theta, reads(theta)
         there = float(found.gradient @ d)
-        share = slope / (slope - there) if there > 0.0 else 0.5
+        share = slope / (slope - there) if there > max(slope, 0.0) else 0.5
         t *= min(0.7, max(0.1, share))
 
 
