@@ -69,10 +69,11 @@ types: $(VENV)/.dev ## check types
 bench: $(VENV)/.dev ## compare with other programs: the table and figure of the site (FOLDER=docs)
 	$(BIN)/python benchmarks/everything.py --folder $(or $(FOLDER),docs)
 
-vignettes: $(VENV)/.dev ## run the vignettes, write a page of each in build/vignettes
-	@$(BIN)/python vignettes/render.py
+vignettes: export OPENBLAS_NUM_THREADS := 1
+vignettes: system-r $(VENV)/.rpy2 ## execute the vignettes, write them with their outputs (VIGNETTES="01 05")
+	@$(BIN)/python vignettes/execute.py $(VIGNETTES)
 
-docs: $(VENV)/.dev ## build the site in build/docs, vignettes run, warnings being errors
+docs: $(VENV)/.dev ## build the site in build/docs, warnings being errors
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "The site begins at build/docs/index.html"
 

@@ -8,7 +8,7 @@ error beside the published one, processor time to within 1% of the minimum, and 
 an epoch, compiled and in plain numpy. One thread; compilation is not timed. With
 --runs 100, as many as published, it takes some eight minutes, with 5 one minute.
 Needs scikit-image, and the files and photographs of blood cells in the folder that
-PEGASOS_STATS_DATA names; vignettes/06_sdca_against_pegasos.py explains the steps.
+PEGASOS_STATS_DATA names; vignettes/05_sdca_beside_pegasos.py explains the steps.
 """
 
 import argparse

@@ -1,10 +1,16 @@
 """How Sphinx builds the site: ``make docs``."""
 
+import shutil
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "_site"), str(HERE.parent / "vignettes")]
+VIGNETTES = HERE.parent / "vignettes"
+sys.path.insert(0, str(HERE / "_site"))
+
+# Sphinx reads what is below its own folder: the notebooks and their list go there.
+shown = shutil.ignore_patterns("*.py", "*.toml", "matplotlibrc", "__pycache__", ".*")
+shutil.copytree(VIGNETTES, HERE / "vignettes", ignore=shown, dirs_exist_ok=True)
 
 import pegasos_stats  # noqa: E402
 
@@ -15,18 +21,21 @@ version = release = pegasos_stats.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "myst_nb",
     "numpydoc",
     "accessible",
     "doors",
     "formulas",
     "members",
-    "notebooks",
     "running",
     "texts",
 ]
 exclude_patterns = ["_site"]
 default_role = "py:obj"
 html_math_renderer = "outlines"
+
+nb_execution_mode = "off"  # notebooks are shown as `make vignettes` executed them
+myst_enable_extensions = ["dollarmath", "html_image"]
 
 add_module_names = False
 toc_object_entries = False

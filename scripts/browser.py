@@ -37,7 +37,7 @@ CHOSEN = [
     "explanation/*.html",
     "reference/*.html",
     "developer/index.html",
-    "vignettes/03_*.html",
+    "vignettes/*.html",
 ]
 WIDTHS = {390: 844, 1280: 900}
 SCHEMES = ("light", "dark")

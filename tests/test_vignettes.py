@@ -1,10 +1,7 @@
 """The vignettes, and the pipeline and the study of blood cells that one repeats."""
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -12,88 +9,134 @@ from pathlib import Path
 import cell_study
 import cells
 import drawn_cells
+import execute
 import jupytext
 import mean_shift
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-import r_cells
 from skimage import io
 
 import pegasos_stats as ps
 from tests.parity.equality import assert_same_bits
+from tests.vignette_outputs import (
+    DIGITS,
+    NUMBER,
+    compared,
+    differences,
+    is_rounded,
+    printed,
+    same_text,
+    significant,
+    tags,
+)
 
-# ---- The vignettes: each runs, with fewer draws, and its page loads nothing.
+# ---- The vignettes: executed here, they print what is committed.
 
 VIGNETTES = Path(__file__).parents[1] / "vignettes"
-SOURCES = sorted(VIGNETTES.glob("[0-9][0-9]_*.py"))
-LOADS = re.compile(
-    r"<(?:script|link|iframe|object|embed)\b"
-    r"|\b(?:src|srcset|poster|data)\s*=\s*(?![\"']?data:)"
-    r"|url\(|@import",
-    re.IGNORECASE,
-)
+SOURCES = execute.sources()
+TITLES = [
+    "A support vector machine from scratch, in R and Python",
+    "The same bits as R",
+    "Steps, batches, projection, averages",
+    "SDCA beside Pegasos",
+]
+LARGEST, LARGEST_PICTURE = 200_000, 30_000  # bytes
+# Folders of a machine, in text or in a table; the base64 of a figure has no such word.
+MACHINE_PATH = re.compile(r"(?:/(?:home|root|tmp|usr|work|opt|mnt|Users)/|[A-Z]:\\\\)")
 
 
-# What takes long, and fewer of it: the lines are the same, and the site runs them all.
-FEWER = {
-    "runs=6": "runs=2",
-    "range(1, 7)": "range(1, 3)",
-    "range(1, 11)": "range(1, 3)",
-    "100 * EPOCHS": "2 * EPOCHS",
-    "(ps.Pegasos(epochs=1, seed=443))": "(ps.Pegasos(1, seed=443), cov_type='none')",
-    '"40 components": 5}': '"40 components": 1}',
-    "cells.load_cells(FOLDER)": "cells.draw_cells({'TRAIN': 21, 'TEST': 4})",
-    "[1.6, 0.1, 0.01, 0.001]": "[1.6, 0.1]",
-}
+def committed(source):
+    return nbformat.read(source.with_suffix(".ipynb"), as_version=4)
 
 
-def test_what_is_shortened_stands_in_a_vignette():
-    text = "".join(source.read_text(encoding="utf-8") for source in SOURCES)
-    assert [long for long in FEWER if long not in text] == []
+each_vignette = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 
 
-def shorter(source, folder):
-    """A copy of a vignette that draws less."""
-    text = source.read_text(encoding="utf-8")
-    for long, short in FEWER.items():
-        text = text.replace(long, short)
-    (folder / source.name).write_text(text, encoding="utf-8")
-    return folder / source.name
+@each_vignette
+def test_a_vignette_prints_what_is_committed(source):
+    """Without R, cells of R keep their recorded output and are not compared."""
+    assert differences(committed(source), execute.executed(source)) == []
 
 
-# Two processes for all, as tests have: each loads what renders them once. Of cells that
-# are drawn: those of photographs have tests of their own, and the site shows them. The
-# first has the recorded output of R.
+@each_vignette
+def test_a_changed_digit_is_a_difference(source):
+    """Two units more in the last digit of one number, in every cell that has one."""
+    changed, before = 0, committed(source)
+    for cell in compared(before):
+        text = printed(cell)
+        for number in NUMBER.finditer(text):
+            if is_rounded(number[0]) and abs(float(number[0])) < 2e-6:
+                continue
+            mantissa = re.split("[eE]", number[0])[0].rstrip(".")
+            at = number.start() + len(mantissa) - 1
+            other = f"{text[:at]}{(int(text[at]) + 2) % 10}{text[at + 1 :]}"
+            exact = "exact" in tags(cell)
+            assert not same_text(text, other, exact), (cell.id, number[0])
+            changed += 1
+    assert changed >= 10
+
+
 @pytest.mark.parametrize(
-    ("sources", "no_r"), [(SOURCES[::2], "1"), (SOURCES[1::2], "")], ids=["odd", "even"]
+    ("before", "after", "same"),
+    [
+        ("0.1235", "0.1236", True),
+        ("0.1235", "0.1237", False),
+        ("9.99", "10.0", True),
+        ("1.2e-03", "1.3e-03", True),
+        ("1.2e-03", "1.2e-02", False),
+        ("gap 3e-8", "gap 7e-9", True),
+        ("gap 3e-8", "gap 7e-5", False),
+        ("23 errors", "24 errors", False),
+        ("1 2\n  3", "1  2 3", True),
+        ("0x1.8p+1", "0x1.9p+1", False),
+        ("x1 0.5", "x2 0.5", False),
+    ],
 )
-def test_vignettes_run_and_their_pages_load_nothing(sources, no_r, tmp_path):
-    names = [source.stem for source in sources]
-    copies = [shorter(source, tmp_path) for source in sources]
-    command = [sys.executable, VIGNETTES / "render.py", *copies, "--output", tmp_path]
-    known = {k: v for k, v in os.environ.items() if k != "PEGASOS_STATS_DATA"}
-    if no_r:
-        known["PEGASOS_STATS_NO_R"] = no_r
-    done = subprocess.run(command, capture_output=True, text=True, env=known)
-    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
-    assert sorted(path.stem for path in tmp_path.glob("*.html")) == names
-    for name in names:
-        page = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
-        text = re.sub(r"<(?:code|title).*?</(?:code|title)>", "", page, flags=re.DOTALL)
-        assert not LOADS.search(text), name
-        (title,) = re.findall("<title>(.*?)</title>", page)
-        assert title
-        assert title != name
-        assert page.count("<h1") == 1, name
+def test_one_unit_of_the_last_digit_is_allowed(before, after, same):
+    assert same_text(before, after) == same
+    assert not same_text(before, after, exact=True)
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+@each_vignette
+def test_a_notebook_is_its_text_executed_on_no_machine_in_particular(source):
+    notebook, text = committed(source), jupytext.read(source, fmt="py:percent")
+    assert [cell.source for cell in notebook.cells] == [c.source for c in text.cells]
+    assert source.with_suffix(".ipynb").stat().st_size <= LARGEST
+    assert notebook.metadata == execute.METADATA
+    for number, cell in enumerate(execute.code_cells(notebook), 1):
+        assert cell.execution_count == number
+        assert "stderr" not in [output.get("name") for output in cell.outputs]
+        assert not MACHINE_PATH.search(printed(cell)), cell.id
+        if any(map(execute.figure_of, cell.outputs)):
+            assert len(cell.metadata["mystnb"]["image"]["alt"]) > 40, cell.id
+    for cell in compared(notebook):
+        if "exact" not in tags(cell):
+            numbers = filter(is_rounded, NUMBER.findall(printed(cell)))
+            assert [x for x in numbers if significant(x) > DIGITS] == [], cell.id
+
+
+@each_vignette
 def test_a_vignette_asks_answers_and_ends_with_its_session(source):
     text = source.read_text(encoding="utf-8")
     assert 0 < text.index("**Question.**") < text.index("**Answer.**")
     assert text.index("**Answer.**") < text.index("# %%\n")
-    assert text.rstrip().endswith("ps.session_info()")
+    assert "# ## Session\n" in text
+    assert "ps.session_info()" in text.splitlines()[-1]
+
+
+def test_the_list_has_a_line_and_a_picture_for_each_vignette():
+    listed = (VIGNETTES / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"\[([^\]]+)\]\((\d\d_\w+\.ipynb)\)", listed)
+    titles = [committed(source).cells[0].source for source in SOURCES]
+    assert [f"# {title}" for title, _ in links] == [t.splitlines()[0] for t in titles]
+    assert [title for title, _ in links] == TITLES
+    assert [name for _, name in links] == [f"{s.stem}.ipynb" for s in SOURCES]
+    pictures = re.findall(r'src="(pictures/\d\d\.png)" alt="[^"]{20,}"', listed)
+    assert pictures == [f"pictures/{source.stem[:2]}.png" for source in SOURCES]
+    for name in pictures:
+        assert (VIGNETTES / name).stat().st_size <= LARGEST_PICTURE
 
 
 # ---- The algorithm in one place, which vignette 1 shows.
@@ -101,26 +144,23 @@ def test_a_vignette_asks_answers_and_ends_with_its_session(source):
 ARCHITECTURE = VIGNETTES.parent / "docs/developer/architecture.rst"
 
 
+FIRST = committed(SOURCES[0])
+
+
 def cell(of):
-    """Text of the only cell of vignette 1 that has this in it."""
-    cells = jupytext.read(SOURCES[0], fmt="py:percent").cells
-    (found,) = [each.source for each in cells if of in each.source]
+    """The only code cell of vignette 1 that has this in it."""
+    (found,) = [each for each in execute.code_cells(FIRST) if of in each.source]
     return found
 
 
-LOOP = cell("def pegasos(")
+LOOP = cell("def pegasos(").source
 
 
 @pytest.fixture(scope="module")
 def scratch():
-    """Names that the loop in numpy, and the cells of lines of R, define."""
+    """Names that the loop in numpy defines."""
     names = {"np": np, "ps": ps}
     exec(LOOP, names)
-    for of in ("R_LOOP = r", "R_C5 = r"):
-        literals = re.findall(
-            r'^(\w+) = r"""(.*?)"""', cell(of), re.DOTALL | re.MULTILINE
-        )
-        names |= dict(literals)
     return names
 
 
@@ -168,11 +208,15 @@ def test_the_loop_is_the_package_in_every_bit(scratch, lam, seed):
     assert objective == pytest.approx(result.objective, rel=LOOP_RTOL)
 
 
-def test_the_recorded_lines_of_r_are_the_loop_in_every_bit(scratch):
-    output = r_cells.recorded()[(scratch["R_LOOP"] + scratch["R_DIGITS"]).strip()]
+def test_the_recorded_numbers_of_r_are_those_of_the_loop(scratch):
+    """The first six of 65; with R, the vignette compares all."""
+    recorded = re.findall(
+        r"-?0x\S+", printed(cell("set.seed(443)\ny <- ifelse(digits"))
+    )
     train, _ = digits56()
     params = by_hand(scratch, train, 1.0, 443, epochs=20)
-    assert_same_bits(params, r_cells.hexadecimal(output), "params")
+    assert len(recorded) == 6
+    assert_same_bits(params[:6], [*map(float.fromhex, recorded)], "params")
 
 
 def test_the_larger_digits_have_the_published_tables(scratch, data_folder):
@@ -180,32 +224,15 @@ def test_the_larger_digits_have_the_published_tables(scratch, data_folder):
         pd.read_csv(data_folder / f"coding5_{part}.csv") for part in ("train", "test")
     )
     params = by_hand(scratch, train, 1.0, 443, epochs=20)
-    output = r_cells.recorded()[scratch["R_C5"].strip()]
-    assert_same_bits(params, r_cells.hexadecimal(output), "params")
     result = ps.svm("Y ~ .", train, lam=1.0).fit(ps.Pegasos(epochs=20, seed=443))
     assert_same_bits(params, result.params, "params")
     assert table_by_hand(scratch, train, params) == [[98, 2], [0, 100]]
     assert table_by_hand(scratch, test, params) == [[285, 15], [8, 292]]
     assert result.confusion(test).n_errors == 23
     wrong = np.flatnonzero(result.predict(test) != test["Y"]) + 1
+    output = printed(cell("test <- read.csv(test_file)"))
     listed = " ".join(re.findall(r"^ ?\[\d+\](.*)$", output, re.MULTILINE))
     assert wrong.tolist() == [int(row) for row in listed.split()]
-
-
-def test_r_prints_what_is_recorded(scratch, r, data_folder):
-    def path(name, file):
-        return f'{name} <- "{file.as_posix()}"\n'
-
-    digits, loop = path("path", ps.datasets.digits56_path()), scratch["R_LOOP"]
-    c5 = "".join(
-        path(f"{part}_path", data_folder / f"coding5_{part}.csv")
-        for part in ("train", "test")
-    )
-    recorded = r_cells.recorded()
-    lines = loop + scratch["R_DIGITS"]
-    assert r_cells.in_r(digits + lines) == recorded[lines.strip()]
-    lines = scratch["R_C5"]
-    assert r_cells.in_r(c5 + loop + lines) == recorded[lines.strip()]
 
 
 def test_the_lines_are_where_the_page_of_the_architecture_says(scratch):
@@ -222,7 +249,7 @@ def test_the_lines_are_where_the_page_of_the_architecture_says(scratch):
         assert re.search(rf"(?:def|class) {name.split('.')[-1]}\b", text), name
 
 
-# ---- The pipeline of photographs of blood cells that vignette 6 shows.
+# ---- The pipeline of photographs of blood cells that vignette 5 shows.
 #
 # Its modules are in ``vignettes/``, which pytest puts on the path.
 
@@ -314,7 +341,7 @@ def test_examples(module):
     assert (failed, tried > 0) == (0, True)
 
 
-# ---- The study of solvers on blood cells that vignette 6 repeats.
+# ---- The study of solvers on blood cells that vignette 5 repeats.
 
 # The plain loops sum in another order; double precision.
 LOOP_RTOL = 1e-10

@@ -1,17 +1,19 @@
 # %% [markdown]
 # # A support vector machine from scratch, in R and Python
 #
-# **Question.** What does a linear support vector machine compute, line by line, and can
-# an R script and a Python script that compute it agree in every bit?
+# **Question.** What does a linear support vector machine compute, line by line? Can an R
+# script and a Python script agree in every bit?
 #
-# **Answer.** It minimises a penalised mean of hinge losses. Pegasos does so by one small
-# update for each row, in a shuffled order. Forty lines of numpy give the same 64 bits
-# of every coefficient as a loop in R and as `ps.svm()`, and so the same predictions,
-# tables and misclassified rows.
+# **Answer.** It minimises a penalty plus the mean hinge loss. Pegasos makes one small
+# update for each row, in a shuffled order. Forty lines of numpy give the same 64 bits of
+# every coefficient as a loop in R and as `ps.svm()`. Predictions, tables and misclassified
+# rows are therefore the same too.
+#
+# Cells that begin with `%%R` run in R, by rpy2. Their output is shown as recorded where R
+# is not installed.
 
 # %%
 import os
-import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -20,8 +22,8 @@ import pandas as pd
 
 import pegasos_stats as ps
 
-sys.path.extend([".", "vignettes"])  # r_cells.py is beside this text
-from r_cells import check_bits, hexadecimal, r
+# %% tags=["r"]
+# %load_ext rpy2.ipython
 
 # %% [markdown]
 # ## Data
@@ -35,7 +37,7 @@ pd.DataFrame(
     {"train": train["digit"].value_counts(), "test": test["digit"].value_counts()}
 )
 
-# %% {"tags": ["fold"], "alt": "Four handwritten fives and four handwritten sixes, eight by eight pixels."}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four handwritten fives and four handwritten sixes, eight by eight pixels."}}
 shown = pd.concat([train[train["digit"] == digit].head(4) for digit in (5, 6)])
 figure, axes = plt.subplots(1, 8, figsize=(6.4, 1.0))
 for ax, (_, row) in zip(axes, shown.iterrows(), strict=True):
@@ -56,16 +58,16 @@ for ax, (_, row) in zip(axes, shown.iterrows(), strict=True):
 #
 # ## Updates
 #
-# Pegasos starts at $\beta = 0$, $\alpha = 0$. Step $t$ takes one row $i$, moves by
-# $\eta_t = 1 / (\lambda t)$ against a sub-gradient of the objective with that row's
-# loss alone, and asks only whether the margin is below 1:
+# Pegasos starts at $\beta = 0$, $\alpha = 0$. Step $t$ takes one row $i$ and the step size
+# $\eta_t = 1 / (\lambda t)$. It moves against a sub-gradient of the objective, with the loss
+# of that row alone. The row enters only by whether its margin is below 1:
 #
 # $$s = 1\ \text{if}\ y_i (x_i'\beta + \alpha) < 1,\ \text{else}\ 0$$
 #
 # $$\beta \leftarrow \beta - \eta_t\,(\lambda \beta - s\,y_i x_i) \qquad
 # \alpha \leftarrow \alpha + \eta_t\,s\,y_i$$
 #
-# Here is all of it. The score is summed from the first product to the last, as in R.
+# This is the whole program. Scores are summed from the first product to the last, as in R.
 
 
 # %%
@@ -115,7 +117,7 @@ def confusion(actual, predicted, levels):
 # is R's generator after `set.seed()`, so both languages visit the same rows. The first
 # of them, counted from 1 as in R:
 
-# %%
+# %% tags=["exact"]
 LAM, EPOCHS, SEED = 1.0, 20, 443
 print(ps.RRandom(SEED).permutation(len(train))[:10] + 1)
 
@@ -124,66 +126,95 @@ LEVELS = (5, 6)
 X, labels = train.drop(columns="digit").to_numpy(float), train["digit"].to_numpy()
 y = np.where(labels == 5, -1.0, 1.0)
 alpha, beta = pegasos(X, y, LAM, EPOCHS, SEED)
-print(f"alpha {alpha:.8f}, ||beta|| {np.linalg.norm(beta):.8f}")
+print(f"alpha {alpha:.6f}, ||beta|| {np.linalg.norm(beta):.6f}")
 print(f"objective {objective(X, y, LAM, alpha, beta):.6f}, 1 at the start")
 
 # %% [markdown]
 # ## The same loop in R
 #
-# R needs nothing but what it comes with. `path` is `ps.datasets.digits56_path()`.
+# R needs no package for it.
 
-# %% tags=["remove-input"]
-R_LOOP = r"""
-pegasos <- function(X, y, lambda, epochs) {
-  beta <- rep(0, ncol(X))
-  alpha <- 0
-  t <- 0
-  for (epoch in 1:epochs) {
-    for (i in sample(1:nrow(X), nrow(X))) {
-      t <- t + 1
-      eta <- 1 / (lambda * t)
-      margin <- y[i] * (drop(X[i, ] %*% beta) + alpha)
-      s <- if (margin < 1) 1 else 0
-      beta <- beta - eta * (lambda * beta - s * y[i] * X[i, ])
-      alpha <- alpha + eta * s * y[i]
-    }
-  }
-  list(alpha = alpha, beta = beta)
-}
-
-predicted <- function(fit, X) {
-  score <- drop(X %*% fit$beta) + fit$alpha
-  ifelse(score < 0, 5, ifelse(score > 0, 6, NA))
-}
-"""
-R_DIGITS = r"""
-digits <- read.csv(path)
-X <- as.matrix(digits[, -1])
-train <- 1:200
-
-set.seed(443)
-y <- ifelse(digits$digit[train] == 5, -1, 1)
-fit <- pegasos(X[train, ], y, lambda = 1, epochs = 20)
-
-table(Actual = digits$digit[train], Predicted = predicted(fit, X[train, ]))
-table(Actual = digits$digit[-train], Predicted = predicted(fit, X[-train, ]))
-cat(sprintf("%a", c(fit$alpha, fit$beta)), fill = 75)
-"""
-path = f'path <- "{ps.datasets.digits56_path().as_posix()}"'
-from_r = hexadecimal(r(path + R_LOOP + R_DIGITS, shown=R_LOOP + R_DIGITS, first=10))
-
-# %% [markdown]
-# The last lines are the intercept and the coefficients in hexadecimal, without
-# rounding. Those of the loop in numpy are
+# %% tags=["exact"] language="R"
+# pegasos <- function(X, y, lambda, epochs) {
+#   beta <- rep(0, ncol(X))
+#   alpha <- 0
+#   t <- 0
+#   for (epoch in 1:epochs) {
+#     for (i in sample(1:nrow(X), nrow(X))) {
+#       t <- t + 1
+#       eta <- 1 / (lambda * t)
+#       margin <- y[i] * (drop(X[i, ] %*% beta) + alpha)
+#       s <- if (margin < 1) 1 else 0
+#       beta <- beta - eta * (lambda * beta - s * y[i] * X[i, ])
+#       alpha <- alpha + eta * s * y[i]
+#     }
+#   }
+#   c(alpha, beta)
+# }
+#
+# predicted <- function(fit, X) {
+#   score <- drop(X %*% fit[-1]) + fit[1]
+#   ifelse(score < 0, 5, ifelse(score > 0, 6, NA))
+# }
 
 # %%
-check_bits([alpha, *beta], from_r)
+digits_file = str(ps.datasets.digits56_path())
+
+# %% tags=["exact"] magic_args="-i digits_file -o from_r" language="R"
+# digits <- read.csv(digits_file)
+# X <- as.matrix(digits[, -1])
+# train <- 1:200
+#
+# set.seed(443)
+# y <- ifelse(digits$digit[train] == 5, -1, 1)
+# from_r <- pegasos(X[train, ], y, lambda = 1, epochs = 20)
+#
+# cat(sprintf("%a", from_r[1:6]), fill = 60)
+
+# %% [markdown]
+# The first six numbers in hexadecimal, without rounding: `0x1.8p-2` is 1.5 times $2^{-2}$.
+# In Python they are
+
+# %% tags=["exact"]
+print([float(number).hex() for number in (alpha, *beta[:5])])
+
+# %% [markdown]
+# and all 65 are compared bit by bit:
+
+
+# %%
+def count_equal(ours, others):
+    """Print how many numbers have the same 64 bits."""
+    ours, others = (np.asarray(x, float).view(np.int64) for x in (ours, others))
+    print(f"{np.sum(ours == others)} of {len(others)} numbers are equal in every bit")
+
+
+# %% tags=["exact", "r"]
+count_equal([alpha, *beta], from_r)
+
+# %% [markdown]
+# The coefficients form a picture of 8 x 8 pixels. Ink on a red pixel raises the score, towards
+# a six; ink on a blue one lowers it, towards a five.
+
+# %% tags=["hide-input", "picture"] mystnb={"image": {"alt": "Mean five, mean six, and the coefficients as pictures of eight by eight pixels. Pixels at the lower left of the six are red, pixels at the upper right of the five are blue."}}
+largest = abs(beta).max()
+panels = {
+    "Mean five": (X[y < 0].mean(axis=0), {"cmap": "gray_r"}),
+    "Mean six": (X[y > 0].mean(axis=0), {"cmap": "gray_r"}),
+    "Coefficients": (beta, {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}),
+}
+figure, axes = plt.subplots(1, 3, figsize=(6.4, 2.1))
+for ax, (title, (values, look)) in zip(axes, panels.items(), strict=True):
+    picture = ax.imshow(values.reshape(8, 8), **look)
+    ax.set_title(title)
+    ax.set_axis_off()
+bar = figure.colorbar(picture, ax=axes[2], label="Score per unit of ink")
 
 # %% [markdown]
 # ## Prediction
 #
 # A negative score predicts a five, a positive one a six. A score of exactly 0 predicts
-# neither: `sign(0)` is 0 in R.
+# neither, because `sign(0)` is 0 in R.
 
 # %%
 new, actual = test.drop(columns="digit").to_numpy(float), test["digit"].to_numpy()
@@ -196,14 +227,18 @@ print(score[:4].round(3), predicted[:4])
 #
 # Rows are actual digits, columns predicted ones; first training, then test.
 
-# %%
+# %% tags=["exact"]
 print(confusion(labels, predict(scores(X, alpha, beta), LEVELS), LEVELS))
 print(confusion(actual, predicted, LEVELS))
+
+# %% tags=["exact"] language="R"
+# print(table(Actual = digits$digit[train], Predicted = predicted(from_r, X[train, ])))
+# print(table(Actual = digits$digit[-train], Predicted = predicted(from_r, X[-train, ])))
 
 # %% [markdown]
 # ## Misclassified rows
 
-# %% {"alt": "The test digits that are misclassified: one five that is predicted as a six."}
+# %% mystnb={"image": {"alt": "The test digit that is misclassified: a five that is predicted as a six."}}
 wrong = np.flatnonzero(predicted != actual)
 figure, axes = plt.subplots(
     1, len(wrong), figsize=(1.6 * len(wrong), 1.6), squeeze=False
@@ -226,93 +261,85 @@ pd.DataFrame(
 # %% [markdown]
 # ## The same with the package
 #
-# One line for the fit. Its numbers are those of the loops in R and numpy.
+# One line fits the model. Its numbers equal those of the two loops.
 
-# %%
+# %% tags=["exact"]
 result = ps.svm("digit ~ .", train, lam=LAM).fit(ps.Pegasos(epochs=EPOCHS, seed=SEED))
-check_bits(result.params, [alpha, *beta])
+count_equal(result.params, [alpha, *beta])
 print(result.confusion(test).table)
 
 # %% [markdown]
-# The package adds what the loops do not tell: a bound on the distance of the objective
-# from its minimum, the duality gap. Without a solver, `fit()` goes to the minimum; 20
-# epochs of Pegasos end above it.
+# The package adds a number that the loops do not have: the duality gap. It bounds the
+# distance of the objective from its minimum. Without a solver, `fit()` finds the minimum;
+# 20 epochs of Pegasos end above it.
 
 # %%
 best = ps.svm("digit ~ .", train, lam=LAM).fit()
 pd.DataFrame(
     {
         "objective": [result.objective, best.objective],
-        "at most above the minimum": [result.gap, best.gap],
+        "duality gap": [result.gap, best.gap],
         "misclassified test rows": [
             fit.confusion(test).n_errors for fit in (result, best)
         ],
     },
     index=["Pegasos, 20 epochs", "minimum"],
-)
+).round(6)
 
 # %% [markdown]
 # ## Larger digits: 23 errors of 600
 #
-# The R Markdown analysis with which this package began has the same algorithm, penalty,
-# epochs and seed on scanned fives and sixes of 16 x 16 pixels: 200 for training and 600
-# for testing. These files do not come with the package; the numbers below are computed
-# where the folder `PEGASOS_STATS_DATA` has them, and otherwise only R's recorded output
-# is shown. It has the published tables: 98, 2, 0, 100 in training, 285, 15, 8, 292 on the
-# test pictures, which is 23 errors, or 3.83%.
+# This package began with an R Markdown analysis. It has the same algorithm, penalty, epochs
+# and seed, on scanned fives and sixes of 16 x 16 pixels: 200 for training, 600 for testing.
+# These files do not come with the package. The cells below run where the environment
+# variable `PEGASOS_STATS_DATA` names a folder with them; their recorded output is shown
+# elsewhere. The published tables are 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
+# test pictures: 23 errors, 3.83%.
 
-# %% tags=["remove-input"]
-folder = Path(os.environ.get("PEGASOS_STATS_DATA", "no folder"))
-files = [folder / f"coding5_{part}.csv" for part in ("train", "test")]
-has_files = all(file.is_file() for file in files)
-R_C5 = r"""
-train <- read.csv(train_path)
-test <- read.csv(test_path)
+# %% tags=["data"]
+folder = Path(os.environ["PEGASOS_STATS_DATA"])
+train_file, test_file = (str(folder / f"coding5_{x}.csv") for x in ("train", "test"))
 
-set.seed(443)
-y <- ifelse(train$Y == 5, -1, 1)
-fit <- pegasos(as.matrix(train[, 1:256]), y, lambda = 1, epochs = 20)
-
-table(Actual = train$Y, Predicted = predicted(fit, as.matrix(train[, 1:256])))
-table(Actual = test$Y, Predicted = predicted(fit, as.matrix(test[, 1:256])))
-wrong <- which(predicted(fit, as.matrix(test[, 1:256])) != test$Y)
-wrong
-c(errors = length(wrong), percent = 100 * length(wrong) / nrow(test))
-cat(sprintf("%a", c(fit$alpha, fit$beta)), fill = 75)
-"""
-paths = "\n".join(
-    f'{name}_path <- "{file.as_posix()}"'
-    for name, file in zip(("train", "test"), files, strict=True)
-)
-from_r = hexadecimal(r(paths + R_LOOP + R_C5, shown=R_C5, first=14, run=has_files))
+# %% tags=["data", "exact"] magic_args="-i train_file,test_file -o large_from_r" language="R"
+# train <- read.csv(train_file)
+# test <- read.csv(test_file)
+# X_train <- as.matrix(train[, 1:256])
+# X_test <- as.matrix(test[, 1:256])
+#
+# set.seed(443)
+# y <- ifelse(train$Y == 5, -1, 1)
+# large_from_r <- pegasos(X_train, y, lambda = 1, epochs = 20)
+#
+# print(table(Actual = train$Y, Predicted = predicted(large_from_r, X_train)))
+# print(table(Actual = test$Y, Predicted = predicted(large_from_r, X_test)))
+# wrong <- which(predicted(large_from_r, X_test) != test$Y)
+# print(wrong)
+# print(c(errors = length(wrong), percent = 100 * length(wrong) / nrow(test)), digits = 4)
 
 # %% [markdown]
-# The loop in numpy and the package have the same tables, the same misclassified rows,
-# counted from 1 as in R, and the same bits:
+# The loop in numpy has the same tables and the same misclassified rows, counted from 1 as
+# in R:
 
-# %%
-if has_files:
-    first, second = (pd.read_csv(file) for file in files)
-    X, new = (data.drop(columns="Y").to_numpy(float) for data in (first, second))
-    y = np.where(first["Y"] == 5, -1.0, 1.0)
-    alpha, beta = pegasos(X, y, LAM, EPOCHS, SEED)
-    for rows, digits in ((X, first["Y"]), (new, second["Y"])):
-        predicted = predict(scores(rows, alpha, beta), LEVELS)
-        print(confusion(digits, predicted, LEVELS))
-    model = ps.svm("Y ~ .", first, lam=LAM)
-    large = model.fit(ps.Pegasos(epochs=EPOCHS, seed=SEED))
-    check_bits([alpha, *beta], from_r)
-    check_bits(large.params, from_r)
-    rate = large.confusion(second).error_rate
-    print(np.flatnonzero(large.predict(second) != second["Y"]) + 1)
-    print(f"{large.confusion(second).n_errors} errors, {rate:.2%}")
-else:
-    print("PEGASOS_STATS_DATA names no folder with these files.")
+# %% tags=["data", "exact"]
+first, second = pd.read_csv(train_file), pd.read_csv(test_file)
+X, new = (data.drop(columns="Y").to_numpy(float) for data in (first, second))
+y = np.where(first["Y"] == 5, -1.0, 1.0)
+alpha, beta = pegasos(X, y, LAM, EPOCHS, SEED)
+for rows, digits in ((X, first["Y"]), (new, second["Y"])):
+    predicted = predict(scores(rows, alpha, beta), LEVELS)
+    print(confusion(digits, predicted, LEVELS))
+wrong = np.flatnonzero(predicted != second["Y"])
+print(wrong + 1)
+print(f"{len(wrong)} errors, {len(wrong) / len(second):.2%}")
+
+# %% tags=["data", "r", "exact"]
+large = ps.svm("Y ~ .", first, lam=LAM).fit(ps.Pegasos(epochs=EPOCHS, seed=SEED))
+count_equal([alpha, *beta], large_from_r)
+count_equal(large.params, large_from_r)
 
 # %% [markdown]
-# The vignette *The same in R, bit for bit* explains why the bits are the same, and what
-# is not promised. The page *Architecture* says where each line of the loop stands in
-# the fast code.
+# The next vignette, *The same bits as R*, explains why the bits are the same and what is not
+# promised. The page *Architecture* says where each line of the loop is in the fast code.
 #
 # ## References
 #
@@ -321,5 +348,5 @@ else:
 #
 # ## Session
 
-# %%
-ps.session_info()
+# %% tags=["varies"]
+pd.Series(ps.session_info().versions, name="version").to_frame()

@@ -19,11 +19,11 @@ from textwrap import indent
 from typing import Any
 
 import matplotlib as mpl
-import pages
 from docutils import nodes
 from docutils.parsers.rst import directives
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
+from outputs import output_html
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -70,7 +70,7 @@ class Run(SphinxDirective):
             return []
         alt = self.options.get("alt", "Figure drawn by the lines above")
         shown = f".. code-block:: python\n\n{indent(source, '   ')}"
-        html = [pages.output_html(output, alt) for output in outputs]
+        html = [output_html(output, alt) for output in outputs]
         written = nodes.raw("", "\n".join(html), format="html")
         return [*self.parse_text_to_nodes(shown), written]
 
@@ -94,7 +94,7 @@ class Commands(SphinxDirective):
             printed.append(shown)
         shown = f".. code-block:: console\n\n{indent(source, '   ')}"
         output = new_output("stream", name="stdout", text="\n".join(printed))
-        written = nodes.raw("", pages.output_html(output, ""), format="html")
+        written = nodes.raw("", output_html(output, ""), format="html")
         return [*self.parse_text_to_nodes(shown), written]
 
 
