@@ -77,11 +77,13 @@ docs: $(VENV)/.dev ## build the site in build/docs, warnings being errors
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "The site begins at build/docs/index.html"
 
-test-pages: docs ## open the site, a report and two notebooks in a browser (PAGES= CHROMIUM=)
+test-pages: docs ## open the site, a report and a notebook in a browser (PAGES= CHROMIUM=)
 	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) chromium
 	@mkdir -p build/pages
 	$(BIN)/pegasos-stats demo --overwrite --report build/pages/demo.html >/dev/null
-	$(BIN)/python vignettes/render.py 03 scripts/every_object.py --output build/pages
+	$(BIN)/python vignettes/execute.py scripts/every_object.py --output build/objects
+	PYTHONPATH=docs/_site $(BIN)/python -m sphinx -q -C -D extensions=myst_nb,accessible -D nb_execution_mode=off \
+		-D html_theme=furo -D root_doc=every_object build/objects build/pages/objects
 	$(BIN)/python scripts/browser.py build/docs build/pages
 
 golden: system-r ## write the golden values of the tests anew, with R

@@ -10,7 +10,8 @@ sys.path.insert(0, str(HERE / "_site"))
 
 # Sphinx reads what is below its own folder: the notebooks and their list go there.
 shown = shutil.ignore_patterns("*.py", "*.toml", "matplotlibrc", "__pycache__", ".*")
-shutil.copytree(VIGNETTES, HERE / "vignettes", ignore=shown, dirs_exist_ok=True)
+shutil.rmtree(HERE / "vignettes", ignore_errors=True)
+shutil.copytree(VIGNETTES, HERE / "vignettes", ignore=shown)
 
 import pegasos_stats  # noqa: E402
 
