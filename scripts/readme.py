@@ -13,11 +13,12 @@ PAIR = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 def printed(text: str) -> list[tuple[str, str | None, str]]:
     """Each block of Python with the output beside it, and what it prints now.
 
-    Blocks share their names and run in a folder of their own.
+    Blocks share their names and run in a folder of their own, with `docs` in it.
     """
     names: dict[str, object] = {}
     found = []
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        Path("docs").symlink_to(README.parent / "docs")
         for code, shown in PAIR.findall(text):
             with redirect_stdout(StringIO()) as out:
                 exec(compile(code, "README.md", "exec"), names)
