@@ -1,7 +1,7 @@
 """Count what the tests compare with R, and write it down.
 
-Usage: ``python scripts/parity_counts.py``. Each of `FILES` may have the lines, between
-two markers; a test fails when they are old.
+Usage: ``python scripts/parity_counts.py``. Each of `FILES` has the lines between
+two markers; a test fails when they are old, or when the markers are missing.
 """
 
 import csv
@@ -47,7 +47,7 @@ def _n_lines(path: Path) -> int:
 
 
 def with_counts(text: str) -> str:
-    """The text with the present numbers between the markers, if it has these."""
+    """The text with the present numbers between the markers."""
     lines = LINES.format(**counts())
     return BLOCK.sub(lambda found: lines, text)
 
