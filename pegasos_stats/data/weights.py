@@ -383,7 +383,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     OptionError
         If a dictionary does not name both levels.
     """
-    if isinstance(weights, np.ndarray):
+    if weights is None or isinstance(weights, np.ndarray):
         return weights
     is_positive = (y > 0).astype(np.intp)
     if kind_of(weights) == "balanced":

@@ -519,6 +519,8 @@ class LinearModel(Model):
             lam_rule=rule,
             penalty=penalty,
         )
+        if isinstance(sample.X, StreamedRows):
+            sample.X.warn_of_memory(loss)
 
     @property
     def loss(self) -> LossName:

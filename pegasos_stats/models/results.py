@@ -408,7 +408,7 @@ class Results(DisplayedBySummary, ABC):
         >>> bool(sixes[0] > sixes[1])
         True
         """
-        if is_dask(data):
+        if isinstance(data, Scan) or is_dask(data):
             options = {"ties": ties, "unseen": unseen, "threshold": threshold}
             return of_blocks(self, data, "predict", offset=offset, **options)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)

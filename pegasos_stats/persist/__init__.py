@@ -240,9 +240,11 @@ def _content_of(kept: object, facts: Json) -> bytes:
     kind = type(kept).__name__
     _class_of(kind)
     try:
-        content, functions = _packed(kept, facts)
-        found = _rebuilt(*archive.unpack(io.BytesIO(content)), functions)
-        if _packed(found, facts)[0] != content:
+        content, tree, writer = _packed(kept, facts)
+        found = _rebuilt(*archive.unpack(io.BytesIO(content)), writer.functions)
+        again = ArrayWriter()
+        trees = tree, codec.write(type(kept), found, again)
+        if len({*map(archive.json_text, trees)}) > 1 or not again.holds_same(writer):
             raise ValueError("a field would be another one")
     except DataError:
         raise
@@ -254,12 +256,11 @@ def _content_of(kept: object, facts: Json) -> bytes:
     return content
 
 
-def _packed(kept: object, facts: Json) -> tuple[bytes, Functions]:
-    """The content of a file, and the functions that are to be given to read it."""
+def _packed(kept: object, facts: Json) -> tuple[bytes, Json, ArrayWriter]:
+    """The content of a file, with the tree and the arrays that are in it."""
     writer, cls = ArrayWriter(), type(kept)
     tree = codec.write(cls, kept, writer)
-    content = archive.pack(cls.__name__, facts, tree, writer.arrays())
-    return content, writer.functions
+    return archive.pack(cls.__name__, facts, tree, writer.arrays()), tree, writer
 
 
 def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:

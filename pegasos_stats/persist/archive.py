@@ -179,9 +179,9 @@ def write_npz(arrays: Arrays) -> bytes:
             large = array.nbytes + MOST_DESCRIBED >= LARGE
             with archive.open(info, "w", force_zip64=large) as member:
                 np.lib.format.write_array(member, array, (1, 0), allow_pickle=False)
-    content = out.getbuffer()
-    content[-DIGITS:] = hashlib.sha256(content[:-DIGITS]).hexdigest().encode()
-    return bytes(content)
+    with out.getbuffer() as content, content[:-DIGITS] as sealed:
+        content[-DIGITS:] = hashlib.sha256(sealed).hexdigest().encode()
+    return out.getvalue()
 
 
 def read_npz(handle: IO[bytes]) -> Arrays:

@@ -91,6 +91,15 @@ class ArrayWriter:
         """All arrays, one for each type."""
         return {name: np.concatenate(found) for name, found in self._parts.items()}
 
+    def holds_same(self, other: "ArrayWriter") -> bool:
+        """Whether all arrays of another have the same bytes, in the same order."""
+        both = self._parts, other._parts
+        bits, others = (
+            {name: [part.view("u1").data for part in parts] for name, parts in d}
+            for d in (each.items() for each in both)
+        )
+        return [*bits] == [*others] and bits == others
+
 
 class ArrayReader:
     """What `ArrayWriter` wrote, taken in the same order.

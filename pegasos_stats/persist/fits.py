@@ -483,7 +483,8 @@ def former_sdca(held: Json) -> str:
 codec.FORMER["SDCA"] = former_sdca
 PROBLEM = Rule(
     lambda problem: [
-        {*problem.y.tolist()} == {-1.0, 1.0},
+        (problem.y == -1.0).any() and (problem.y == 1.0).any(),
+        ((problem.y == -1.0) | (problem.y == 1.0)).all(),
         problem.lam > 0.0 or problem.loss == "log",  # without a penalty
     ],
     "X np, y n, weights n, offset n",

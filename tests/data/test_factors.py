@@ -69,3 +69,11 @@ def test_a_factor_whose_name_ends_in_a_backtick(name, tmp_path):
     assert result.predictions(name).tidy()["value"].tolist() == ["u", "v", "w"]
     ps.save(result, tmp_path / "fit.pegasos")
     assert ps.load(tmp_path / "fit.pegasos").predict(data).equals(result.predict(data))
+
+
+def test_a_level_that_is_a_book_is_refused_wherever_it_stands():
+    for text in ("a" * 20_000, "z" * 20_000):  # the reference level, or another one
+        data = pd.DataFrame({"y": [0, 1] * 4, "g": ["m", "n", "n", text] * 2})
+        for formula in ("y ~ g", "y ~ ."):
+            with pytest.raises(ColumnError, match="10,000 characters"):
+                ps.svm(formula, data)

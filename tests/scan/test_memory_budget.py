@@ -2,15 +2,26 @@
 
 import subprocess
 import sys
+import tracemalloc
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.data.scan.rows import HELD
 
 MIB = 2**20
 BUDGET = 128
 # A first fit of a few rows loads code and compiles: what it takes is no work on rows.
 # Beside the budget pyarrow, malloc and BLAS hold what they were given back: up to 96.
 ALLOWANCE = 96
+FEW, MANY = 45_000, 105_000  # rows, with which samples and retained rows fill `SMALL`
+SMALL = MIB
+SAVED = 32  # bytes a row that save() takes, beside what the fit has
+LABELS = 24  # bytes a row of predicted whole numbers, in pieces and joined
 FIT = """
 import resource, sys, warnings
 import numpy as np, pandas as pd, pegasos_stats as ps
@@ -44,3 +55,47 @@ def test_many_columns_are_fitted_within_it(tmp_path):
     path = tmp_path / "wide.parquet"
     frame.to_parquet(path, row_group_size=500)
     assert peak_of(path, "y ~ .", tmp_path) < BUDGET + ALLOWANCE
+
+
+def growth(call):
+    """Bytes by which the peak of a call grows with each row."""
+    peaks = []
+    call(FEW)  # the first imports and compiles
+    for n in (FEW, MANY):
+        tracemalloc.start()
+        try:
+            call(n)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    return (peaks[1] - peaks[0]) / (MANY - FEW)
+
+
+@pytest.mark.filterwarnings("ignore:The fit takes about")
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
+    rng, files = np.random.default_rng(4), {}
+    for n in (FEW, MANY):
+        frame = pd.DataFrame(rng.normal(size=(n, 4)), columns=[*"abcd"])
+        frame["y"] = (frame["a"] + rng.normal(size=n) > 0.0).astype(np.int64)
+        frame.to_parquet(tmp_path / f"{n}.parquet", row_group_size=5000)
+        files[n] = replace(ps.scan(tmp_path / f"{n}.parquet"), memory=SMALL)
+
+    def fit(n):
+        solver = ps.Optimum(tol=1e-2, seed=1)
+        fits[n] = make("y ~ a + b + c + d", files[n]).fit(solver, cov_type=None)
+
+    fits, place = {}, tmp_path / "fit.model"
+    assert growth(fit) < HELD
+    assert growth(lambda n: ps.save(fits[n], place, overwrite=True)) < SAVED
+    assert growth(lambda n: fits[n].predict(files[n])) < LABELS
+
+
+def test_rows_that_exceed_it_are_warned_of(tmp_path):
+    path, n = tmp_path / "rows.parquet", 1000
+    pd.DataFrame({"y": np.arange(n) % 2, "x": np.sin(np.arange(n))}).to_parquet(path)
+    for memory, is_enough in ((HELD * n - 1, False), (HELD * n, True)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ps.svm("y ~ x", replace(ps.scan(path), memory=memory))
+        assert all("bytes a row" not in str(one.message) for one in caught) is is_enough

@@ -111,7 +111,20 @@ class FactorCoding:
 
     @classmethod
     def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
-        """The contrasts that a factor of a formula asks for."""
+        """The contrasts that a factor of a formula asks for.
+
+        Raises
+        ------
+        ColumnError
+            If a level is no text that can be written, or is too long.
+        """
+        for level in levels:
+            if isinstance(level, str) and not user_data.is_valid_text(level):
+                raise ColumnError(
+                    f"{shown(text)[1:-1]} has the level {shown(level)}, which is not "
+                    f"valid text of up to {user_data.LONGEST_TEXT:,} characters; "
+                    "shorten it."
+                )
         chosen = getattr(value, "contrasts", None)
         if chosen is None or len(levels) < 2:
             return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))

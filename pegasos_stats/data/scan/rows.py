@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -43,6 +43,7 @@ WAITING = 0.25  # of the sample, rows that wait
 LARGEST, SHARE_OF_ALL = 320_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
 SEED = 1  # of the rows of a sample
+HELD = 20  # bytes of each row that a fit takes, beside the budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -666,6 +667,21 @@ class StreamedRows:
         """Whether the columns are standardized."""
         return isinstance(self.matrices.design, ScaledDesign)
 
+    def warn_of_memory(self, loss: str) -> None:
+        """Warn if the budget is less than what all rows, or products, take."""
+        n, p = self.shape
+        row = HELD + 8 * sum(x is not None for x in (self.weights, self.offset))
+        products = 0 if loss == "hinge" else 8 * MATRICES * p * p
+        needed = n * row + products
+        if needed > self.scan.memory:
+            errors.warn_caller(
+                f"The fit takes about {needed / 2**20:,.0f} MiB for {n:,} rows ({row} "
+                f"bytes a row) and {p:,} columns, more than the "
+                f"{self.scan.memory / 2**20:,.0f} MiB of {self.scan.more}; give more, "
+                "or fit fewer rows.",
+                errors.PegasosStatsWarning,
+            )
+
     def check_unchanged(self) -> None:
         """Raise `DataError` if files are not those that were read."""
         for file, stamp in self.stamps.items():
@@ -865,7 +881,7 @@ def streamed_rows(
     parts = scan.each(partial(counted, rule, most), rule.wanted)
     count: PassCounts = added(of_part for of_part, _ in parts)
     y = np.concatenate(count.y)
-    dropped, signs = count.check(agreed, na_action), y.astype(np.float64)
+    dropped, signs = count.check(agreed, na_action), cast(Vector, y)
     raw = np.concatenate(count.weights) if count.weights else given
     raw = row_options.weights_of_rows(raw, signs, agreed.coding)
     doubtful = of_all_rows(design.doubtful, y.size)

@@ -259,8 +259,11 @@ def no_coefficients(problem: Problem) -> Vector:
     """The model with an intercept alone, offsets left out."""
     theta = np.zeros(problem.p + 1)
     if problem.intercept:
-        plus = float(problem.row_weights.sum(where=problem.y > 0.0))
-        minus = float(problem.row_weights.sum(where=problem.y < 0.0))
+        is_plus, w = problem.y > 0.0, problem.weights  # no ones for rows in files
+        plus, minus = (
+            float(np.count_nonzero(rows) if w is None else w.sum(where=rows))
+            for rows in (is_plus, ~is_plus)
+        )
         theta[-1] = problem.loss_function.alone(plus, minus)
     return theta
 
