@@ -39,8 +39,10 @@ SOURCES = execute.sources()
 TITLES = [
     "A support vector machine from scratch, in R and Python",
     "The same bits as R",
+    "From a data frame to a report",
     "Steps, batches, projection, averages",
     "SDCA beside Pegasos",
+    "The objective falls as 1/epsilon",
 ]
 LARGEST, LARGEST_PICTURE = 200_000, 30_000  # bytes
 # Folders of a machine, in text or in a table; the base64 of a figure has no such word.

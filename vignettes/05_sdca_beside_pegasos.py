@@ -241,7 +241,7 @@ race.rename_axis(index="lambda", columns=None)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Coefficients as pictures, alike for SDCA and Pegasos on the pixels and for the components: a blue ring where the nuclei of lymphocytes are bright, pale red outside."}}
 pixels = models["14,400 pixels"]
 sdca, pegasos = (
-    pixels.fit(studies["14,400 pixels"].solver(solver, run=1))
+    pixels.fit(studies["14,400 pixels"].solver(solver, run=1), cov_type="none")
     for solver in ("SDCA", "Pegasos")
 )
 back = exact.coef.to_numpy() / np.sqrt(small.pca.explained_variance_)
