@@ -51,6 +51,7 @@ BLOCK = 512  # rows whose scores by all resamples are held at once
 SCORES = 1e7  # scores that are held at once
 SLOPE = "dY/dX"
 LIMITS = ["conf_low", "conf_high"]
+AT_ONCE = 100_000  # rows of a design that are computed together
 MOST_SHOWN = 20  # predictions of rows that are printed
 WHAT = {  # a prediction is
     "probability": "Probabilities of the second class",
@@ -262,14 +263,33 @@ class EffectRows:
 
     def matrix(self, place: Mapping[Level, object]) -> Matrix:
         """Matrix of these rows with these values."""
-        found = dense_rows(self.design.matrix(self.at(place)).values)
-        if len(found) != len(self.frame):
+        return self._completed(dense_rows(self.design.matrix(self.at(place)).values))
+
+    def _completed(self, values: Matrix) -> Matrix:
+        """The matrix of all that scores are of, from the columns of the design."""
+        if len(values) != len(self.frame):
             raise DataError(
                 "A function of the formula takes values of other rows; fit without it "
                 "for effects."
             )
-        found = completed(found, self.intercept, self.shifted, self.offset)
-        return (self.weights @ found)[None] if self.averaged else found
+        values = completed(values, self.intercept, self.shifted, self.offset)
+        return (self.weights @ values)[None] if self.averaged else values
+
+    def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
+        """`matrix` of each place; of few rows all at once, with the cost of one.
+
+        Functions of the user's own may take values of other rows: these get each place
+        by itself.
+        """
+        n, inner = len(self.frame), scaling.unscaled(self.design)
+        own = isinstance(inner, FormulaDesign) and inner.functions
+        if own or n * len(places) > AT_ONCE:
+            return [self.matrix(place) for place in places]
+        frames = pd.concat([self.at(place) for place in places])
+        values = dense_rows(self.design.matrix(frames).values)
+        if len(values) != len(frames):
+            return [self.matrix(place) for place in places]
+        return [self._completed(values[k : k + n]) for k in range(0, len(values), n)]
 
 
 def completed(
@@ -1103,7 +1123,7 @@ def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
         x = rows.numbers(name)
         others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
         each = [x, others, *around(rows, rows, name)]
-        Z, other, below, above = (rows.matrix({name: values}) for values in each)
+        Z, other, below, above = rows.matrices([{name: values} for values in each])
         size = np.abs(other - Z).max(axis=0)
         move = np.abs(above - below).max(axis=0)
         if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
@@ -1135,7 +1155,7 @@ def effects(
     for name in names:
         if name in here.levels:
             levels = here.levels[name]
-            Z = [here.matrix({name: level}) for level in levels]
+            Z = here.matrices([{name: level} for level in levels])
             for a, b in combinations(range(len(levels)), 2):
                 if a == 0 or contrasts == "pairwise":
                     words = f"{value_text(levels[b])} - {value_text(levels[a])}"
@@ -1148,13 +1168,13 @@ def effects(
             up = here.valued({name: x + change})
             low, high = np.where(up, x, x - change), np.where(up, x + change, x)
             here.at_known({name: low}, f"for {name} {words} nor the other way")
-        below, above = here.matrix({name: low}), here.matrix({name: high})
+        below, above, middle = here.matrices([{name: low}, {name: high}, {}])
         if change is not None:
             yield name, words, estimand(above, below)
             continue
         width = (high - low)[: len(above)]  # of one mean row the same in all
         direction = (above - below) / width[:, None]
-        yield name, words, estimand(here.matrix({}), direction=direction)
+        yield name, words, estimand(middle, direction=direction)
 
 
 def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
