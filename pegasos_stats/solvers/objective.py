@@ -43,18 +43,18 @@ def balanced(a: Vector, y: Vector) -> Vector:
     power = max(SMALLEST, math.frexp(float(a.max(initial=0.0)))[1] - bits)
     counts = np.floor(scaled(a, -power)).astype(np.int64)
     above = y > 0.0
-    plus, minus = int(counts[above].sum()), int(counts[~above].sum())
+    plus = int(np.where(above, counts, 0).sum())
+    minus = int(counts.sum()) - plus
     if plus == minus:
         cut = scaled(counts, power)
         return a if (cut == a).all() else cut
     heavy, least = above if plus > minus else ~above, min(plus, minus)
-    lowered = np.floor(counts[heavy] * (least / max(plus, minus))).astype(np.int64)
-    _take_off(lowered, int(lowered.sum()) - least)
-    counts[heavy] = lowered
-    rest = counts[~heavy]
-    _take_off(rest, least - int(lowered.sum()))
-    counts[~heavy] = rest
-    return scaled(counts, power)
+    lowered = np.floor(counts * (least / max(plus, minus))).astype(np.int64)
+    heavier, lighter = np.where(heavy, lowered, 0), np.where(heavy, 0, counts)
+    sum_of_heavier = int(heavier.sum())
+    _take_off(heavier, sum_of_heavier - least)
+    _take_off(lighter, least - sum_of_heavier)
+    return scaled(heavier + lighter, power)
 
 
 def scaled(a: Vector | Integers, power: int) -> Vector:
