@@ -18,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo check test test-wheel test-dask test-lowest test-newest r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
-	@$(BIN)/pegasos-stats demo --report demo-report.html
+	@$(BIN)/pegasos-stats demo --refine 1e-6 --report demo-report.html
 
 check: lint types ## style, types, and the quick tests, which need no R
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not (r or data or fuzz or slow)"
