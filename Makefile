@@ -54,7 +54,8 @@ test-newest: ## test with the newest versions of all that the package needs
 	$(PYTHON) scripts/dependencies.py newest
 
 # Without what needs a network: the comparison with CRAN, and the time of day.
-r-package: system-r ## build and check the R package of the reference, as CRAN does
+r-package: ## build and check the R package of the reference and its vignettes, as CRAN does
+	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) r-package
 	mkdir -p build/r && cd build/r && R CMD build ../../r_reference && \
 		_R_CHECK_CRAN_INCOMING_=FALSE _R_CHECK_SYSTEM_CLOCK_=FALSE \
 		R CMD check --as-cran --no-manual pegasosStats_*.tar.gz && \

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Usage: prerequisites.sh PYTHON VENV [R | chromium]
+# Usage: prerequisites.sh PYTHON VENV [R | r-package | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
 # environments (or one that is there already) and, if asked for, R and its packages caret
-# and brglm2, or the browser Chromium (another one: CHROMIUM=/path/to/chromium).
+# and brglm2, R with what builds vignettes (knitr, rmarkdown, qpdf), or the browser
+# Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
 # password); else says how.
 set -eu
@@ -18,10 +19,16 @@ stop() {
 has_venv() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
 }
-has_r() { [ "$wants" != R ] || command -v Rscript >/dev/null; }
+case $wants in
+R) r_packages="caret brglm2" ;;
+r-package) r_packages="knitr rmarkdown" ;;
+*) r_packages= ;;
+esac
+has_r() { [ -z "$r_packages" ] || command -v Rscript >/dev/null; }
+has_qpdf() { [ "$wants" != r-package ] || command -v qpdf >/dev/null; }
 has_chromium() { [ "$wants" != chromium ] || command -v "${CHROMIUM:-chromium}" >/dev/null; }
 has_package() {
-    [ "$wants" != R ] || Rscript --vanilla -e "quit(status = !nzchar(system.file(package = '$1')))" >/dev/null 2>&1
+    Rscript --vanilla -e "quit(status = !nzchar(system.file(package = '$1')))" >/dev/null 2>&1
 }
 
 command -v "$python" >/dev/null ||
@@ -40,12 +47,16 @@ if ! has_r; then
     packages="$packages r-base-core"
     names="${names:+$names and }R"
 fi
-for package in caret brglm2; do
-    if ! has_package $package; then
+for package in $r_packages; do
+    if ! has_package "$package"; then
         packages="$packages r-cran-$package"
         names="${names:+$names and }R's package $package"
     fi
 done
+if ! has_qpdf; then
+    packages="$packages qpdf"
+    names="${names:+$names and }qpdf"
+fi
 if ! has_chromium; then
     packages="$packages chromium"
     names="${names:+$names and }the browser Chromium"
@@ -74,5 +85,8 @@ $apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
     cat "$log" >&2
     stop "'$install' failed: see above."
 }
-{ has_venv && has_r && has_package caret && has_package brglm2 && has_chromium; } ||
+for package in $r_packages; do
+    has_package "$package" || r_missing=$package
+done
+{ has_venv && has_r && [ -z "${r_missing:-}" ] && has_qpdf && has_chromium; } ||
     stop "this machine still lacks $names for '$python', after installing$packages."
