@@ -66,8 +66,18 @@ def other_objects():
     yield from (ps.cross_validate(models[0], folds=3), ps.lambda_path(models[0]))
     labels = [fit.predict() for fit in (one, two)]
     yield ps.compare_predictions(d["y"], *labels)
+    p = two.predict_proba()[1]
+    yield from (ps.reliability(d["y"], p), ps.precision_recall(d["y"], p))
+    yield from (ps.decision_curve(d["y"], p), ps.pool([two, two]), two.report())
+    yield from (two.thresholds(seed=1), two.get_influence(), ps.lambda_path(models[0]))
+    kernel = ps.kernel_svm("y ~ x + z", d)
+    yield ps.tune_kernel(kernel, gammas=[0.5], lambdas=[0.1], folds=3, seed=1)
+    yield ps.calibrate(ps.svm("y ~ x", d, lam=0.1), seed=1)
+    yield ps.compare_roc(d["y"], p, one.decision_function())
+    yield ps.compare_solvers(models[0], {"one": ps.Optimum()}, runs=1, seed=1)
 
 
+@pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 def test_answers_name_what_an_object_has():
     """An answer that names another name that is not there would be asked in turn."""
     sections, names = [foreign_names.table()["names"]], set()
@@ -89,6 +99,53 @@ def test_answers_name_what_an_object_has():
                 assert {*named.findall(answer)} <= own, (type(owner), name, answer)
             for attribute in re.findall(r"\bps\.([a-z]\w*)", answer):
                 assert hasattr(ps, attribute), (name, answer)
+
+
+def texts_of(part):
+    """All keys of a table and of the tables in it: what is to be written."""
+    for key, inner in part.items():
+        yield key
+        if isinstance(inner, dict):
+            yield from texts_of(inner)
+
+
+def test_all_that_any_answer_offers_exists(objects):
+    """Anywhere in the table, not at the beginning of an answer alone."""
+    of_plot = {f"plot.{name}" for name in dir(objects["result"].plot)}
+    known = {"result": {*dir(objects["result"]), *dir(objects["kernel"]), *of_plot}}
+    known |= {
+        name: {*dir(ps), "__version__", "sklearn"} for name in ("ps", "pegasos_stats")
+    }
+    for name in ("model", "confusion", "validation", "path"):
+        known[name] = {*dir(objects[name])}
+    kinds = sk.SVMClassifier, sk.KernelSVMClassifier, objects["classifier"]
+    known["classifier"] = {"support_", "n_support_"}.union(*map(dir, kinds))
+    offered = re.compile(rf"(?<![\w.\"'])({'|'.join(known)})\.(plot\.\w+|\w+)")
+    found = [
+        (owner, name, text)
+        for text in texts_of(foreign_names.table())
+        for owner, name in offered.findall(text)
+    ]
+    assert len(found) > 300
+    assert [each for each in found if each[1] not in known[each[0]]] == []
+
+
+def test_no_answer_denies_what_there_is(objects):
+    """Neither an attribute, nor an option, of what the answer is about."""
+    table = foreign_names.table()
+    for called, part in table["names"].items():
+        own = {*dir(objects[called])} if called in objects else set()
+        for instead, names in part.items() if isinstance(part, dict) else ():
+            if instead.startswith("not offered"):
+                assert not own & {*names.split()}, (called, instead)
+    for calls, part in table["options"].items():
+        for call in calls.split() if isinstance(part, dict) else ():
+            function = getattr(ps, call, getattr(type(objects["result"]), call, None))
+            is_call = callable(function)
+            options = {*inspect.signature(function).parameters} if is_call else set()
+            for instead, names in part.items():
+                if instead.startswith("not offered"):
+                    assert not options & {*names.split()}, (call, instead)
 
 
 def is_answer(answer, instead):

@@ -319,7 +319,7 @@ class KernelSVM(Model):
             columns=self._columns,
             seconds=time.perf_counter() - began,
             counted=self.counted,
-            model=model,
+            full_model=model,
             offsets=None,
         )
 

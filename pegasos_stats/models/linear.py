@@ -648,7 +648,7 @@ class LinearModel(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             unread=unread_columns(self.design, lines),
-            model=None if streamed else model,
+            full_model=None if streamed else model,
             offsets=self.offsets,
         )
         if reads is not None:

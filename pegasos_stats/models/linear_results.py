@@ -591,7 +591,8 @@ class LinearResults(Results):
                     "groups= are of rows, which a loaded fit does not hold."
                 )
             # The model holds the data, of which a column may be named.
-            known = None if self.model is None else self.model._sample.lines
+            model = self.full_model
+            known = None if model is None else model._sample.lines
             found = (known or self.lines).groups(groups)
         elif not options.goes_with_groups(cov_type):
             found = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -37,6 +37,7 @@ from pegasos_stats.data.weights import (
 from pegasos_stats.errors import (
     ColumnError,
     DataError,
+    MissingAttributeError,
     OptionError,
     counted,
     listing,
@@ -99,6 +100,30 @@ class LaterMethod(Generic[Found]):
         return function if found is None else MethodType(function, found)
 
 
+@dataclass(frozen=True)
+class NamesOfModel:
+    """Names of the columns of a model whose rows are not in memory.
+
+    Attributes
+    ----------
+    exog_names : list of str
+        Of all coefficients, as tables of statsmodels ask for them.
+    endog_names : str
+        Of the outcome.
+    """
+
+    exog_names: list[str]
+    endog_names: str
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise MissingAttributeError(
+            f"The model has no {name!r} without its rows, which are not in memory (a "
+            "loaded fit, or rows in files); build it from the data."
+        )
+
+
 @suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Results(DisplayedBySummary, ABC):
@@ -128,8 +153,8 @@ class Results(DisplayedBySummary, ABC):
         Run time of the fit.
     counted : Counts or None
         Counts of the rows, if ``freq_weights=`` was given.
-    model : Model or None
-        What was fitted; None for a loaded fit.
+    full_model : Model or None
+        What was fitted, with its rows; None for a loaded fit, and of rows in files.
     """
 
     problem: Problem
@@ -144,7 +169,7 @@ class Results(DisplayedBySummary, ABC):
     refinement: Optimum | None = None
     seconds: float | None = None
     counted: Counts | None = None
-    model: "Model | None" = None
+    full_model: "Model | None" = None
 
     thresholds = cast(
         "LaterMethod[Thresholds]",
@@ -158,8 +183,16 @@ class Results(DisplayedBySummary, ABC):
     @property
     def lambda_path(self) -> "LambdaPath | None":
         """The path that chose lambda, with ``lam="cv"``; None of a loaded fit."""
-        chosen = self.problem.lam_rule == "cv" and self.model is not None
-        return self.model._path if chosen and self.model is not None else None
+        chosen = self.problem.lam_rule == "cv" and self.full_model is not None
+        return self.full_model._path if chosen and self.full_model is not None else None
+
+    @property
+    def model(self) -> "Model | NamesOfModel":
+        """The model; of a loaded fit, or of rows in files, names of its columns."""
+        if self.full_model is not None:
+            return self.full_model
+        names = ["Intercept"] * self.problem.intercept + list(self.design.names)
+        return NamesOfModel(names, str(self.coding.name))
 
     @property
     def intercept(self) -> float:
@@ -831,7 +864,7 @@ def light(result: "Results") -> "Results":
     few = replace(problem, X=X, y=y, weights=None, offset=offset)
     vars(few)["prior_shift"] = problem.prior_shift
     solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
-    return replace(result, problem=few, solution=solution, index=index, model=None)
+    return replace(result, problem=few, solution=solution, index=index, full_model=None)
 
 
 def of_blocks(

@@ -125,7 +125,7 @@ def without_rows(result: Results) -> Results:
     near = vars(result).get("shortfall", OptimalityBounds.certified(result.certificate))
     kept = {"training_table": table, "shortfall": near}
     known = {n: kept[n] if n in kept else getattr(result, n) for n in names}
-    others: dict[str, Value] = {"index": index, "model": None}
+    others: dict[str, Value] = {"index": index, "full_model": None}
     if isinstance(result, LinearResults):
         if not result.has_covariance and _is_quick(result):
             with suppress(TooLongError):
@@ -516,7 +516,11 @@ codec.RULES |= {
     "KernelFunction": Rule(of_kernel),
     "KernelProblem": PROBLEM,
     "KernelResults": Rule(
-        of_kernel_fit, f"{FIT}, solution.counts n", without_rows, COMPUTED
+        of_kernel_fit,
+        f"{FIT}, solution.counts n",
+        without_rows,
+        COMPUTED,
+        gone=("model",),
     ),
     "KernelSolution": Rule(shapes="counts n, dual n, g n"),
     "LabelCoding": Rule(of_coding),
@@ -525,6 +529,7 @@ codec.RULES |= {
         f"{FIT}, solution.beta p, design.names p, constants p",
         without_rows,
         (*COMPUTED, *COMPUTED_LINEAR, "estimated", "profiled", "_profiled_original"),
+        gone=("model",),
         gone_arrays=("_spread",),
     ),
     "MissingRows": Rule(

@@ -471,7 +471,7 @@ def thresholds(
     >>> bool(chosen < usual)
     True
     """
-    problem, model = result.problem, result.model
+    problem, model = result.problem, result.full_model
     usual = float(thresholded(np.zeros(1), problem)[0])  # where the score is 0
     scale = scale_of(problem)
     rule = ThresholdRule.of(metric, cost, positive, result.coding, scale, usual)

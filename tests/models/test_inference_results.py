@@ -160,7 +160,7 @@ def test_few_rows_to_a_coefficient_are_named(rows):
     assert [note.severity for note in found] == ["warning"] * (rows == 69)
 
 
-def test_tables_of_statsmodels_take_a_fit():
+def test_tables_of_statsmodels_take_a_fit(tmp_path):
     """Beside one of its own, with the numbers of both alike."""
     data = pd.DataFrame(np.random.default_rng(1).normal(size=(200, 2)), columns=[*"ab"])
     data["y"] = (data["a"] + np.random.default_rng(2).normal(size=200) > 0).astype(int)
@@ -171,6 +171,14 @@ def test_tables_of_statsmodels_take_a_fit():
     assert first == second
     assert ours.model.exog_names == theirs.model.exog_names
     assert ours.model.endog_names == theirs.model.endog_names == "y"
+    ps.save(ours, tmp_path / "fit.model")
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    rows = ps.logit("y ~ a + b", ps.scan(tmp_path / "rows.csv"))
+    for fit in (ps.load(tmp_path / "fit.model"), rows.fit(cov_type="nonrobust")):
+        same = summary_col([fit, theirs]).tables[0].T.to_numpy().tolist()
+        assert same == [second[: len(same[0])]] * 2
+        with pytest.raises(ps.errors.MissingAttributeError, match="not in memory"):
+            fit.model.fit()
 
 
 def test_names_of_patsy_are_looked_up():

@@ -300,7 +300,7 @@ def test_json_of_another_form_is_refused(place, value, small, tmp_path):
 
 
 # Fields that need not be there.
-DEFAULTS = {"trace", "refinement", "seconds", "counted", "model", "errors_by"}
+DEFAULTS = {"trace", "refinement", "seconds", "counted", "full_model", "errors_by"}
 DEFAULTS |= {"groups", "lines", "unread", "estimated", "null_space"}
 
 
