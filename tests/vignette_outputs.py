@@ -12,17 +12,19 @@ from decimal import Decimal
 from execute import code_cells, figure_of, missing_needs, needs
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?(?![\w.]|-\d)")
+TAG = re.compile(r"<style.*?</style>|<[^>]*>", re.DOTALL)
 NEGLIGIBLE = Decimal("1e-6")
 DIGITS = 6  # printed in a cell that is not exact
 
 
 def printed(cell):
-    """Text of a cell's outputs, without that of its figures."""
+    """Text of a cell's outputs, as text and as a table, without that of figures."""
     parts = []
     for output in cell.outputs:
         data = output.get("data", {})
         if not figure_of(output):
             parts.append(output.get("text") or data.get("text/plain", ""))
+            parts.append(TAG.sub(" ", data.get("text/html", "")))
     return "".join(parts)
 
 
