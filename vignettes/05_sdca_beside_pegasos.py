@@ -112,7 +112,7 @@ models = {
 }
 studies = {
     name: ps.compare_solvers(
-        model, solvers, runs=3, test=(test.kind, data[name][1]), seed=443
+        model, solvers, runs=2, test=(test.kind, data[name][1]), seed=443
     )
     for name, model in models.items()
 }
@@ -222,7 +222,7 @@ def epochs_to_minimum(lam):
         "SDCA": ps.SDCA(epochs=50, tol=0.0),
         "Pegasos": ps.Pegasos.minibatch(epochs=50, batch_size=2),
     }
-    study = ps.compare_solvers(model, pair, runs=3, seed=443)
+    study = ps.compare_solvers(model, pair, runs=2, seed=443)
     near = cell_study.time_within(study, WITHIN)
     return near.groupby("solver", observed=True)["epoch"].median()
 

@@ -23,7 +23,9 @@ import os
 import shutil
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -64,13 +66,18 @@ def main() -> None:
         known = ", ".join(path.stem for path in sources())
         sys.exit(f"execute.py: there is no such vignette; there are {known}.")
     options.output.mkdir(parents=True, exist_ok=True)
-    for path in chosen:
-        began = time.monotonic()
-        written = options.output / f"{path.stem}.ipynb"
-        notebook = executed(path)
-        nbformat.write(notebook, written)
-        write_picture(notebook, options.output / f"pictures/{path.stem[:2]}.png")
-        print(f"{written}  {time.monotonic() - began:.0f} s")
+    with ProcessPoolExecutor(min(len(chosen), os.cpu_count() or 1)) as pool:
+        for line in pool.map(write, chosen, repeat(options.output)):
+            print(line, flush=True)
+
+
+def write(source: Path, folder: Path) -> str:
+    """Execute a vignette and write its notebook; return a line that says so."""
+    began = time.monotonic()
+    notebook, path = executed(source), folder / f"{source.stem}.ipynb"
+    nbformat.write(notebook, path)
+    write_picture(notebook, folder / f"pictures/{source.stem[:2]}.png")
+    return f"{path}  {time.monotonic() - began:.0f} s"
 
 
 def sources() -> list[Path]:
