@@ -344,10 +344,17 @@ def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
     return names
 
 
-def check_is_text(path: str, begin: bytes, encoding: str = "utf-8") -> None:
-    """Raise `DataError` for a file whose first bytes are those of another format."""
+def check_is_text(
+    path: str, begin: bytes, encoding: str = "utf-8", by_block: bool = False
+) -> None:
+    """Raise `DataError` for a file whose first bytes are those of another format.
+
+    A file that is read `by_block` is in UTF-8.
+    """
     for mark, what in FORMATS.items():
         if re.match(mark, begin, re.DOTALL) and b"\0" not in "a".encode(encoding):
+            if by_block:
+                what = re.sub("read it with.*", "save it as 'CSV UTF-8'", what)
             raise not_csv(path, f"it is {what}")
 
 

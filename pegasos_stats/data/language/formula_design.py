@@ -298,9 +298,10 @@ def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousFactor, ...]:
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"age": [40, -99, 61], "x": [-99.0, -3.5, 8.0]})
+    >>> frame = pd.DataFrame({"age": [40, -99, 61], "z": [-99.0, -3.5, 8.0]})
+    >>> frame["change"] = [-99.0, -61.5, 8.0]
     >>> [(column.name, column.words) for column in coded_missing(frame)]
-    [('age', ('-99',))]
+    [('age', ('-99',)), ('z', ('-99',))]
     """
     found = []
     for name, column in frame.items():
@@ -309,9 +310,10 @@ def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousFactor, ...]:
             (low, column[column > low]),
             (high, column[column < high]),
         ):
-            is_low = code in LOW_CODES and len(others) and others.min() >= 0
-            is_high = code in HIGH_CODES and len(others) and 3 * others.max() < code
-            if is_low or (is_high and others.min() >= 0):
+            if code not in (*LOW_CODES, *HIGH_CODES) or not len(others):
+                continue
+            is_far = 3 * others.abs().max() < abs(code)
+            if is_far or (code < 0 and others.min() >= 0):
                 words = (f"{code:g}",)
                 found.append(
                     SuspiciousFactor(str(name), "codes", 0, len(column), words)

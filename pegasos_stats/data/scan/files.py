@@ -195,7 +195,7 @@ def arrow_reader(
 def csv_names(file: str) -> list[str]:
     """Names in the first line of a CSV file; columns without a name are left out."""
     with one_file.opened(file) as handle:
-        one_file.check_is_text(file, handle.read(one_file.BEGIN))
+        one_file.check_is_text(file, handle.read(one_file.BEGIN), by_block=True)
     return [name for name in csv_reader(file, {}).schema.names if name]
 
 
@@ -380,7 +380,7 @@ def reading(file: str) -> Iterator[None]:
             cure = "write it again, or leave it out"
             raise DataError(f"{text} ({reason}); {cure}.") from None
         if re.search("invalid UTF8|codec can't decode", reason):
-            reason = one_file.NOT_UTF8
+            reason = one_file.NOT_UTF8.partition(", or")[0]  # by block, no other
         raise DataError(f"{text}: {reason}.") from None
 
 
