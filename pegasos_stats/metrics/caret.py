@@ -14,8 +14,8 @@ from pegasos_stats.metrics.inputs import Mode
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import Fields
 
-DIGITS = 4  # max(3, getOption("digits") - 3) of R
-WIDTH = 80
+REPORT_DIGITS = 4  # max(3, getOption("digits") - 3) of R
+REPORT_WIDTH = 80
 
 Terms = Mapping[str, float]
 
@@ -24,7 +24,7 @@ ORIENTATION = "Rows are the actual labels, columns the predicted ones."
 GAP = ("", "")
 
 
-CARET_NAMES = {  # in caret's order; caret has no names for the others
+CARET_NAMES = {  # in caret's order; caret does not name the other statistics
     name: name.replace("_", " ").title()
     for name in (
         *("accuracy", "kappa", "accuracy_low", "accuracy_high"),
@@ -76,18 +76,19 @@ def label_of(name: str) -> str:
 class ConfusionReport(tables.Displayed):
     """A confusion table with all its statistics: ``print()`` shows text.
 
-    Made by `ConfusionMatrix.summary`.
+    Returned by `ConfusionMatrix.summary`.
 
     Attributes
     ----------
     table : DataFrame
     sentences : sequence of str
-        Errors and rows left out, in words.
+        Lines about misclassified and excluded rows.
     overall : mapping of name to number
     classes : mapping of label to a mapping of name to number
-        One class, the positive one, or each of more than two.
+        The positive class or, with more than two levels, every class.
     intervals : mapping of name to Interval
-        Of new rows: of kappa and the like, and of the rates of the positive class.
+        Intervals of kappa and other statistics, and of the rates of the positive class;
+        empty if the rows are not new.
     mode : "sens_spec", "prec_recall" or "everything"
     notes : sequence of str
     """
@@ -106,7 +107,7 @@ class ConfusionReport(tables.Displayed):
         return "\n".join([*head, "", *self._statistics()])
 
     def to_html(self) -> str:
-        """The table in HTML, the statistics as a table too; of many levels as text."""
+        """HTML tables; with more than two levels the statistics are text."""
         return self._repr_html_()
 
     def _parts(self) -> Sequence[tables.Part]:
@@ -124,7 +125,7 @@ class ConfusionReport(tables.Displayed):
     __str__ = __repr__ = as_text
 
     def _statistics(self) -> list[str]:
-        """Write the statistics as caret does, then those that caret does not have."""
+        """Write the statistics in caret's layout, then those that caret lacks."""
         overall, further = overall_fields(self.overall), self._further()
         if len(self.classes) > 1:
             by_class = class_columns(self.classes, self.mode)
@@ -137,7 +138,7 @@ class ConfusionReport(tables.Displayed):
             lines = colons([*overall, *own, ("'Positive' Class", str(positive))])
             lines += ["", *colons(further)]
         for note in self.notes:
-            lines += ["", *wrap(note, WIDTH - 1, subsequent_indent="    ")]
+            lines += ["", *wrap(note, REPORT_WIDTH - 1, subsequent_indent="    ")]
         return lines
 
     def _further(self) -> list[tuple[str, str]]:
@@ -148,22 +149,22 @@ class ConfusionReport(tables.Displayed):
             "log_loss": "Log Loss",
             "brier_score": "Brier Score",
         }
-        found = [
+        fields = [
             (label, rounded(self.overall[name]))
             for name, label in names.items()
             if name in self.overall
         ]
         for name in shown_terms(self.intervals, self.mode):
             label = names.get(name) or label_of(name)
-            found.append((f"{label} 95% CI", written_interval(self.intervals[name])))
-        return found
+            fields.append((f"{label} 95% CI", written_interval(self.intervals[name])))
+        return fields
 
 
 def overall_fields(terms: Terms) -> list[tuple[str, str]]:
-    """Return names and values of the table's statistics, with the gaps of caret."""
+    """Return names and values of the table's statistics, with caret's blank lines."""
     limits = Interval(terms["accuracy_low"], terms["accuracy_high"])
     p_values = [terms["accuracy_p_value"], terms["mcnemar_p_value"]]
-    above, mcnemar = format_pval(p_values, DIGITS)
+    above, mcnemar = format_pval(p_values, REPORT_DIGITS)
     return [
         ("Accuracy", rounded(terms["accuracy"])),
         ("95% CI", written_interval(limits)),
@@ -179,7 +180,7 @@ def overall_fields(terms: Terms) -> list[tuple[str, str]]:
 def class_fields(terms: Terms, mode: Mode) -> list[tuple[str, str]]:
     """Return names and values of one class, all with the same precision."""
     names = shown_terms(terms, mode)
-    values = r_format([terms[name] for name in names], DIGITS)
+    values = r_format([terms[name] for name in names], REPORT_DIGITS)
     return [(label_of(n), value) for n, value in zip(names, values, strict=True)]
 
 
@@ -204,7 +205,7 @@ def class_columns(classes: Mapping[object, Terms], mode: Mode) -> list[str]:
     for column in columns:
         room -= len(column[0]) + 1
         if room < 0:
-            room = WIDTH - stub_width - len(column[0]) - 1
+            room = REPORT_WIDTH - stub_width - len(column[0]) - 1
             lines += (block := [stub.ljust(stub_width) for stub in stubs])
             start = len(lines) - len(block)
         for row, cell in enumerate(column):
@@ -213,13 +214,16 @@ def class_columns(classes: Mapping[object, Terms], mode: Mode) -> list[str]:
 
 
 def _column(label: object, terms: Terms, names: Sequence[str]) -> list[str]:
-    cells = [f"Class: {label}", *r_format([terms[name] for name in names], DIGITS)]
+    cells = [
+        f"Class: {label}",
+        *r_format([terms[name] for name in names], REPORT_DIGITS),
+    ]
     width = max(map(len, cells))
     return [cell.rjust(width) for cell in cells]
 
 
 def colons(fields: Fields) -> list[str]:
-    """Write names before a column of colons, and values after it.
+    """Write names and values, with the colons in one column.
 
     Examples
     --------
@@ -232,7 +236,7 @@ def colons(fields: Fields) -> list[str]:
 
 def rounded(value: float) -> str:
     """Write a number as R's ``paste(round(x, 4))``."""
-    return r_number(r_round(value, DIGITS))
+    return r_number(r_round(value, REPORT_DIGITS))
 
 
 def written_interval(interval: Interval) -> str:
@@ -240,14 +244,14 @@ def written_interval(interval: Interval) -> str:
     return f"({rounded(interval.low)}, {rounded(interval.high)})"
 
 
-SMALLEST = 2.220446049250313e-16  # .Machine$double.eps
+MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
 
 
 def r_round(x: float, digits: int) -> float:
     """Round to a number of decimals, as R does since 4.0.
 
-    Of the two neighbours with so many decimals the nearer one as a double; halfway the
-    one whose last digit is even.
+    Return the nearer of the two neighbours with `digits` decimals, compared as
+    doubles. A tie goes to the neighbour whose last digit is even.
 
     Examples
     --------
@@ -260,15 +264,15 @@ def r_round(x: float, digits: int) -> float:
     below = math.floor(x * scale)
     low, high = below / scale, math.ceil(x * scale) / scale
     nearer = (high - x) - (x - low)
-    found = low if nearer > 0 or (nearer == 0 and below % 2 == 0) else high
-    return math.copysign(found, x)
+    nearest = low if nearer > 0 or (nearer == 0 and below % 2 == 0) else high
+    return math.copysign(nearest, x)
 
 
 def r_format(values: Sequence[float], digits: int) -> list[str]:
     """Write numbers to one common precision and width, as ``format(x, digits)``.
 
-    The precision is the smallest with which every number has at least `digits`
-    significant ones, trailing zeros aside; NaN is written NA.
+    The precision is the smallest that shows at least `digits` significant digits of
+    every number, not counting trailing zeros. NaN is written NA.
 
     Examples
     --------
@@ -313,7 +317,7 @@ def format_pval(values: Sequence[float], digits: int) -> list[str]:
     >>> format_pval([1e-140, 0.2109], 4), format_pval([0.0, 0.0], 4)
     (['<2e-16', '0.2109'], ['< 2.2e-16', '< 2.2e-16'])
     """
-    shown = [p for p in values if p >= SMALLEST]
+    shown = [p for p in values if p >= MACHINE_EPSILON]
     fixed = [p for p in shown if p >= 1e-4]
     tiny = [p for p in shown if p < 1e-4]
     texts = dict(zip(fixed, r_format(fixed, digits), strict=True))
@@ -323,12 +327,12 @@ def format_pval(values: Sequence[float], digits: int) -> list[str]:
 
 
 def _below(others: Sequence[str], digits: int) -> str:
-    """Write a p-value below `SMALLEST`, such as ``<2e-16``, to fit in with `others`."""
+    """Write ``<2e-16`` for p-values below `MACHINE_EPSILON`, as wide as `others`."""
     width = _width(others)
     if others and digits > 1 and digits + 6 > width:
         digits = max(1, width - 7)
-    apart = "" if digits == 1 and width <= 6 else " "
-    return f"<{apart}{r_format([SMALLEST], digits)[0]}"
+    space = "" if digits == 1 and width <= 6 else " "
+    return f"<{space}{r_format([MACHINE_EPSILON], digits)[0]}"
 
 
 def _significant(x: float, digits: int) -> tuple[int, int]:

@@ -30,7 +30,7 @@ from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import (
-    BLOCK,
+    BLOCK_ROWS,
     PairShares,
     area_under_curve,
     brier_score,
@@ -49,7 +49,7 @@ TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error
 
 Source = Literal["new", "training", "partly training", "out of fold", "weighted"]
 
-# Why rows say nothing certain of new ones, by where they come from.
+# Why there is no inference for new rows, by the source of the rows.
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
     "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
@@ -59,13 +59,13 @@ NO_INFERENCE: dict[Source, str] = {
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
 
 
-MOST_ERRORS = 100_000  # misclassified rows that a table of several blocks lists
+MOST_ERRORS = 100_000  # misclassified rows listed by a table of several blocks
 NO_ROWS = "no row has both an actual and a predicted label"
 NO_DIVISOR = "their divisor is 0"
 
 
 def overall_terms(counts: Counts, tested: bool = True) -> dict[str, float]:
-    """Compute the statistics of the whole table, by name; limits and tests if `tested`.
+    """Compute the statistics of the table by name; limits and tests if `tested`.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def class_terms(
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ScoredLabels:
-    """Actual labels of the rows, with their scores, their probabilities or both.
+    """Actual labels of the rows, with scores, probabilities or both.
 
     Attributes
     ----------
@@ -124,8 +124,8 @@ class ScoredLabels:
     probabilities : float64 array, shape (n, k), optional
     weights : float64 array, shape (n,), optional
     shift : float, optional
-        Of the log odds of a logistic fit, which are the scores less it, where these
-        stand for the probabilities.
+        Scores less `shift` are the log odds of a logistic fit; they replace
+        `probabilities`.
     """
 
     codes: Codes
@@ -135,7 +135,7 @@ class ScoredLabels:
     shift: float | None = None
 
     def probability(self, position: int) -> Vector | None:
-        """Probabilities of one of two levels; None if there are none."""
+        """Return the probabilities of one of two levels, or None."""
         if self.shift is None or self.scores is None:
             return (
                 None if self.probabilities is None else self.probabilities[:, position]
@@ -146,29 +146,29 @@ class ScoredLabels:
         return np.asarray(expit(odds if position else -odds))
 
     def terms(self, pooled: bool = False) -> dict[str, float]:
-        """Area under the ROC curve, log loss and Brier score, as far as data are given.
+        """Compute area under the ROC curve, log loss and Brier score, if data allow.
 
-        Rows without an actual label, a score or a probability are left out. A score
-        of exactly 0, which leaves the predicted label open, counts as any other. The
-        area is called ``auc_pooled`` where the scores are those of several fits.
+        Rows without an actual label, a score or a probability are excluded. Rows with a
+        score of exactly 0, which have no predicted label, are included. The area is
+        called ``auc_pooled`` if the scores come from several fits.
         """
-        found = {}
+        statistics = {}
         if self.scores is not None:
             name = "auc_pooled" if pooled else "auc"
-            found[name] = area_under_curve(*self._used(self.scores))
+            statistics[name] = area_under_curve(*self._used(self.scores))
         if self.shift is not None:
-            return found | self._losses_by_blocks()
+            return statistics | self._losses_by_blocks()
         if self.probabilities is not None:
             used = self._used(self.probabilities)
-            found["log_loss"] = log_loss(*used)
-            found["brier_score"] = brier_score(*used)
-        return found
+            statistics["log_loss"] = log_loss(*used)
+            statistics["brier_score"] = brier_score(*used)
+        return statistics
 
     def _losses_by_blocks(self) -> dict[str, float]:
-        """Log loss and Brier score, with the probabilities of some rows at a time."""
+        """Compute log loss and Brier score in blocks of rows."""
         total, sums = 0.0, np.zeros(2)
-        for first in range(0, len(self.codes), BLOCK):
-            some = self._rows(slice(first, first + BLOCK))
+        for first in range(0, len(self.codes), BLOCK_ROWS):
+            some = self._rows(slice(first, first + BLOCK_ROWS))
             both = [some.probability(position) for position in (0, 1)]
             codes, p, weights = some._used(np.stack(both, axis=1))  # type: ignore[arg-type]
             weight = len(codes) if weights is None else weights.sum()
@@ -180,7 +180,7 @@ class ScoredLabels:
         return {name: ratio(of_all, total) for name, of_all in losses}
 
     def _rows(self, some: slice) -> "ScoredLabels":
-        """Some of the rows."""
+        """Return a slice of the rows."""
         assert self.scores is not None
         weights = None if self.weights is None else self.weights[some]
         return replace(
@@ -188,22 +188,22 @@ class ScoredLabels:
         )
 
     def pairs(self) -> PairShares:
-        """How often scores order a pair of rows right; NaN without scores."""
+        """Return shares of pairs that scores order correctly; NaN without scores."""
         if self.scores is None:
             return PairShares(math.nan, math.nan)
         return shares_of_pairs(*self._used(self.scores))
 
     def area_limits(self, level: float = 0.95) -> Interval:
-        """DeLong's interval of the area on the logit scale; NaN without scores."""
+        """Return DeLong's interval of the area on the logit scale; NaN if no scores."""
         if self.scores is None:
             return NONE
         codes, scores, _ = self._used(self.scores)
         return intervals.auc_interval(codes, scores, level)
 
     def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
-        """Codes, values and weights of the rows with a level and a value.
+        """Return codes, values and weights of the rows with a level and a value.
 
-        Scores without weights are not copied: rows without both have the code -1.
+        Scores without weights are not copied: incomplete rows get the code -1.
         """
         missing = np.isnan(values.reshape(len(values), -1)).any(axis=1)
         if values.ndim == 1 and self.weights is None:
@@ -213,11 +213,11 @@ class ScoredLabels:
         return self.codes[used], values[used], weights
 
 
-Term = tuple[str, object]  # a name, and the class or None
+Term = tuple[str, object]  # name of the statistic, and the class or None
 
 
 class Statistics(pd.Series):
-    """Statistics by name, which answers for names that it does not have.
+    """Statistics by name; the error for an unknown name suggests another.
 
     Examples
     --------
@@ -238,19 +238,19 @@ class Statistics(pd.Series):
 class ConfusionMatrix(tables.Exported):
     """A confusion table: counts of actual against predicted labels, and statistics.
 
-    Made by `confusion` or by ``result.confusion(data)``. ``print()`` shows the table
+    Returned by `confusion` and ``result.confusion(data)``. ``print()`` shows the table
     and the error rate; ``print(matrix.summary())`` the full report in caret's layout.
 
     Attributes
     ----------
     levels : tuple
         The labels, in the order of the table.
-    counts : int64 array, shape (k, k + 1); with weights their sums, float64
+    counts : int64 array, shape (k, k + 1); with weights float64 sums of weights
         Rows are actual levels, columns predicted levels; the last column counts rows
         without a prediction.
     errors : DataFrame
-        The misclassified rows: columns ``actual`` and ``predicted``, on the index of
-        the data. Of files that are read in several blocks the first 100,000.
+        Misclassified rows: columns ``actual`` and ``predicted``, with the index of the
+        data. Only the first 100,000 if files are read in several blocks.
     n_unlabelled : int
         Rows without an actual label, which are not counted.
     choices : Choices
@@ -258,10 +258,10 @@ class ConfusionMatrix(tables.Exported):
     scored : ScoredLabels, optional
         Scores and probabilities of the rows.
     source : "new", "training", "partly training", "out of fold" or "weighted"
-        Origin of the rows. Intervals, p-values and tests are given only for unweighted
-        rows that a single fit has not seen; otherwise they are NaN.
+        Source of the rows. Intervals, p-values and tests are NaN unless the rows are
+        unweighted and not training data of the fit.
     n_seen : int
-        Rows that the fit has seen, where it has seen a part of them.
+        Number of training rows among the rows, if only a part are training data.
 
     Examples
     --------
@@ -296,8 +296,8 @@ class ConfusionMatrix(tables.Exported):
     def table(self) -> pd.DataFrame:
         """Counts with named axes, as R's ``table(Actual = , Predicted = )``.
 
-        All levels are included, also with zero counts. There is a column ``NA`` if some
-        rows have no prediction (``<NA>`` if a level is called NA).
+        Levels without rows are included. There is a column ``NA`` if some rows have no
+        prediction (``<NA>`` if a level is called NA).
         """
         width = len(self.levels) + (self.n_undecided > 0)
         missing = "<NA>" if "NA" in self.levels else "NA"
@@ -327,12 +327,12 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def n_errors(self) -> int:
-        """Number of rows whose predicted label is not the actual one."""
+        """Number of misclassified rows."""
         return total_of(self._square[~np.eye(len(self.levels), dtype=bool)])
 
     @property
     def error_rate(self) -> float:
-        """Errors divided by classified rows; NaN, with a warning, if there are none."""
+        """Misclassified share of classified rows; NaN, with a warning, if none."""
         if not self.n_classified:
             text = f"The error rate is not defined: {NO_ROWS}."
             warn_caller(text, UndefinedMetricWarning)
@@ -343,41 +343,41 @@ class ConfusionMatrix(tables.Exported):
     def overall(self) -> "pd.Series[float]":
         """Statistics of the whole table, from rows with actual and predicted labels.
 
-        ``accuracy`` with its exact 95% interval, ``no_information_rate`` (the share of
-        the largest actual class) and the p-value of the test that the accuracy is no
-        larger, ``kappa``, ``mcnemar_p_value`` (Bowker's test with more than two levels)
-        and ``mcc``; with scores ``auc`` (``auc_pooled`` for out-of-fold scores, which
-        come from several fits), with probabilities ``log_loss`` and ``brier_score``.
-        Undefined statistics are NaN, with a warning.
+        ``accuracy`` has its exact 95% interval and the p-value of the test that it does
+        not exceed ``no_information_rate``, the share of the largest actual class.
+        ``mcnemar_p_value`` is Bowker's test with more than two levels. ``kappa`` and
+        ``mcc`` follow; with scores ``auc`` (``auc_pooled`` for scores from several
+        fits), with probabilities ``log_loss`` and ``brier_score``. Undefined statistics
+        are NaN, with a warning.
         """
         warn_undefined(self._undefined(self._of_table), self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
     def by_class(self) -> "pd.Series[float] | pd.DataFrame":
-        """Statistics of the positive class; with more than two levels, a row per level.
+        """Statistics of the positive class or, with more than two levels, of all.
 
-        Each class is compared with all others. Predictive values are computed as in
-        caret, by Bayes' rule from the prevalence. The F measure is named after its
-        beta, as ``f1``, and is 0 if no row of the class was predicted correctly (NA in
+        Each class is compared with all others. Predictive values follow from the
+        prevalence by Bayes' rule, as in caret. The name of the F measure includes beta,
+        as in ``f1``; it is 0 if no row of the class is predicted correctly (NA in
         caret). Undefined statistics are NaN, with a warning.
         """
-        found = self._with_zeros
-        warn_undefined(self._undefined(found), self._why)
+        statistics = self._with_zeros
+        warn_undefined(self._undefined(statistics), self._why)
         if len(self.levels) > 2:
-            return pd.DataFrame(found).T.rename_axis("class")
-        return Statistics(found[self.positive], name=self.positive, dtype=float)
+            return pd.DataFrame(statistics).T.rename_axis("class")
+        return Statistics(statistics[self.positive], name=self.positive, dtype=float)
 
     def __getitem__(self, key: str) -> float:
-        """A statistic of `overall`, else of `by_class`."""
-        found = dict(self.overall)
+        """Return a statistic of `overall` or `by_class`."""
+        statistics = dict(self.overall)
         if len(self.levels) == 2:
-            found |= dict(self.by_class)
-        if key not in found:
-            raise missing_key(key, found)
-        return found[key]
+            statistics |= dict(self.by_class)
+        if key not in statistics:
+            raise missing_key(key, statistics)
+        return statistics[key]
 
-    __iter__: ClassVar[None] = None  # it is no sequence
+    __iter__: ClassVar[None] = None  # not a sequence
 
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
         """Confidence interval of the error rate.
@@ -411,9 +411,9 @@ class ConfusionMatrix(tables.Exported):
         >>> ps.confusion(["a"] * 9 + ["b"], ["a"] * 10).error_interval("wilson")
         Interval(low=0.0178..., high=0.4041...)
         """
-        found = proportion_interval(self.n_errors, self.n_classified, method, level)
+        interval = proportion_interval(self.n_errors, self.n_classified, method, level)
         if self.source not in NO_INFERENCE:
-            return found
+            return interval
         warn_undefined(["the interval"], self._why_none)
         return NONE
 
@@ -423,10 +423,10 @@ class ConfusionMatrix(tables.Exported):
         Parameters
         ----------
         method, level
-            Method and level for rates, as for `error_interval`. Intervals of kappa and
-            Matthews' correlation use Fisher's transformation, that of balanced accuracy
-            Wilson's limits, and that of the area under the ROC curve DeLong's variance
-            on the logit scale.
+            Method and level for rates, as for `error_interval`. Kappa and Matthews'
+            correlation use Fisher's transformation; balanced accuracy uses Wilson's
+            limits. The area under the ROC curve uses DeLong's variance on the logit
+            scale.
 
         Returns
         -------
@@ -447,17 +447,17 @@ class ConfusionMatrix(tables.Exported):
         rows = [
             (*term, estimates[term], *interval)
             for term, interval in limits.items()
-            if term[0] != "recall"  # sensitivity by another name
+            if term[0] != "recall"  # the same as sensitivity
         ]
         return _frame(rows, COLUMNS[:-1])
 
     def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
-        """All statistics, one per row, with the columns of broom's ``tidy``.
+        """Return all statistics, one per row, with the columns of broom's ``tidy``.
 
         Parameters
         ----------
         method, level
-            For the intervals, as for `error_interval`.
+            Method and level of the intervals, as for `error_interval`.
 
         Returns
         -------
@@ -468,8 +468,8 @@ class ConfusionMatrix(tables.Exported):
         Examples
         --------
         >>> import pegasos_stats as ps
-        >>> found = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"]).tidy()
-        >>> found["p_value"].dropna().tolist()
+        >>> statistics = ps.confusion(["a", "a", "b", "b"], ["a", "b", "b", "b"]).tidy()
+        >>> statistics["p_value"].dropna().tolist()
         [0.3125, 1.0]
         """
         limits = self._intervals(method, level)
@@ -486,13 +486,13 @@ class ConfusionMatrix(tables.Exported):
         return _frame(rows, COLUMNS)
 
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
-        """Full report in the layout of caret.
+        """Return the full report in the layout of caret.
 
         Parameters
         ----------
         mode : "sens_spec", "prec_recall" or "everything", optional
-            Which statistics of a class are printed, as in caret. By default the mode
-            given to `confusion`, else ``"sens_spec"``.
+            Printed statistics of a class, as in caret. By default the mode of
+            `confusion`, or ``"sens_spec"``.
 
         Returns
         -------
@@ -521,7 +521,7 @@ class ConfusionMatrix(tables.Exported):
                 for (name, label), interval in self._intervals().items()
                 if label is None or not several
             }
-            del limits["error_rate"], limits["accuracy"]  # they are sentences
+            del limits["error_rate"], limits["accuracy"]  # reported as sentences
         return ConfusionReport(
             self.table,
             self._sentences(),
@@ -535,8 +535,8 @@ class ConfusionMatrix(tables.Exported):
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the table as tiles with counts and their shares of the actual level.
 
-        Darker tiles have a larger share of their actual level, so rare levels are as
-        visible as frequent ones. Shares include rows without a prediction, in grey.
+        The darker a tile, the larger its share of the actual level: rare levels are as
+        visible as frequent levels. Rows without a prediction are grey tiles.
 
         Parameters
         ----------
@@ -586,11 +586,15 @@ class ConfusionMatrix(tables.Exported):
     def _overall(self) -> dict[str, float]:
         pooled = self.source == "out of fold"
         tested = self.source not in NO_INFERENCE
-        found = overall_terms(self._square, tested)
-        return found if self.scored is None else found | self.scored.terms(pooled)
+        statistics = overall_terms(self._square, tested)
+        return (
+            statistics
+            if self.scored is None
+            else statistics | self.scored.terms(pooled)
+        )
 
     def _positions(self) -> dict[object, tuple[int, float | None]]:
-        """Classes that have statistics: their position, and a prevalence if given."""
+        """Return position and specified prevalence of the classes with statistics."""
         labels = self.levels if len(self.levels) > 2 else (self.positive,)
         shares = self.choices.prevalence or [None] * len(labels)
         pairs = zip(labels, shares, strict=True)
@@ -605,7 +609,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def _with_zeros(self) -> dict[object, dict[str, float]]:
-        """Statistics of the classes with F measures of 0, which caret leaves open."""
+        """Statistics of the classes, with F measures of 0 where caret prints NA."""
         beta = self.choices.beta
         return {
             label: terms
@@ -618,7 +622,7 @@ class ConfusionMatrix(tables.Exported):
         }
 
     def _estimates(self) -> dict[Term, float]:
-        """All statistics: broom's three, others of the table, those of the classes."""
+        """Return all statistics: broom's three, the table's others, the classes'."""
         overall, classes = self._overall, self._with_zeros
         of_table = {
             "accuracy": overall["accuracy"],
@@ -627,20 +631,24 @@ class ConfusionMatrix(tables.Exported):
             "error_rate": ratio(self.n_errors, self.n_classified),
         }
         of_table |= {name: overall[name] for name in TERMS if name in overall}
-        found: dict[Term, float] = {(n, None): value for n, value in of_table.items()}
+        estimates: dict[Term, float] = {
+            (n, None): value for n, value in of_table.items()
+        }
         for name in next(iter(classes.values())):
-            found |= {(name, label): terms[name] for label, terms in classes.items()}
-        return found
+            estimates |= {
+                (name, label): terms[name] for label, terms in classes.items()
+            }
+        return estimates
 
     def _intervals(
         self, method: Method = "exact", level: float = 0.95
     ) -> dict[Term, Interval]:
-        """Intervals of the statistics that have one; NaN for rows that are not new."""
+        """Return the available intervals; NaN for rows that are not new."""
         intervals.check_interval(method, level)
         tested = self.source not in NO_INFERENCE
         counts = self._square if tested else np.zeros_like(self._square, dtype=np.int64)
         right, n = int(counts.trace()), int(counts.sum())
-        found: dict[Term, Interval] = {
+        limits: dict[Term, Interval] = {
             ("error_rate", None): proportion_interval(n - right, n, method, level),
             ("accuracy", None): proportion_interval(right, n, method, level),
             ("kappa", None): intervals.kappa_interval(counts, level),
@@ -648,34 +656,34 @@ class ConfusionMatrix(tables.Exported):
         }
         if "auc" in self._overall and self.scored is not None:
             area = self.scored.area_limits(level) if tested else NONE
-            found["auc", None] = area
+            limits["auc", None] = area
         for label, (at, share) in self._positions().items():
             of_class = intervals.class_intervals(counts, at, share, method, level)
             terms = self._classes[label]
-            found |= {
+            limits |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
                 for name, interval in of_class.items()
             }
-        return found
+        return limits
 
     @property
     def _of_table(self) -> dict[object, dict[str, float]]:
         return {None: self._overall}
 
     def _undefined(self, terms: Mapping[object, Mapping[str, float]]) -> list[str]:
-        """Names of statistics that are NaN, but for those of rows that are not new.
+        """Return names of undefined statistics, except inference without new rows.
 
         Parameters
         ----------
         terms : mapping
-            Those of classes, by label; of the table by None.
+            Statistics of classes by label, of the table by None.
         """
         by_design = INFERRED if self.source in NO_INFERENCE else ()
         several = len(self.levels) > 2
         return [
             f"{label}: {name}" if several and label is not None else name
-            for label, found in terms.items()
-            for name, value in found.items()
+            for label, statistics in terms.items()
+            for name, value in statistics.items()
             if math.isnan(value) and name not in by_design
         ]
 
@@ -686,28 +694,30 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def _why_none(self) -> str:
-        """Why nothing is inferred from rows that are not new."""
+        """Why there is no inference from rows that are not new."""
         share = 100.0 * ratio(self.n_seen, self.n_classified)
         return NO_INFERENCE[self.source].format(self.n_seen, share)
 
     def _sentences(self) -> list[str]:
-        """The errors with their rate and its intervals, and the rows left out."""
-        weighed = ", by weight" if self.source == "weighted" else ""
-        errors, known = self.n_errors, self.n_classified
-        lines = [f"Misclassified  {amount(errors)} of {amount(known)}{weighed}"]
-        if known:
-            lines.append(f"Error rate     {errors / known:.4f}")
+        """Return lines on misclassified rows, error rate, interval, excluded rows."""
+        by_weight = ", by weight" if self.source == "weighted" else ""
+        errors, n = self.n_errors, self.n_classified
+        lines = [f"Misclassified  {amount(errors)} of {amount(n)}{by_weight}"]
+        if n:
+            lines.append(f"Error rate     {errors / n:.4f}")
             if self.source in NO_INFERENCE:
                 lines.append(f"No interval    {self._why_none}")
             else:
                 exact, wilson = (
-                    "[{:.4f}, {:.4f}]".format(*proportion_interval(errors, known, each))
-                    for each in intervals.METHODS
+                    "[{:.4f}, {:.4f}]".format(*proportion_interval(errors, n, method))
+                    for method in intervals.METHODS
                 )
                 lines.append(f"95% interval   {exact} exact, {wilson} Wilson")
         if undecided := self.n_undecided:
             rows = (
-                f"weight {amount(undecided)}" if weighed else counted(undecided, "row")
+                f"weight {amount(undecided)}"
+                if by_weight
+                else counted(undecided, "row")
             )
             lines.append(
                 f"NA             {rows} without a prediction, not in the error rate"
@@ -715,13 +725,13 @@ class ConfusionMatrix(tables.Exported):
         if self.n_unlabelled:
             left_out = counted(self.n_unlabelled, "row")
             lines.append(f"Left out       {left_out} without an actual label")
-            if not undecided:  # as if their order were caret's
+            if not undecided:  # hint for the argument order of caret
                 lines[-1] += "; actual labels come first"
         return lines
 
 
 def amount(count: float) -> str:
-    """A number of rows, or their weight to six digits.
+    """Write a number of rows, or their weight with six digits.
 
     Examples
     --------
@@ -732,7 +742,7 @@ def amount(count: float) -> str:
 
 
 def _frame(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFrame:
-    """Make a frame in which labels keep their types beside missing ones."""
+    """Return a frame in which missing labels do not change the type of the others."""
     labels = pd.Series([row[1] for row in rows], dtype=object)
     return pd.DataFrame(rows, columns=columns).assign(**{"class": labels})
 
@@ -761,39 +771,39 @@ def confusion(
     Parameters
     ----------
     actual : Series or array, shape (n,)
-        Labels; rows with a missing one are left out and counted.
+        Actual labels. Rows with a missing label are excluded and counted.
     predicted : Series or array, shape (n,)
-        Predicted labels; missing ones are counted in a separate column and enter no
-        statistic.
+        Predicted labels. Missing labels are counted in a separate column and excluded
+        from the statistics.
     positive : label, optional
         Positive class of two levels, for sensitivity and similar statistics; by default
-        the second level. With more levels each is compared with all others.
+        the second level. With more levels each level is compared with all others.
     levels : sequence, optional
-        The labels in the order of the table. By default those in the data: categories
+        Labels in the order of the table; by default the labels in the data: categories
         in their order, otherwise sorted values.
     scores : Series or array, shape (n,), optional
-        Scores that are larger for the second of two levels, as from
-        ``decision_function()``; used for the area under the ROC curve.
+        Scores from ``decision_function()`` for the area under the ROC curve; larger
+        scores indicate the second of two levels.
     probabilities : DataFrame or array, shape (n, k) or (n,), optional
-        A column for each level, as from ``predict_proba()``, or the probability of the
-        second of two levels; used for log loss and Brier score.
+        Probabilities for log loss and Brier score: one column per level, as from
+        ``predict_proba()``, or the probability of the second of two levels.
     event_level : "second" or "first", optional
-        Which of two levels is the positive class, instead of `positive`; ``"first"`` is
-        caret's rule. No matter with more levels.
+        Position of the positive class, instead of `positive`; ``"first"`` is caret's
+        rule. Ignored with more than two levels.
     mode : "sens_spec", "prec_recall" or "everything", optional
         With a mode, ``print()`` shows the full report with the statistics that caret
         prints in this mode.
     prevalence : float, or dict or Series of them for more than two levels, optional
-        Prevalence of the positive class, for the predictive values; by default that of
-        the table.
+        Prevalence of the positive class, for the predictive values; by default the
+        prevalence in the table.
     beta : float, default 1.0
         Weight of recall against precision in the F measure.
     freq_weights : Series or array, shape (n,), of whole numbers; optional
-        How many rows each row stands for, as in a table of counts.
+        Number of rows that each row represents, as in a table of counts.
     weights : Series or array, shape (n,), optional
         Weight of each row, 0 or more, not rescaled. Cells are sums of weights; rates,
-        kappa, AUC and losses are weighted. Intervals and tests need numbers of rows and
-        are NaN.
+        kappa, AUC and losses are weighted. Intervals and tests are NaN because they
+        need numbers of rows.
 
     Returns
     -------
@@ -805,7 +815,7 @@ def confusion(
         If labels, scores, probabilities and counts differ in length or row labels, or
         there is no label and no `levels`.
     LabelError
-        If a label is none of `levels`, or the labels have no order.
+        If a label is not in `levels`, or the labels have no order.
     OptionError
         If an option is not allowed, not for this number of levels, or `positive` and
         `event_level` contradict each other.
@@ -836,61 +846,61 @@ def confusion(
     every: Positions | slice = slice(None)
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)
-    each = None if weights is None else _weights(weights, pairs)[every]
+    row_weights = None if weights is None else _weights(weights, pairs)[every]
     rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
     shape = (len(order), len(order) + 1)
     cells = rows[labelled], columns[labelled]  # -1 is the last column
     counts: Counts = np.zeros(shape)
-    if each is None:
+    if row_weights is None:
         counts = np.zeros(shape, dtype=np.int64)
-    np.add.at(counts, cells, 1 if each is None else each[labelled])
+    np.add.at(counts, cells, 1 if row_weights is None else row_weights[labelled])
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
-    n, known = len(index), index if has_index else None
+    n, row_index = len(index), index if has_index else None
     scored: dict[str, Any] = {}
     if scores is not None:
         if len(order) != 2:
             raise OptionError(f"scores make no sense with {len(order)} levels.")
-        scored["scores"] = inputs.numbers("scores", scores, (n,), known)[every]
+        scored["scores"] = inputs.numbers("scores", scores, (n,), row_index)[every]
     if probabilities is not None:
-        found = inputs.checked_probabilities(probabilities, order, n, known)
-        scored["probabilities"] = found[every]
+        p = inputs.checked_probabilities(probabilities, order, n, row_index)
+        scored["probabilities"] = p[every]
     return ConfusionMatrix(
         levels=tuple(order),
         counts=counts,
         errors=pairs[wrong],
         n_unlabelled=int((~labelled).sum()),
         choices=choices,
-        scored=ScoredLabels(rows, **scored, weights=each) if scored else None,
-        source="new" if each is None else "weighted",
+        scored=ScoredLabels(rows, **scored, weights=row_weights) if scored else None,
+        source="new" if row_weights is None else "weighted",
     )
 
 
 def joined_tables(
     tables: Iterable[ConfusionMatrix], shift: float | None
 ) -> ConfusionMatrix:
-    """One table of the tables of several blocks of rows, read one after the other.
+    """Combine the tables of several blocks of rows.
 
-    It holds nine bytes for each row, its score and its level, and the first
-    `MOST_ERRORS` misclassified rows. That of a single block stays as it is.
+    The result stores the score and level of each row, nine bytes per row, and the first
+    `MOST_ERRORS` misclassified rows. The table of a single block is unchanged.
 
     Parameters
     ----------
     tables : iterable of ConfusionMatrix, one or more
-        Of the same two levels, with scores.
+        Tables of the same two levels, with scores.
     shift : float or None
-        As of `ScoredLabels`.
+        Attribute of `ScoredLabels`.
     """
-    following = iter(tables)
-    first, second = next(following), next(following, None)
+    remaining = iter(tables)
+    first, second = next(remaining), next(remaining, None)
     if second is None:
         return first
     counts, n_unlabelled, room = np.zeros_like(first.counts), 0, MOST_ERRORS
     errors: list[pd.DataFrame] = []
     columns: dict[str, list[Any]] = {"codes": [], "scores": [], "weights": []}
     n = 0
-    for table in chain([first, second], following):
+    for table in chain([first, second], remaining):
         counts += table.counts
         n_unlabelled += table.n_unlabelled
         if room or not errors:
@@ -905,7 +915,7 @@ def joined_tables(
         columns["weights"].append(scored.weights)
     if first.scored is None or first.scored.weights is None:
         del columns["weights"]
-    # One after the other, each forgotten as it is joined.
+    # Blocks are released column by column, to save memory.
     joined: dict[str, Any] = {
         name: np.concatenate(columns.pop(name)) for name in [*columns]
     }
@@ -919,18 +929,18 @@ def joined_tables(
 
 
 def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
-    """What each row counts.
+    """Return the weight of each row.
 
     Raises
     ------
     DataError
-        If there is not one finite number of 0 or more for each row.
+        If weights are not one finite number of 0 or more per row.
     """
-    each = numbers_of_rows("weights", weights, pairs, pairs.index, ALLOWED)
-    missing = pairs.index[np.isnan(each)]
+    row_weights = numbers_of_rows("weights", weights, pairs, pairs.index, ALLOWED)
+    missing = pairs.index[np.isnan(row_weights)]
     if len(missing):
         raise DataError(f"weights are missing in the rows {listing(missing)}.")
-    return each
+    return row_weights
 
 
 SIDES = ("right", "wrong")
@@ -939,34 +949,34 @@ SIDES = ("right", "wrong")
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class PairedComparison(tables.Facts):
-    """Two classifiers on the same rows; made by `compare_predictions`.
+    """Two classifiers on the same rows, as `compare_predictions` returns.
 
     Attributes
     ----------
     table : DataFrame
-        Counts: rows tell whether A was right, columns whether B was right.
+        Counts: rows by whether A is right, columns by whether B is right.
     error_rate_a, error_rate_b : float
     difference : float
-        Error rate of A minus that of B; negative if A has fewer errors.
+        Error rate of A minus error rate of B; negative if A is better.
     interval : Interval
         Confidence interval of the difference, by Newcombe's method 10.
     level : float
-        Its confidence level.
+        Confidence level of `interval`.
     p_exact : float
         Two-sided exact p-value of McNemar's test that both error rates are equal.
     p_mid : float
-        Mid-p-value of the same test: its size is nearest to the nominal one, and it
+        Mid-p-value of the same test, whose size is nearest to the nominal size; it
         agrees best with the interval.
     corrected : ChiSquare
         McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
-        NaN if both are right and wrong in the same rows.
+        NaN if both misclassify the same rows.
     n_left_out : int
-        Rows without an actual label, or without one of the predictions.
+        Excluded rows: without the actual label or a prediction.
 
     Examples
     --------
-    >>> found = compare_predictions([5, 5, 6, 6], [5, 5, 6, 5], [6, 6, 6, 5])
-    >>> found.error_rate_a, found.error_rate_b, found.p_exact
+    >>> comparison = compare_predictions([5, 5, 6, 6], [5, 5, 6, 5], [6, 6, 6, 5])
+    >>> comparison.error_rate_a, comparison.error_rate_b, comparison.p_exact
     (0.25, 0.75, 0.5)
     """
 
@@ -996,7 +1006,7 @@ class PairedComparison(tables.Facts):
         return [tables.Cells(self.table, over=b, corner=a), *super()._parts()]
 
     def _facts(self) -> dict[str, str]:
-        """Error rates, their difference, and McNemar's test, in words."""
+        """Return error rates, their difference and McNemar's test as text."""
         exact, mid, corrected = (
             format_pval([p], 4)[0]
             for p in (self.p_exact, self.p_mid, self.corrected.p_value)
@@ -1030,10 +1040,10 @@ def compare_predictions(
     actual : Series or array, shape (n,)
         Labels, of two levels or more.
     predicted_a, predicted_b : Series or array, shape (n,)
-        Labels predicted by A and by B. Rows with any label missing are left out and
+        Labels predicted by A and by B. Rows with a missing label are excluded and
         counted.
     names : pair of str, default ("A", "B")
-        Names of the two in print, which must differ.
+        Printed names of the two classifiers, which must differ.
     level : float, default 0.95
         Confidence level of the interval.
 
@@ -1046,7 +1056,7 @@ def compare_predictions(
     Raises
     ------
     DataError
-        If the three differ in length or row labels, or no row has all three labels.
+        If the arrays differ in length or row labels, or no row has all three labels.
     LabelError
         If the labels have no common order.
     OptionError
@@ -1106,7 +1116,7 @@ def checked_names(names: object) -> tuple[str, str]:
 
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
-    """Count rows by whether either errs, and rows that lack a label."""
+    """Count rows by whether A and B misclassify them, and rows without a label."""
     inputs.side_by_side(*predicted)
     pairs = [inputs.side_by_side(actual, labels) for labels in predicted]
     levels = list(dict.fromkeys(v for both in pairs for v in inputs.levels_of(both)))

@@ -32,9 +32,9 @@ Levels = Sequence[Level]
 
 MODES = ("sens_spec", "prec_recall", "everything")
 EVENT_LEVELS = ("second", "first")
-SUM_TOLERANCE = 1e-6  # of the probabilities of a row
-MOST_OTHERS = 10  # predicted labels that are no actual label; more are numbers
-LARGEST_BETA = 1e100  # of the F measure; its square is a number
+SUM_TOLERANCE = 1e-6  # difference of 1 and the sum of a row of probabilities
+MOST_OTHERS = 10  # predicted labels that are not actual; more suggest scores
+LARGEST_BETA = 1e100  # of the F measure; its square is finite
 
 
 def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
@@ -43,13 +43,13 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If they are not of the same rows.
+        If the lengths or row labels differ.
     """
     left = column_of_labels(actual, "actual")
     right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
-        given = f"{len(left):,} actual and {len(right):,} predicted labels"
-        raise DataError(f"There are {given}; give a pair for each row.")
+        pair_counts = f"{len(left):,} actual and {len(right):,} predicted labels"
+        raise DataError(f"There are {pair_counts}; give a pair for each row.")
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
         raise DataError("The row labels of actual and predicted differ; align them.")
@@ -59,12 +59,12 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
 
 
 def levels_of(pairs: pd.DataFrame) -> list[Level]:
-    """Return the levels of both sides: categories in their order, else sorted values.
+    """Return the levels of both columns: categories in order, or sorted values.
 
     Raises
     ------
     OptionError
-        If more than `MOST_OTHERS` predicted levels are no actual level.
+        If more than `MOST_OTHERS` predicted levels are not actual levels.
     LabelError
         If the values have no order.
     """
@@ -72,29 +72,31 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
     for side in ("actual", "predicted"):
         if isinstance(pairs[side].dtype, pd.CategoricalDtype):
             return [plain(v) for v in pairs[side].cat.categories]
-        found = [plain(value) for value in distinct(pairs[side].dropna())]
-        others = [value for value in found if levels and value not in levels]
+        side_levels = [plain(value) for value in distinct(pairs[side].dropna())]
+        others = [value for value in side_levels if levels and value not in levels]
         if len(others) > MOST_OTHERS:
             why = f"Predicted are {listing(others)}; give labels by a threshold."
             raise OptionError(why)
-        levels += found
+        levels += side_levels
     try:
         return sorted(set(levels))
-    except Exception:  # values of others may raise what they like
-        known = list({shown(level): level for level in levels}.values())
-        raise LabelError(f"The labels {listing(known)} have no common order.") from None
+    except Exception:  # comparing values of other libraries may raise anything
+        unordered = list({shown(level): level for level in levels}.values())
+        raise LabelError(
+            f"The labels {listing(unordered)} have no common order."
+        ) from None
 
 
 def checked_levels(levels: object) -> list[Level]:
-    """Return the levels that a user gives as a list, or raise `OptionError`."""
-    found: list[Level] = []
+    """Return ``levels=`` as a list, or raise `OptionError`."""
+    labels: list[Level] = []
     if isinstance(levels, tuple | list | np.ndarray | pd.Series | pd.Index):
         several = getattr(levels, "ndim", 1) == 1
-        found = [plain(level) for level in levels] if several else []
-    if not found or not all(map(is_single, found)) or len(set(found)) < len(found):
+        labels = [plain(level) for level in levels] if several else []
+    if not labels or not all(map(is_single, labels)) or len(set(labels)) < len(labels):
         why = "is not allowed; give a list of different labels."
         raise OptionError(why, "levels", levels)
-    return found
+    return labels
 
 
 def codes_of(labels: DataColumn, levels: Levels) -> Codes:
@@ -103,7 +105,7 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
     Raises
     ------
     LabelError
-        If a label is none of the levels.
+        If a label is not one of the levels.
     """
     codes = positions(labels, levels)
     unknown = (codes < 0) & labels.notna().to_numpy(dtype=bool)
@@ -125,7 +127,7 @@ def checked_probabilities(
     Raises
     ------
     DataError
-        If they are no probabilities, or of other rows or levels.
+        If values are not probabilities, or rows or levels differ.
     """
     k = len(levels)
     if isinstance(probabilities, pd.DataFrame):
@@ -154,7 +156,7 @@ class Events(NamedTuple):
     values : float64 array, shape (n,)
         Scores or probabilities of the positive level, NaN where missing.
     negative, positive : labels
-        The other level, or words for all others where there are several.
+        The other level, or ``"not ..."`` if there are several.
     """
 
     codes: Codes
@@ -174,7 +176,7 @@ def events_of(
     positive: object = None,
     name: Literal["scores", "probabilities"] = "probabilities",
 ) -> Events:
-    """Labels and the scores or probabilities of one level, side by side.
+    """Pair labels with the scores or probabilities of one level.
 
     Parameters
     ----------
@@ -189,7 +191,7 @@ def events_of(
     Raises
     ------
     DataError
-        If they are not of the same rows, or not numbers.
+        If the rows differ, or the values are not numbers.
     OptionError
         If there are not two levels, or `positive` is not one of them.
 
@@ -206,9 +208,9 @@ def events_of(
     if frame is None:
         levels = factor_levels(labels.dropna(), "actual")
     else:
-        known = list(map(plain, distinct(labels.dropna())))
-        levels = checked_levels(levels_named(frame.columns, known))
-        codes_of(labels, levels)  # refuses labels that have no column
+        actual_levels = list(map(plain, distinct(labels.dropna())))
+        levels = checked_levels(levels_named(frame.columns, actual_levels))
+        codes_of(labels, levels)  # raises for labels without a column
     if len(levels) != 2 and (frame is not None or positive is None):
         error = DataError if len(levels) == 1 else OptionError
         raise error(f"There are the levels {listing(levels) or 'none'}; give two.")
@@ -216,17 +218,17 @@ def events_of(
     others = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
     if name == "scores" and frame is None:
-        found = numbers(name, values, (len(pairs),), pairs.index)
+        positive_values = numbers(name, values, (len(pairs),), pairs.index)
     else:
         pair = [None, at] if frame is None else levels
         both = checked_probabilities(values, pair, len(pairs), pairs.index)
-        found = both[:, pair.index(at)]
+        positive_values = both[:, pair.index(at)]
     negative = others[0] if len(others) == 1 else f"not {at}"
-    return Events(codes.astype(np.intp), found, negative, at)
+    return Events(codes.astype(np.intp), positive_values, negative, at)
 
 
 def check_both_levels(events: Events, used: Mask) -> Codes:
-    """Codes of the rows used, or `DataError` unless there are rows of both levels."""
+    """Return the codes of the rows used; raise `DataError` unless both levels occur."""
     codes = events.codes[used]
     for code, level in ((0, events.negative), (1, events.positive)):
         if not (codes == code).any():
@@ -235,9 +237,9 @@ def check_both_levels(events: Events, used: Mask) -> Codes:
 
 
 def levels_named(columns: pd.Index, levels: Levels) -> list[Level]:
-    """Return the levels that columns are called by, as they are or as text.
+    """Return the levels that the column names stand for, themselves or as text.
 
-    Frames of other libraries have names of text alone. Other columns stay as they are.
+    Some libraries allow only text as column names. Names of no level are unchanged.
 
     Examples
     --------
@@ -257,11 +259,11 @@ def numbers(
     ):
         raise DataError(f"The row labels of {name} and of the labels differ.")
     refused = DataError(f"The {name} are not numbers; give one for each row.")
-    found = floats_of(values, refused)
+    array = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
-    if found.shape != shape and not (one_of_two and found.shape == shape[:1]):
-        raise DataError(f"The {name} have the shape {found.shape} and not {shape}.")
-    return found
+    if array.shape != shape and not (one_of_two and array.shape == shape[:1]):
+        raise DataError(f"The {name} have the shape {array.shape} and not {shape}.")
+    return array
 
 
 @dataclass(frozen=True)
@@ -277,7 +279,7 @@ class Choices:
     beta : float, default 1.0
         Weight of recall against precision in the F measure.
     mode : "sens_spec", "prec_recall", "everything" or None
-        Which statistics of a class are printed.
+        Printed statistics of a class.
     """
 
     positive: object = None
@@ -292,7 +294,7 @@ DEFAULTS = Choices()
 def positive_position(
     levels: Levels, positive: object = None, event_level: EventLevel | None = None
 ) -> int:
-    """Position of the positive class: the second of two levels unless one is named.
+    """Return the position of the positive class, by default the second level.
 
     Parameters
     ----------
@@ -301,12 +303,12 @@ def positive_position(
     positive : label, optional
         The level that is the positive class.
     event_level : "second" or "first", optional
-        Which of two levels it is; ``"first"`` is caret's rule.
+        Position of the positive class; ``"first"`` is caret's rule.
 
     Raises
     ------
     OptionError
-        If there is no such level, or both are given and contradict each other.
+        If there is no such level, or the two arguments contradict each other.
 
     Examples
     --------
@@ -360,7 +362,7 @@ def checked_choices(
 
 
 def _checked_prevalence(levels: Levels, prevalence: object) -> tuple[float, ...]:
-    """Return one prevalence, or with more than two levels one for each."""
+    """Return one prevalence or, with more than two levels, one per level."""
     shares: list[object] = [prevalence]
     if len(levels) > 2:
         of_levels: list[tuple[Hashable, object]] = []
@@ -371,8 +373,8 @@ def _checked_prevalence(levels: Levels, prevalence: object) -> tuple[float, ...]
             why = "is not allowed; give a dict or Series with a number for each level."
             raise OptionError(why, "prevalence", prevalence)
         shares = [of_levels[place][1] for place in np.argsort(at)]
-    found = tuple(map(number_of, shares))
-    if not all(0.0 <= share <= 1.0 for share in found):
+    prevalences = tuple(map(number_of, shares))
+    if not all(0.0 <= share <= 1.0 for share in prevalences):
         why = "is not allowed; give numbers from 0 to 1."
         raise OptionError(why, "prevalence", prevalence)
-    return found
+    return prevalences

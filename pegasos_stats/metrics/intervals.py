@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.metrics import rates
-from pegasos_stats.metrics.scores import BLOCK, area_under_curve
+from pegasos_stats.metrics.scores import BLOCK_ROWS, area_under_curve
 
 Method = Literal["exact", "wilson"]
 
@@ -28,8 +28,8 @@ class Interval(NamedTuple):
 
 
 NONE = Interval(float("nan"), float("nan"))
-STEP = 1e-20  # imaginary; the derivative along it is exact to rounding
-LEAST = 1e-12  # a standard error or a distance to 1 that is smaller is rounding
+COMPLEX_STEP = 1e-20  # imaginary; the derivative is exact to rounding
+MIN_STANDARD_ERROR = 1e-12  # also of 1 - g^2; smaller values are rounding
 
 
 def check_interval(method: str, level: float) -> float:
@@ -89,9 +89,9 @@ def paired_difference_interval(
 
     The difference is ``(first - second) / n``. The interval combines the Wilson
     intervals of both proportions and allows for their correlation ``phi``, corrected
-    for continuity: method 10 of Newcombe. Unlike Wald's it does not shrink to a point
-    where no row is discordant. statsmodels has Newcombe's interval for independent
-    samples only (``confint_proportions_2indep``).
+    for continuity: method 10 of Newcombe. Unlike Wald's interval it does not shrink to
+    a point if no row is discordant. statsmodels implements Newcombe's interval only for
+    independent samples (``confint_proportions_2indep``).
 
     Parameters
     ----------
@@ -127,15 +127,15 @@ def paired_difference_interval(
 
 
 def _squares_added(one: float, other: float, phi: float) -> float:
-    """Return the third side of a triangle, ``phi`` the cosine between the given two."""
+    """Return the third side of a triangle; ``phi`` is the cosine of its angle."""
     return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))
 
 
 def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
     """Confidence interval of Cohen's kappa, by its variance on Fisher's scale.
 
-    ``tanh(atanh(k) +- z s / (1 - k^2))`` with the error ``s`` of Fleiss, Cohen and
-    Everitt, which is that of the delta method for independent rows.
+    ``tanh(atanh(k) +- z s / (1 - k^2))`` with the standard error ``s`` of Fleiss,
+    Cohen and Everitt, which equals the delta method's for independent rows.
 
     Parameters
     ----------
@@ -163,8 +163,8 @@ def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
 def matthews_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
     """Confidence interval of Matthews' correlation, on Fisher's scale.
 
-    ``tanh(atanh(r) +- z s / (1 - r^2))`` with the error ``s`` of the delta method for
-    independent rows; for two levels it is that of the coefficient phi.
+    ``tanh(atanh(r) +- z s / (1 - r^2))`` with the delta method's standard error ``s``
+    for independent rows. With two levels it is the interval of the coefficient phi.
 
     Parameters
     ----------
@@ -197,13 +197,13 @@ def class_intervals(
 ) -> dict[str, Interval]:
     """Confidence intervals of the rates of one class, by name.
 
-    Sensitivity, specificity and precision are proportions of rows, and predictive
-    values too, with the prevalence of the table. With a prevalence that is given they
-    are Mercaldo's on the scale of the log odds, ``log(sens p / ((1 - spec) (1 - p)))``,
-    whose variance is ``(1 - sens) / (sens m) + spec / ((1 - spec) n)`` for ``m`` rows
-    of the class and ``n`` others. That of the balanced accuracy ``b`` is from Wilson's
-    limits of both rates: ``b - sqrt((p - l)^2 + (q - m)^2) / 2`` with lower limits
-    ``l`` and ``m`` of the rates ``p`` and ``q``, and likewise with upper ones.
+    Sensitivity, specificity and precision are proportions of rows. Predictive values
+    are too, unless `share` is given. With `share` their intervals are Mercaldo's, on
+    the log odds ``log(sens p / ((1 - spec) (1 - p)))``. The variance is ``(1 - sens) /
+    (sens m) + spec / ((1 - spec) n)`` for ``m`` rows of the class and ``n`` others.
+    Balanced accuracy ``b`` combines Wilson's limits of both rates: its lower limit is
+    ``b - sqrt((p - l)^2 + (q - m)^2) / 2`` with the lower limits ``l`` and ``m`` of the
+    rates ``p`` and ``q``. The upper limit uses the upper limits.
 
     Parameters
     ----------
@@ -212,12 +212,12 @@ def class_intervals(
     share : float, optional
         Prevalence.
     method : "exact" or "wilson"
-        Of a proportion.
+        Interval of a proportion.
     level : float, default 0.95
 
     Returns
     -------
-    dict of str to Interval, NaN where one is not defined
+    dict of str to Interval, NaN where not defined
 
     References
     ----------
@@ -227,10 +227,10 @@ def class_intervals(
 
     Examples
     --------
-    >>> found = class_intervals(np.array([[285, 15], [8, 292]]), 0)
-    >>> found["pos_pred_value"]
+    >>> limits_by_name = class_intervals(np.array([[285, 15], [8, 292]]), 0)
+    >>> limits_by_name["pos_pred_value"]
     Interval(low=0.946..., high=0.988...)
-    >>> found["balanced_accuracy"]
+    >>> limits_by_name["balanced_accuracy"]
     Interval(low=0.941..., high=0.973...)
     """
     hits, own = int(counts[positive, positive]), int(counts[positive].sum())
@@ -242,23 +242,26 @@ def class_intervals(
         "neg_pred_value": (rejected, rejected + missed),
         "precision": (hits, hits + alarms),
     }
-    found = {
+    limits_by_name = {
         name: proportion_interval(*pair, method, level)
         for name, pair in (of_rates | by_rule).items()
     }
     if share is not None:
         among_positive = _predictive(hits, own, alarms, others, share, level)
         among_negative = _predictive(rejected, others, missed, own, 1.0 - share, level)
-        found |= {"pos_pred_value": among_positive, "neg_pred_value": among_negative}
-    found["balanced_accuracy"] = NONE
+        limits_by_name |= {
+            "pos_pred_value": among_positive,
+            "neg_pred_value": among_negative,
+        }
+    limits_by_name["balanced_accuracy"] = NONE
     if own and others:
         limits = [proportion_interval(*r, "wilson", level) for r in of_rates.values()]
         p, (low, high) = np.array([hits / own, rejected / others]), np.array(limits).T
         middle = float(p.mean())
         below, above = np.linalg.norm(p - low) / 2.0, np.linalg.norm(high - p) / 2.0
         ends = middle - float(below), middle + float(above)
-        found["balanced_accuracy"] = Interval(*ends)
-    return found | {"recall": found["sensitivity"]}
+        limits_by_name["balanced_accuracy"] = Interval(*ends)
+    return limits_by_name | {"recall": limits_by_name["sensitivity"]}
 
 
 def _predictive(
@@ -266,7 +269,7 @@ def _predictive(
 ) -> Interval:
     """Limits of ``r p / (r p + w (1 - p))``, ``r = right / own, w = wrong / others``.
 
-    NaN where one of the rates is 0, or both are 1, or the prevalence is 0 or 1.
+    NaN if a rate is 0, both rates are 1, or the prevalence is 0 or 1.
     """
     if not (right and wrong and 0.0 < share < 1.0):
         return NONE
@@ -297,22 +300,22 @@ def _on_fishers_scale(
 ) -> Interval:
     """``tanh(atanh(g) +- z s / (1 - g^2))``, ``s`` by the delta method.
 
-    ``s^2 = sum_ij p_ij g_ij^2 / n`` with the derivatives ``g_ij`` in the shares
-    ``p_ij``, whose mean is 0 as the statistic does not depend on the number of rows.
+    ``s^2 = sum_ij p_ij g_ij^2 / n`` with the derivatives ``g_ij`` with respect
+    to ``p_ij``. Their mean is 0 because the statistic does not depend on ``n``.
     """
     z, value, n = quantile(level), statistic(counts), int(counts.sum())
-    room = (1.0 - value) * (1.0 + value)
-    if isnan(value) or room < LEAST:
+    complement = (1.0 - value) * (1.0 + value)
+    if isnan(value) or complement < MIN_STANDARD_ERROR:
         return NONE
-    cells = np.argwhere(counts)  # a table for each, moved along the imaginary axis
+    cells = np.argwhere(counts)  # one table per cell, with an imaginary step in it
     moved = np.repeat((counts / n)[None].astype(np.complex128), len(cells), axis=0)
-    at = np.arange(len(cells)), *cells.T
-    moved[at] += STEP * 1j
-    slopes = np.imag(statistic(moved)) / STEP
-    variance = float(moved[at].real @ np.square(slopes)) / n
-    if not variance > LEAST**2:
+    diagonal = np.arange(len(cells)), *cells.T
+    moved[diagonal] += COMPLEX_STEP * 1j
+    derivatives = np.imag(statistic(moved)) / COMPLEX_STEP
+    variance = float(moved[diagonal].real @ np.square(derivatives)) / n
+    if not variance > MIN_STANDARD_ERROR**2:
         return NONE
-    middle, half = atanh(value), z * variance**0.5 / room
+    middle, half = atanh(value), z * variance**0.5 / complement
     return Interval(tanh(middle - half), tanh(middle + half))
 
 
@@ -321,10 +324,11 @@ def auc_interval(
 ) -> Interval:
     """Confidence interval of the area under the ROC curve, by DeLong's variance.
 
-    The variance is ``V = S1 / m + S0 / n``. ``S1`` is the variance, over the ``m`` rows
-    of the second level, of the share of rows of the first with a smaller score, ties
-    one half; ``S0`` likewise over the ``n`` rows of the first. The interval is
-    ``logit(A) +- z sqrt(V) / (A (1 - A))``, taken back to areas; it covers near 1 too.
+    The variance is ``V = S1 / m + S0 / n``. Each of the ``m`` rows of the second level
+    has a share of rows of the first level with a smaller score; ties count one half.
+    ``S1`` is the variance of these shares, ``S0`` the same for the ``n`` rows of the
+    first level. The interval ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed
+    back to areas; its coverage is right near 1 too.
 
     Parameters
     ----------
@@ -334,19 +338,19 @@ def auc_interval(
         Larger scores speak for the second level.
     level : float, default 0.95
     scale : "logit" or "plain", default "logit"
-        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as ``ci.auc`` of R's pROC
-        has it; near 1 it covers too seldom.
+        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as in ``ci.auc`` of R's
+        pROC; near 1 its coverage is too low.
 
     Returns
     -------
     Interval
-        NaN where a level has fewer than two rows, or where no row is out of order,
-        so that the variance is 0 and says nothing.
+        NaN if a level has fewer than two rows, or if the scores separate the levels,
+        so that the estimated variance is 0.
 
     Raises
     ------
     OptionError
-        If the level is not between 0 and 1, or the scale is not known.
+        If the level is not between 0 and 1, or the scale is unknown.
 
     References
     ----------
@@ -383,7 +387,7 @@ def auc_interval(
 def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
     """Shares of the rows of the other level with a smaller score, ties one half.
 
-    In time ``O(n log n)``; the mean of the second is the area.
+    The mean over the second level is the area. The time is ``O(n log n)``.
 
     Parameters
     ----------
@@ -394,7 +398,7 @@ def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
     Returns
     -------
     pair of float64 arrays
-        Of the rows of the first level, and of those of the second.
+        Shares for the rows of the first level, and for the rows of the second level.
 
     References
     ----------
@@ -410,15 +414,17 @@ def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
 
 
 def _variance_of_mean(values: Vector, others: Vector, mean: float) -> float:
-    """Variance of the mean of `shares_below`, which are not all held at once."""
+    """Variance of the mean of `shares_below`, computed in blocks to save memory."""
     squares = 0.0
-    for at in range(0, values.size, BLOCK):
-        squares += ((shares_below(values[at : at + BLOCK], others) - mean) ** 2).sum()
+    for at in range(0, values.size, BLOCK_ROWS):
+        squares += (
+            (shares_below(values[at : at + BLOCK_ROWS], others) - mean) ** 2
+        ).sum()
     return squares / (values.size - 1) / values.size
 
 
 def shares_below(values: Vector, others: Vector) -> Vector:
-    """Share of the others, in rising order, below each value; ties one half."""
+    """Share of the sorted `others` below each value; ties count one half."""
     below = np.searchsorted(others, values) + np.searchsorted(others, values, "right")
     return np.asarray(below / (2 * others.size))
 
@@ -436,4 +442,4 @@ def delong_variance(placements: tuple[Vector, Vector]) -> float:
     """
     if min(map(len, placements)) < 2:
         return float("nan")
-    return sum(float(each.var(ddof=1)) / len(each) for each in placements)
+    return sum(float(shares.var(ddof=1)) / len(shares) for shares in placements)

@@ -1,6 +1,6 @@
-"""Statistics of tables: of one class against the others, and of the whole table.
+"""Statistics of one class against the others, and of the whole table.
 
-A table has shape (k, k); of several, shape (..., k, k), a statistic is an array.
+A table has shape (k, k); for tables of shape (..., k, k) a statistic is an array.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from pegasos_stats.errors import UndefinedMetricWarning, warn_caller
 
-# Of rows; of a weighted table their weights.
+# Numbers of rows, or sums of weights.
 Counts = NDArray[np.int64] | NDArray[np.float64]
 
 
@@ -24,27 +24,29 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> float:
     (0.25, nan)
     """
     above, below = np.broadcast_arrays(numerator, denominator)
-    found: Any = np.full(above.shape, np.nan, np.result_type(above, below, np.float64))
-    np.divide(above, below, out=found, where=below != 0)
-    value: float = found.item() if found.ndim == 0 else found
+    quotients: Any = np.full(
+        above.shape, np.nan, np.result_type(above, below, np.float64)
+    )
+    np.divide(above, below, out=quotients, where=below != 0)
+    value: float = quotients.item() if quotients.ndim == 0 else quotients
     return value
 
 
 def warn_undefined(names: Sequence[str], why: str) -> None:
-    """Warn, in one warning, of all statistics that are not defined."""
+    """Warn once, naming all undefined statistics."""
     if names:
         text = f"Not defined, and given as NaN: {', '.join(names)} ({why})."
         warn_caller(text, UndefinedMetricWarning)
 
 
 def total_of(cells: Counts) -> int:
-    """Number of rows in some cells of a table; of a weighted one their weight."""
-    found: int = cells.sum().item()
-    return found
+    """Number of rows in some cells of a table, or their total weight."""
+    total: int = cells.sum().item()
+    return total
 
 
 def sensitivity(counts: Counts, positive: int = 1) -> float:
-    """Share of the rows of the class that are predicted as such, ``TP / (TP + FN)``.
+    """Share of the rows of the class predicted correctly, ``TP / (TP + FN)``.
 
     Parameters
     ----------
@@ -55,7 +57,7 @@ def sensitivity(counts: Counts, positive: int = 1) -> float:
 
     Returns
     -------
-    float, NaN where no row is of the class
+    float, NaN if the class has no row
 
     Examples
     --------
@@ -69,7 +71,7 @@ recall = sensitivity
 
 
 def specificity(counts: Counts, positive: int = 1) -> float:
-    """Share of the rows of other classes not predicted as it, ``TN / (TN + FP)``.
+    """Share of the rows of other classes predicted as others, ``TN / (TN + FP)``.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def specificity(counts: Counts, positive: int = 1) -> float:
 
     Returns
     -------
-    float, NaN where every row is of the class
+    float, NaN if all rows belong to the class
 
     Examples
     --------
@@ -89,7 +91,7 @@ def specificity(counts: Counts, positive: int = 1) -> float:
 
 
 def precision(counts: Counts, positive: int = 1) -> float:
-    """Share of the rows predicted as the class that are of it, ``TP / (TP + FP)``.
+    """Share of the rows predicted as the class that belong to it, ``TP / (TP + FP)``.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def precision(counts: Counts, positive: int = 1) -> float:
 
 
 def true_negatives(counts: Counts, positive: int) -> tuple[Any, Any]:
-    """Count the rows of other classes: those not predicted as the class, and all.
+    """Count rows of other classes: rows predicted as other classes, and all rows.
 
     Examples
     --------
@@ -122,7 +124,7 @@ def true_negatives(counts: Counts, positive: int) -> tuple[Any, Any]:
 
 
 def prevalence(counts: Counts, positive: int = 1) -> float:
-    """Share of the rows that are of the class, ``(TP + FN) / n``.
+    """Share of the rows that belong to the class, ``(TP + FN) / n``.
 
     Parameters
     ----------
@@ -155,12 +157,12 @@ def pos_pred_value(
     counts : int64 array, shape (k, k)
     positive : int, default 1
     share : float, optional
-        Prevalence; that of the table if left out, which gives the precision, to
-        rounding, wherever both classes are there.
+        Prevalence, by default the table's. The default returns the precision, up to
+        rounding, if both classes occur.
 
     Returns
     -------
-    float, NaN where sensitivity or specificity is, or where the denominator is zero
+    float, NaN if sensitivity or specificity is NaN, or the denominator is zero
 
     Examples
     --------
@@ -185,11 +187,11 @@ def neg_pred_value(
     counts : int64 array, shape (k, k)
     positive : int, default 1
     share : float, optional
-        Prevalence; that of the table if left out.
+        Prevalence, by default the table's.
 
     Returns
     -------
-    float, NaN where sensitivity or specificity is, or where the denominator is zero
+    float, NaN if sensitivity or specificity is NaN, or the denominator is zero
 
     Examples
     --------
@@ -213,7 +215,7 @@ def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
     Returns
     -------
-    float, NaN where precision or recall is, or where both are zero
+    float, NaN if precision or recall is NaN, or both are zero
 
     References
     ----------
@@ -229,9 +231,9 @@ def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
 
 def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
-    """``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``, 0 without a hit.
+    """``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``; 0 if ``TP`` is 0.
 
-    `f_beta` is the same where it is defined.
+    Equals `f_beta` where `f_beta` is defined.
 
     Examples
     --------
@@ -244,7 +246,7 @@ def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
 
 def detection_rate(counts: Counts, positive: int = 1) -> float:
-    """Share of all rows that are of the class and predicted as such, ``TP / n``.
+    """Share of all rows that belong to the class and are predicted so, ``TP / n``.
 
     Parameters
     ----------
@@ -293,7 +295,7 @@ def balanced_accuracy(counts: Counts, positive: int = 1) -> float:
 
     Returns
     -------
-    float, NaN where one of the two is
+    float, NaN if sensitivity or specificity is NaN
 
     Examples
     --------
@@ -312,7 +314,7 @@ class ChiSquare(NamedTuple):
 
 
 def accuracy(counts: Counts) -> float:
-    """Share of the rows predicted right, the sum of the diagonal divided by ``n``.
+    """Share of the rows predicted correctly, the sum of the diagonal divided by ``n``.
 
     Parameters
     ----------
@@ -353,8 +355,9 @@ def no_information_rate(counts: Counts) -> float:
 def accuracy_p_value(counts: Counts) -> float:
     """One-sided binomial test that the accuracy is above the no-information rate.
 
-    ``P(X >= x)`` for ``X`` binomial with ``n`` rows and the no-information rate, where
-    ``x`` rows were predicted right: ``binom.test(x, n, rate, "greater")`` of R.
+    The p-value is ``P(X >= x)``: ``x`` rows were predicted correctly, and ``X`` is
+    binomial with ``n`` rows and the no-information rate. It equals R's
+    ``binom.test(x, n, rate, "greater")``.
 
     Parameters
     ----------
@@ -381,8 +384,8 @@ def accuracy_p_value(counts: Counts) -> float:
 def kappa(counts: Counts) -> float:
     """Cohen's kappa, ``(p_o - p_e) / (1 - p_e)``.
 
-    ``p_o`` is the accuracy and ``p_e`` the sum over levels of the share of actual
-    times that of predicted rows.
+    ``p_o`` is the accuracy. ``p_e`` is the sum over levels of the share of actual rows
+    times the share of predicted rows.
 
     Parameters
     ----------
@@ -390,7 +393,7 @@ def kappa(counts: Counts) -> float:
 
     Returns
     -------
-    float, NaN where there is no row, or one level only in all of them
+    float, NaN if there is no row, or all labels are the same level
 
     References
     ----------
@@ -401,8 +404,8 @@ def kappa(counts: Counts) -> float:
     >>> kappa(np.array([[285, 15], [8, 292]]))
     0.9233333333333333
     """
-    # R's sum() accumulates in long double; 1 - p_e may lose many of the digits, which
-    # statsmodels' cohens_kappa does: one of -0.0013 differs in its 14th digit.
+    # R's sum() accumulates in long double. In double 1 - p_e may lose many digits:
+    # statsmodels' cohens_kappa of -0.0013 differs in the 14th digit.
     n = counts.sum((-2, -1), keepdims=True)[..., 0]
     shares: Any = ratio(counts.sum(-2), n) * np.asarray(ratio(counts.sum(-1), n))
     wide = np.result_type(shares, np.longdouble)
@@ -413,8 +416,8 @@ def kappa(counts: Counts) -> float:
 def matthews_correlation(counts: Counts) -> float:
     """Correlation of actual and predicted levels.
 
-    For two levels Matthews' ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN +
-    FN))``, for more Gorodkin's ``R_K``.
+    With two levels it is Matthews' ``(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)
+    (TN + FN))``, with more levels Gorodkin's ``R_K``.
 
     Parameters
     ----------
@@ -422,7 +425,7 @@ def matthews_correlation(counts: Counts) -> float:
 
     Returns
     -------
-    float, NaN where all rows have one actual, or one predicted level
+    float, NaN if all rows have the same actual or the same predicted level
 
     References
     ----------
@@ -434,21 +437,23 @@ def matthews_correlation(counts: Counts) -> float:
     >>> matthews_correlation(np.array([[285, 15], [8, 292]]))
     0.92358...
     """
-    if counts.dtype.kind != "c":  # products overflow, or are 0, unless near 1
+    if (
+        counts.dtype.kind != "c"
+    ):  # scaled to at most 1: products would overflow or underflow
         counts = np.ldexp(1.0 * counts, -np.frexp(1.0 * counts.max(initial=0))[1])
     sides = [counts.sum(-1), counts.sum(-2)]
     totals = [side.sum(-1, keepdims=True) for side in sides]
     right = np.trace(counts, axis1=-2, axis2=-1)
     together = right * totals[0][..., 0] - (sides[0] * sides[1]).sum(-1)
-    apart = [(x * (n - x)).sum(-1) for x, n in zip(sides, totals, strict=True)]
-    return ratio(together, (apart[0] * apart[1]) ** 0.5)
+    spreads = [(x * (n - x)).sum(-1) for x, n in zip(sides, totals, strict=True)]
+    return ratio(together, (spreads[0] * spreads[1]) ** 0.5)
 
 
 def mcnemar(counts: Counts) -> ChiSquare:
-    """Test that both kinds of error are equally frequent, R's ``mcnemar.test``.
+    """Test that both kinds of misclassification are equally frequent, ``mcnemar.test``.
 
-    Two levels: McNemar's ``(|b - c| - 1)^2 / (b + c)``, with R's continuity correction,
-    which is not made where ``b = c``. More levels: Bowker's sum of ``(n_ij - n_ji)^2 /
+    Two levels: McNemar's ``(|b - c| - 1)^2 / (b + c)``. As in R there is no continuity
+    correction if ``b = c``. More levels: Bowker's sum of ``(n_ij - n_ji)^2 /
     (n_ij + n_ji)`` over the pairs of levels.
 
     Parameters
@@ -458,8 +463,8 @@ def mcnemar(counts: Counts) -> ChiSquare:
     Returns
     -------
     ChiSquare
-        Statistic, degrees of freedom ``k (k - 1) / 2`` and p-value; NaN where two
-        levels were never taken for each other.
+        Statistic, degrees of freedom ``k (k - 1) / 2`` and p-value; NaN if two
+        levels were never confused with each other.
 
     References
     ----------
@@ -476,7 +481,7 @@ def mcnemar(counts: Counts) -> ChiSquare:
     upper = np.triu_indices(len(counts), 1)
     above, below = counts[upper], counts.T[upper]
     df = len(above)
-    if not df or not (above + below).all():  # statsmodels would leave such a pair out
+    if not df or not (above + below).all():  # statsmodels would omit such a pair
         return ChiSquare(float("nan"), df, float("nan"))
     if df == 1:  # R corrects unequal counts only
         corrected = bool(above != below)
@@ -487,7 +492,7 @@ def mcnemar(counts: Counts) -> ChiSquare:
 
 
 def mcnemar_exact(b: int, c: int) -> float:
-    """Exact p-value of McNemar's test, two-sided: ``binom.test(b, b + c)`` of R.
+    """Two-sided exact p-value of McNemar's test, R's ``binom.test(b, b + c)``.
 
     Parameters
     ----------
@@ -505,16 +510,16 @@ def mcnemar_exact(b: int, c: int) -> float:
     """
     from statsmodels.stats import contingency_tables
 
-    if b == c:  # statsmodels may give 0.9999999999999996
+    if b == c:  # statsmodels may return 0.9999999999999996
         return 1.0
     return float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
 
 
 def mcnemar_mid_p(b: int, c: int) -> float:
-    """Mid-p-value of McNemar's test, two-sided.
+    """Two-sided mid-p-value of McNemar's test.
 
-    The exact p-value less half the probability of the counts that are just as far
-    apart. Its size is near the nominal one, where the exact test and the one with
+    It is the exact p-value less half the probability of counts with the same
+    difference. Its size is near the nominal size. The exact test and the test with
     continuity correction are conservative.
 
     Parameters

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-ROUNDING = 1e-12  # of sums of weights: what is nearer is as good
-BLOCK = 2**16  # rows at a time
+RELATIVE_TIE = 1e-12  # relative difference of equal values: sums are rounded
+BLOCK_ROWS = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 
 
@@ -33,24 +33,24 @@ def area_under_curve(
 ) -> float:
     """Area under the ROC curve, by ranks.
 
-    The share of pairs, one row of each level, in which the row of the second level has
-    the larger score; ties count one half. It is Mann and Whitney's ``U / (m n)``, and
-    the same for either level as the positive one. With weights a pair counts their
-    product.
+    It is the share of pairs, one row of each level, in which the row of the second
+    level has the larger score; ties count one half. It equals Mann and Whitney's
+    ``U / (m n)`` and does not depend on which level is positive. The weight of a pair
+    is the product of the weights of its rows.
 
     Parameters
     ----------
     codes : int array, shape (n,)
-        0 for the first, 1 for the second level; without weights, -1 for rows that do
-        not count.
+        0 for the first, 1 for the second level; without weights, -1 for excluded
+        rows.
     scores : float64 array, shape (n,)
-        Larger scores speak for the second level.
+        Larger scores indicate the second level.
     weights : float64 array, shape (n,), optional
-        0 or more; 1 if not given.
+        0 or more, by default 1.
 
     Returns
     -------
-    float, NaN where a level has no row
+    float, NaN if a level has no row
 
     References
     ----------
@@ -74,7 +74,7 @@ def area_under_curve(
 
 
 class PairCounts(NamedTuple):
-    """Numbers of pairs of rows, one of each level; made by `counts_of_pairs`."""
+    """Numbers of pairs of rows, one of each level, as `counts_of_pairs` returns."""
 
     larger: int
     tied: int
@@ -82,14 +82,14 @@ class PairCounts(NamedTuple):
 
     @property
     def area(self) -> float:
-        """The area under the ROC curve: ties count one half."""
+        """Area under the ROC curve; ties count one half."""
         return ratio(self.larger + self.tied / 2, self.total)
 
 
 def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
     """Count pairs in which the row of the second level has the larger score, and ties.
 
-    Needs eight bytes for each row.
+    It needs eight bytes per row.
 
     Examples
     --------
@@ -99,8 +99,8 @@ def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
     first, second = (np.sort(scores[codes == code]) for code in (0, 1))
     below, up_to = (
         sum(
-            int(np.searchsorted(first, second[at : at + BLOCK], side).sum())
-            for at in range(0, second.size, BLOCK)
+            int(np.searchsorted(first, second[at : at + BLOCK_ROWS], side).sum())
+            for at in range(0, second.size, BLOCK_ROWS)
         )
         for side in ("left", "right")
     )
@@ -108,7 +108,7 @@ def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
 
 
 class PairShares(NamedTuple):
-    """Shares of the pairs of rows, one of each level; made by `shares_of_pairs`.
+    """Shares of the pairs of rows, one of each level, as `shares_of_pairs` returns.
 
     Attributes
     ----------
@@ -123,14 +123,14 @@ class PairShares(NamedTuple):
 
     @property
     def area(self) -> float:
-        """The area under the ROC curve: ties count one half."""
+        """Area under the ROC curve; ties count one half."""
         return self.larger + self.tied / 2.0
 
 
 def shares_of_pairs(
     codes: Codes, scores: Vector, weights: Vector | None = None
 ) -> PairShares:
-    """Compute the parts of `area_under_curve`, of the same arguments.
+    """Compute the shares that `area_under_curve` adds, from the same arguments.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def shares_of_pairs(
 
 
 def areas_under_curves(codes: Codes, scores: Matrix, weights: Vector) -> Vector:
-    """`area_under_curve` of each line of scores, shape (m, n).
+    """Compute `area_under_curve` for each line of scores, shape (m, n).
 
     Examples
     --------
@@ -165,16 +165,16 @@ def areas_under_curves(codes: Codes, scores: Matrix, weights: Vector) -> Vector:
     u = (middles * second[order]).sum(axis=1) - m * m / 2
     if not m * (total - m) > 0.0:
         return np.full(len(scores), np.nan)
-    found = np.asarray(u / (m * (total - m)))
+    areas = np.asarray(u / (m * (total - m)))
     for line in np.flatnonzero((at[:, 1:] == at[:, :-1]).any(axis=1)):  # ties
-        found[line] = area_under_curve(codes, scores[line], weights)
-    return found
+        areas[line] = area_under_curve(codes, scores[line], weights)
+    return areas
 
 
 def log_loss(
     codes: Codes, probabilities: Matrix, weights: Vector | None = None
 ) -> float:
-    """Mean of ``-log(p)``, ``p`` the probability given to the actual level.
+    """Mean of ``-log(p)``, where ``p`` is the probability of the actual level.
 
     Parameters
     ----------
@@ -185,19 +185,19 @@ def log_loss(
 
     Returns
     -------
-    float, infinite where an actual level had probability 0, NaN where there is no row
+    float, infinite if an actual level had probability 0, NaN if there is no row
 
     Examples
     --------
     >>> log_loss(np.array([0, 1]), np.array([[0.5, 0.5], [0.25, 0.75]]))
     0.490414...
     """
-    given = probabilities[np.arange(len(codes)), codes]
+    actual_probabilities = probabilities[np.arange(len(codes)), codes]
     with np.errstate(divide="ignore"):
-        losses = np.abs(np.log(given))
+        losses = np.abs(np.log(actual_probabilities))
     w = np.ones(len(codes)) if weights is None else weights
-    counting = w > 0.0
-    return ratio((w[counting] * losses[counting]).sum(), w.sum())
+    positive_weight = w > 0.0
+    return ratio((w[positive_weight] * losses[positive_weight]).sum(), w.sum())
 
 
 def brier_score(
@@ -205,8 +205,9 @@ def brier_score(
 ) -> float:
     """Mean squared difference of probability and outcome.
 
-    Two levels: the mean of ``(p - y)^2``, ``y`` 1 for the second level and 0 for the
-    first. More levels: Brier's sum over all levels, which for two is twice as large.
+    Two levels: the mean of ``(p - y)^2``, where ``y`` is 1 for the second level and 0
+    for the first. More levels: Brier's sum over all levels, which is twice as large for
+    two levels.
 
     Parameters
     ----------
@@ -230,9 +231,9 @@ def brier_score(
     """
     k = probabilities.shape[1]
     squares = (probabilities - np.eye(k)[codes]) ** 2
-    each = squares[:, 1] if k == 2 else squares.sum(axis=1)
+    squares_of_rows = squares[:, 1] if k == 2 else squares.sum(axis=1)
     w = np.ones(len(codes)) if weights is None else weights
-    return ratio((w * each).sum(), w.sum())
+    return ratio((w * squares_of_rows).sum(), w.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +245,7 @@ class RocCurve:
     false_positive : float64 array, shape (k + 1,)
         Share of the rows of the first level with a score at or above the threshold.
     true_positive : float64 array, shape (k + 1,)
-        The same of the second level.
+        Share of the rows of the second level with such a score.
     thresholds : float64 array, shape (k + 1,)
         The different scores, the largest first, after an infinite one.
     """
@@ -255,17 +256,17 @@ class RocCurve:
 
 
 def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
-    """Points of the ROC curve, one for each different score.
+    """Compute the points of the ROC curve, one for each different score.
 
-    Rows with the same score pass the threshold together, so that the area under the
-    lines is `area_under_curve`, where ties count one half.
+    Rows with equal scores pass the threshold together. So the area under the lines
+    equals `area_under_curve`, where ties count one half.
 
     Parameters
     ----------
     codes : int array, shape (n,)
         0 for the first, 1 for the second level; both occur.
     scores : float64 array, shape (n,)
-        Larger scores speak for the second level.
+        Larger scores indicate the second level.
 
     References
     ----------
@@ -273,8 +274,8 @@ def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
 
     Examples
     --------
-    >>> found = roc_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
-    >>> found.false_positive.tolist(), found.true_positive.tolist()
+    >>> curve = roc_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    >>> curve.false_positive.tolist(), curve.true_positive.tolist()
     ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0])
     """
     values, places = np.unique(scores, return_inverse=True)
@@ -288,14 +289,14 @@ def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
 
 
 class Decisions(NamedTuple):
-    """Weight of right and wrong decisions; each array has shape (m,).
+    """Weights of correct and wrong decisions; all arrays have shape (m,).
 
     Attributes
     ----------
     tp, fn : float64 array
-        Of the rows of the positive class, those predicted as such and the others.
+        Rows of the positive class, predicted positive and predicted negative.
     fp, tn : float64 array
-        Of the rows of the other class, those predicted as positive and the others.
+        Rows of the other class, predicted positive and predicted negative.
     """
 
     tp: Vector
@@ -306,26 +307,26 @@ class Decisions(NamedTuple):
     @property
     def tables(self) -> Tables:
         """Tables of actual and predicted levels, shape (m, 2, 2)."""
-        found = np.array([[self.tn, self.fp], [self.fn, self.tp]])
-        return np.moveaxis(found, 2, 0)
+        cells = np.array([[self.tn, self.fp], [self.fn, self.tp]])
+        return np.moveaxis(cells, 2, 0)
 
 
 def _decisions(below: Tables, above: Tables, positive_is_second: bool) -> Decisions:
-    """Decisions from the weights, shape (2, m), of both levels below and above."""
+    """Return decisions from weights of both levels below and above, shape (2, m)."""
     if positive_is_second:
         return Decisions(above[1], below[1], above[0], below[0])
     return Decisions(below[0], above[0], below[1], above[1])
 
 
 class ScoredRows(NamedTuple):
-    """Rows of two levels with what a threshold is compared with.
+    """Rows of two levels with the values that are compared with a threshold.
 
     Attributes
     ----------
     values : float64 array, shape (n,)
-        Larger scores speak for the second level.
+        Larger scores indicate the second level.
     second : bool array, shape (n,)
-        Which rows are of the second level.
+        Whether a row belongs to the second level.
     weights : float64 array, shape (n,)
         0 or more.
     """
@@ -334,12 +335,12 @@ class ScoredRows(NamedTuple):
     second: NDArray[np.bool_]
     weights: Vector
 
-    def taken(self, at: Rows) -> "ScoredRows":
-        """The rows at these positions."""
+    def subset(self, at: Rows) -> "ScoredRows":
+        """Return the rows at these positions."""
         return ScoredRows(self.values[at], self.second[at], self.weights[at])
 
     def at(self, threshold: float, positive_is_second: bool) -> Decisions:
-        """Decisions at one threshold; rows exactly at it are undecided."""
+        """Return decisions at a threshold; rows with that value are undecided."""
         sides = self.values < threshold, self.values > threshold
         below, above = (
             np.array([[self.weights[own & side].sum()] for own in self._levels])
@@ -355,10 +356,10 @@ class ScoredRows(NamedTuple):
 def cut(
     rows: ScoredRows, positive_is_second: bool, usual: float, ends: tuple[float, float]
 ) -> tuple[Vector, Decisions]:
-    """Cut scores in two between any two neighbours, in the middle, and at both ends.
+    """Return the thresholds midway between neighbouring scores and at both ends.
 
-    Where the usual threshold lies between the two it takes the place of the middle,
-    as it decides alike. No threshold is a score, so that every row is decided.
+    The usual threshold replaces the midpoint between its two neighbours: the decisions
+    are the same. No threshold equals a score, so every row is decided.
 
     Parameters
     ----------
@@ -366,15 +367,15 @@ def cut(
     positive_is_second : bool
         Whether the second level is the positive class.
     usual : float
-        Threshold without a choice.
+        Threshold to use if none is chosen.
     ends : pair of float
         Threshold below and above all scores.
 
     Returns
     -------
-    thresholds : float64 array, shape (m,), rising
+    thresholds : float64 array, shape (m,), increasing
     decisions : Decisions
-        Those at each threshold.
+        Decisions at each threshold.
 
     Examples
     --------
@@ -386,22 +387,24 @@ def cut(
     >>> decisions.tp, decisions.fp
     (array([2., 2., 1., 0.]), array([2., 1., 0., 0.]))
     """
-    rows = rows.taken(np.flatnonzero((rows.weights > 0.0) & ~np.isnan(rows.values)))
+    rows = rows.subset(np.flatnonzero((rows.weights > 0.0) & ~np.isnan(rows.values)))
     scores, places = np.unique(rows.values, return_inverse=True)
-    each = [
+    weights_of_levels = [
         np.bincount(places, rows.weights * own, scores.size) for own in rows._levels
     ]
-    below: Tables = np.insert(each, 0, 0.0, axis=1).cumsum(axis=1)
+    below: Tables = np.insert(weights_of_levels, 0, 0.0, axis=1).cumsum(axis=1)
     above = np.maximum(below[:, -1:] - below, 0.0)
     edges = np.concatenate([[-np.inf], scores, [np.inf]])
     middle = scores[:-1] / 2.0 + scores[1:] / 2.0
     thresholds = np.concatenate([[ends[0]], middle, [ends[1]]])
     if usual not in scores:
         thresholds[int(np.searchsorted(scores, usual))] = usual
-    apart = (edges[:-1] < thresholds) | np.isneginf(thresholds)
-    apart &= (thresholds < edges[1:]) | np.isposinf(thresholds)
-    decisions = _decisions(below[:, apart], above[:, apart], positive_is_second)
-    return thresholds[apart], decisions
+    separating = (edges[:-1] < thresholds) | np.isneginf(thresholds)
+    separating &= (thresholds < edges[1:]) | np.isposinf(thresholds)
+    decisions = _decisions(
+        below[:, separating], above[:, separating], positive_is_second
+    )
+    return thresholds[separating], decisions
 
 
 METRICS: dict[str, Callable[[Tables], float]] = {
@@ -418,19 +421,19 @@ METRICS: dict[str, Callable[[Tables], float]] = {
     "specificity": rates.specificity,
     "precision": rates.precision,
 }
-# Best at one end of the scores, and so nothing to choose a threshold by.
+# Largest at one end of the scores, so useless for choosing a threshold.
 ONE_SIDED = ("sensitivity", "specificity", "precision")
 CHOOSING = tuple(name for name in METRICS if name not in ONE_SIDED)
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a threshold is chosen by: a metric, or what wrong decisions cost.
+    """Criterion for a threshold: a metric, or the cost of wrong decisions.
 
     Attributes
     ----------
     name : str
-        That of a metric, or ``"cost"``.
+        Name of a metric, or ``"cost"``.
     false_positive, false_negative : float
         Cost of a wrong decision, for ``"cost"``.
     """
@@ -441,39 +444,39 @@ class Target:
 
     @property
     def larger_is_better(self) -> bool:
-        """Whether it is maximised."""
+        """Whether the criterion is maximised."""
         return self.name not in ("cost", "error_rate")
 
     def of(self, tables: Tables) -> Vector:
-        """Its value at each threshold, NaN where it is not defined, shape (m,)."""
+        """Return its value at each threshold, NaN if not defined, shape (m,)."""
         if self.name != "cost":
             return np.asarray(METRICS[self.name](tables))
         wrong = tables[:, 0, 1], tables[:, 1, 0]
-        paid = self.false_positive * wrong[0] + self.false_negative * wrong[1]
-        return np.asarray(ratio(paid, tables.sum((1, 2))))
+        costs = self.false_positive * wrong[0] + self.false_negative * wrong[1]
+        return np.asarray(ratio(costs, tables.sum((1, 2))))
 
     def best(self, thresholds: Vector, decisions: Decisions, usual: float) -> int:
-        """Position of the best threshold; of several the one nearest to the usual one.
+        """Return the position of the best threshold; ties go to the nearest to `usual`.
 
         Raises
         ------
         DataError
-            If it is defined nowhere.
+            If it is defined at no threshold.
         """
         values = self.of(decisions.tables)
         values = values if self.larger_is_better else -values
         if np.isnan(values).all():
             raise DataError(f"{self.name} is defined at no threshold.")
         best = np.nanmax(values)
-        equal = np.flatnonzero(values >= best - ROUNDING * max(1.0, abs(best)))
-        far = np.abs(thresholds[equal] - usual)
-        return int(equal[np.argmin(far)])
+        equal = np.flatnonzero(values >= best - RELATIVE_TIE * max(1.0, abs(best)))
+        distances = np.abs(thresholds[equal] - usual)
+        return int(equal[np.argmin(distances)])
 
 
 @suggest_names("precision_recall")
 @dataclass(frozen=True, repr=False, eq=False)
 class PrecisionRecall(Facts):
-    """Precision and recall at each score; made by `precision_recall`.
+    """Precision and recall at each score, as `precision_recall` returns.
 
     Attributes
     ----------
@@ -484,7 +487,7 @@ class PrecisionRecall(Facts):
     average_precision : float
         ``sum_k (R_k - R_(k-1)) P_k`` over the different scores, the largest first.
     prevalence : float
-        Share of the positive class, which is the precision of chance.
+        Share of the positive class, which is the precision of random guessing.
     positive : label
     nobs : int
         Rows used.
@@ -493,10 +496,10 @@ class PrecisionRecall(Facts):
 
     Examples
     --------
-    >>> found = precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
-    >>> found.table[["threshold", "precision"]].round(2).to_numpy().tolist()
+    >>> curve = precision_recall([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.table[["threshold", "precision"]].round(2).to_numpy().tolist()
     [[inf, 1.0], [0.8, 1.0], [0.4, 0.5], [0.35, 0.67], [0.1, 0.5]]
-    >>> found.table["recall"].tolist()
+    >>> curve.table["recall"].tolist()
     [0.0, 0.5, 0.5, 1.0, 1.0]
     """
 
@@ -548,25 +551,25 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Precision against recall at each score, and the average precision.
 
-    Precision is the share of the rows predicted positive that are, recall the share of
-    the positive rows that are predicted so. Where the class is rare they show what a
-    ROC curve hides: how many false alarms there are for each true one.
+    Precision is the share of the rows predicted positive that are positive. Recall is
+    the share of the positive rows that are predicted positive. If the class is rare
+    they show what a ROC curve hides: the number of false alarms per true positive.
 
     Parameters
     ----------
     actual : Series or array, shape (n,)
         Labels.
     scores : Series or array, shape (n,); or DataFrame
-        Larger ones speak for the positive class; or probabilities of two levels, a
-        column for each. Rows that lack a label or a score are left out and counted.
+        Larger scores indicate the positive class; or probabilities of two levels, one
+        column per level. Rows without a label or a score are excluded and counted.
     positive : label, optional
         The positive class; by default the second level.
 
     Returns
     -------
     PrecisionRecall
-        As ``average_precision_score`` and, in reversed order,
-        ``precision_recall_curve`` of scikit-learn.
+        Equal to scikit-learn's ``average_precision_score`` and, in reversed order,
+        ``precision_recall_curve``.
 
     Raises
     ------
@@ -586,8 +589,8 @@ def precision_recall(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.svm("digit ~ p34 + p43", train).fit()
-    >>> found = ps.precision_recall(test["digit"], result.decision_function(test))
-    >>> print(found)
+    >>> curve = ps.precision_recall(test["digit"], result.decision_function(test))
+    >>> print(curve)
     Rows               163, ...% of them 6
     Average precision  0...
     """
@@ -595,13 +598,15 @@ def precision_recall(
     used = events.is_complete
     codes, values = check_both_levels(events, used), events.values[used]
     order = np.argsort(-values, kind="stable")
-    each = values[order]
-    last = np.r_[np.flatnonzero(each[1:] != each[:-1]), each.size - 1]  # of ties
+    sorted_values = values[order]
+    last = np.r_[
+        np.flatnonzero(sorted_values[1:] != sorted_values[:-1]), sorted_values.size - 1
+    ]  # of ties
     true = np.cumsum(codes[order])[last]
     precision, recall = true / (last + 1.0), true / true[-1]
     table = pd.DataFrame(
         {
-            "threshold": np.r_[np.inf, each[last]],
+            "threshold": np.r_[np.inf, sorted_values[last]],
             "precision": np.r_[1.0, precision],
             "recall": np.r_[0.0, recall],
         }
@@ -618,13 +623,13 @@ def precision_recall(
 
 COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
 ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
-SHOWN = 10  # thresholds in print
+PRINTED_THRESHOLDS = 10
 
 
 @suggest_names("decision_curve")
 @dataclass(frozen=True, repr=False, eq=False)
 class DecisionCurve(Displayed):
-    """Net benefit at each threshold; made by `decision_curve`.
+    """Net benefit at each threshold, as `decision_curve` returns.
 
     Attributes
     ----------
@@ -640,8 +645,8 @@ class DecisionCurve(Displayed):
 
     Examples
     --------
-    >>> found = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], [0.2, 0.5])
-    >>> found.table.set_index(["model", "threshold"])["net_benefit"].round(4)
+    >>> curve = decision_curve([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], [0.2, 0.5])
+    >>> curve.table.set_index(["model", "threshold"])["net_benefit"].round(4)
     model  threshold
     model  0.2          0.4375
            0.5          0.2500
@@ -662,10 +667,9 @@ class DecisionCurve(Displayed):
         return self.table.copy()
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw net benefit against the threshold, beside treating all and none.
+        """Draw net benefit against the threshold, with the rules ``all`` and ``none``.
 
-        The axis ends a little below 0: a model below both rules does harm, however
-        much.
+        The axis ends a little below 0: a model below both rules does harm.
 
         Parameters
         ----------
@@ -684,19 +688,23 @@ class DecisionCurve(Displayed):
         return draw_decision_curve(self.table, self.positive, ax, line)
 
     def _at_some(self) -> pd.DataFrame:
-        """Net benefits at a few thresholds, a column for each model."""
+        """Return net benefits at a few thresholds, one column per model."""
         wide = self.table.pivot(
             index="threshold", columns="model", values="net_benefit"
         )[list(dict.fromkeys(self.table["model"]))]
-        rows = np.linspace(0, len(wide) - 1, min(SHOWN, len(wide))).round().astype(int)
+        rows = (
+            np.linspace(0, len(wide) - 1, min(PRINTED_THRESHOLDS, len(wide)))
+            .round()
+            .astype(int)
+        )
         return wide.iloc[rows].rename_axis(columns=None)
 
     def _lines(self) -> list[str]:
-        found = [f"Net benefit for {self.positive!r}, {counted(self.nobs, 'row')}"]
+        lines = [f"Net benefit for {self.positive!r}, {counted(self.nobs, 'row')}"]
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
-            found.append(f"Left out: {left_out} without a label or a probability")
-        return found
+            lines.append(f"Left out: {left_out} without a label or a probability")
+        return lines
 
     def __str__(self) -> str:
         first, *rest = self._lines()
@@ -721,35 +729,35 @@ def decision_curve(
 ) -> DecisionCurve:
     """Net benefit of acting on probabilities, at each threshold.
 
-    Someone who acts on a probability of ``t`` or more holds a false alarm for ``t / (1
-    - t)`` times as bad as a case that is missed. The net benefit is the share of true
-    positives less that of false positives at this rate, in units of true positives::
+    Acting on a probability of ``t`` or more implies that a false alarm is ``t / (1 -
+    t)`` times as bad as a missed case. The net benefit is the share of true
+    positives less the share of false positives at this exchange rate::
 
         net benefit(t) = TP/n - FP/n * t / (1 - t)
 
-    A model is of use at a threshold where it is above both acting in all rows and in
-    none, whose net benefit is 0.
+    A model is useful at a threshold if its net benefit exceeds that of acting in all
+    rows, and that of acting in none, which is 0.
 
     Parameters
     ----------
     actual : Series or array, shape (n,)
         Labels.
     probabilities : Series or array, shape (n,); DataFrame; or mapping of name to these
-        Probabilities of the positive class, or of two levels with a column for each;
-        of one model or, by name, of several. Rows that lack a label or a probability
-        are left out of all and counted.
+        Probabilities of the positive class, or of two levels with one column per level;
+        from one model or, by name, from several. Rows without a label or a probability
+        are excluded from all models and counted.
     thresholds : sequence of float, optional
-        From 0 to below 1; by default 0, 0.01 to 0.99. Those of interest are between
-        the odds that any reader would take.
+        From 0 to below 1; by default 0, 0.01 to 0.99. Choose thresholds at which some
+        reader would act.
     positive : label, optional
         The positive class; by default the second level.
     prevalence : float, optional
-        That of the population, where rows were sampled by their outcome (case-control).
+        Prevalence in the population, if rows were sampled by outcome (case-control).
 
     Returns
     -------
     DecisionCurve
-        As ``dca()`` of dcurves in R and Python.
+        Equal to ``dca()`` of dcurves in R and Python.
 
     Raises
     ------
@@ -770,8 +778,8 @@ def decision_curve(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> p = ps.logit("digit ~ p34 + p43", train).fit().predict_proba(test)
-    >>> found = ps.decision_curve(test["digit"], {"two pixels": p}, [0.25, 0.5])
-    >>> found.tidy()["model"].tolist()
+    >>> curve = ps.decision_curve(test["digit"], {"two pixels": p}, [0.25, 0.5])
+    >>> curve.tidy()["model"].tolist()
     ['two pixels', 'two pixels', 'all', 'all', 'none', 'none']
     """
     models = probabilities if isinstance(probabilities, Mapping) else None
@@ -780,16 +788,16 @@ def decision_curve(
         if not is_name(name) or name in (ALL, NONE):
             raise OptionError(f"probabilities= has the name {shown(name)}.")
     at = _checked_thresholds(thresholds)
-    sides = {name: events_of(actual, each, positive) for name, each in models.items()}
-    used = np.logical_and.reduce([each.is_complete for each in sides.values()])
+    sides = {name: events_of(actual, p, positive) for name, p in models.items()}
+    used = np.logical_and.reduce([side.is_complete for side in sides.values()])
     first = next(iter(sides.values()))
     codes = check_both_levels(first, used)
     share = float(codes.mean())
     if prevalence is not None:
         share = check_fraction("prevalence", prevalence)
     rates = {}
-    for name, each in sides.items():
-        p = each.values[used]  # and the shares at or above each threshold
+    for name, side in sides.items():
+        p = side.values[used]  # and the shares at or above each threshold
         levels = (np.sort(p[codes == 1]), share), (np.sort(p[codes == 0]), 1.0 - share)
         rates[name] = [s * (1.0 - np.searchsorted(v, at) / v.size) for v, s in levels]
     rates[ALL] = [np.full(at.size, share), np.full(at.size, 1.0 - share)]

@@ -383,8 +383,8 @@ class ThresholdRule:
             codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
         drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
         rows = ScoredRows(values[known], second, np.ones(len(second)))
-        inside = [rows.taken(split.train) for split in drawn.splits]
-        outside = [rows.taken(split.test) for split in drawn.splits]
+        inside = [rows.subset(split.train) for split in drawn.splits]
+        outside = [rows.subset(split.test) for split in drawn.splits]
         return self.thresholds(drawn, rng.seed, inside, outside, out_of_fold=False)
 
 
