@@ -99,3 +99,16 @@ def test_rows_that_exceed_it_are_warned_of(tmp_path):
             warnings.simplefilter("always")
             ps.svm("y ~ x", replace(ps.scan(path), memory=memory))
         assert all("bytes a row" not in str(one.message) for one in caught) is is_enough
+
+
+@pytest.mark.parametrize("kind", ["int64", "bool", "str", "category"])
+def test_labels_predicted_by_block_are_those_of_the_frame(kind, tmp_path):
+    """In type too, where one block alone lacks a value."""
+    rng, n = np.random.default_rng(2), 300
+    data = pd.DataFrame({"x": rng.normal(size=n)})
+    data["y"] = (data["x"] + rng.normal(size=n) > 0.0).astype("int64").astype(kind)
+    result = ps.logit("y ~ x", data).fit()
+    data.loc[n // 2, "x"] = np.nan
+    data[["x"]].to_parquet(tmp_path / "rows.parquet")
+    by_block = replace(ps.scan(tmp_path / "rows.parquet"), memory=2**14)
+    pd.testing.assert_series_equal(result.predict(by_block), result.predict(data))
