@@ -83,7 +83,7 @@ passes = pd.DataFrame({"error": errors[10**6], "passes": np.array(STEPS) / 10**6
 passes.round(6)
 
 # %% [markdown]
-# A hundredth of a pass gives an error below 0.01, which is often enough for predictions. A
+# A thousandth of a pass gives an error below 0.01, which is often enough for predictions. A
 # further digit always costs about ten times the steps. `ps.Optimum` gained ten digits above with a
 # few passes, because its work grows with the number of digits and not with $1 / \epsilon$.
 #
