@@ -35,7 +35,7 @@ PURPOSES = {
         *["plot_coefficients", "plot_roc", "smooth", "notes", "report"],
         *["coefficients", "odds_ratios", "effect", "trace"],
         *["apparent", "estimate", "mean", "std_error", "best", "gamma", "lam"],
-        *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs"],
+        *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs", "model"],
     ],
     "How near to the minimum": [
         *["objective", "dual_objective", "gap", "relative_gap", "relative_gap_"],
