@@ -562,10 +562,10 @@ class ModelComparison(tables.Exported):
         """
         from pegasos_stats.output.plotting import style
 
-        ax = style.axes_of(ax, style.SQUARE, style.SQUARE)
+        ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
         fits: Mapping[str, Any] = self.fits
         for name, fit in fits.items():
-            fit.plot.roc(data, actual, ax=ax, **{"label": style.written(name), **line})
+            fit.plot.roc(data, actual, ax=ax, **{"label": style.as_text(name), **line})
         return ax
 
     def as_text(self) -> str:

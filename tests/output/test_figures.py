@@ -15,7 +15,7 @@ from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.curves import draw_margins, draw_roc
 from pegasos_stats.output.plotting.forest import draw_coefficients
 from pegasos_stats.output.plotting.result_plots import draw_trace
-from pegasos_stats.output.plotting.style import lines
+from pegasos_stats.output.plotting.style import line_styles
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.output.report.rendering import drawn
 from pegasos_stats.studies.calibration import Reliability
@@ -393,9 +393,9 @@ def test_lines_go_through_medians_and_bands_to_the_5_and_95_percent_quantiles():
 
 
 def test_no_two_lines_are_alike_and_none_is_told_by_colour_alone():
-    many = lines(36)
+    many = line_styles(36)
     assert len({(line.colour, str(line.dashes)) for line in many}) == 36
-    first = lines(6)
+    first = line_styles(6)
     assert len({str(line.dashes) for line in first}) == 6
     assert len({line.marker for line in first}) == 6
     # In grey every line stands out from white: a luminance of at most 0.7.

@@ -1,4 +1,4 @@
-"""Curves of scores, probabilities, thresholds, paths along lambda, runs and losses."""
+"""Curves of scores, probabilities, thresholds, regularisation paths and losses."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -30,67 +30,67 @@ if TYPE_CHECKING:
 Fitted = LinearResults | KernelResults
 LevelScores = tuple[Codes, Floats]
 
-BARS = 0.12  # of the height of axes, for the bars of counts
-LOW = 0.7  # probabilities all below this have axes that end near the largest
-EDGE = 0.04  # of an axis, beyond what is drawn
-NARROWEST = 0.01  # bar, as a share of all
-PANEL = 0.85  # inches of height for one metric
-DIGITS = 9  # of metrics, after which folds are the same
-BELOW = -0.15  # of the largest net benefit, where its axis ends
-LARGEST = 1000  # lines of a figure
-NAME = 24  # letters of a name in a legend
-HIGHEST = 3.0  # times the median of the costs, where their axis ends
-CHOSEN = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
-FEWEST, MOST = 10, 40  # bars that the middle of the margins is divided into
-MIDDLE = (1.0, 99.0)  # percentiles between which the width of bars is found
-WHOLE = 1000  # bars in all
-COLUMNS = ["threshold", "net_benefit"]
+COUNT_BAR_HEIGHT = 0.12  # share of the height of the axes
+LOW_PROBABILITY = 0.7  # axes end near the largest value if all are below this
+THRESHOLD_PADDING = 0.04  # share of the range of thresholds
+MIN_BAR_WIDTH = 0.01  # share of the range
+PANEL_HEIGHT = 0.85  # inches per metric
+FOLD_DECIMALS = 9  # metrics that differ less are drawn as equal
+MIN_NET_BENEFIT = -0.15  # lower end of the axis, relative to the largest value
+MAX_PATH_LINES = 1000  # coefficients
+MAX_LEGEND_NAME = 24  # letters
+MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
+SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
+MIN_BARS, MAX_BARS = 10, 40  # between the central percentiles
+CENTRAL_PERCENTILES = (1.0, 99.0)  # they set the bar width
+MAX_TOTAL_BARS = 1000
+DECISION_COLUMNS = ["threshold", "net_benefit"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
     (POSITIVE, {"fill": False, "hatch": "////"}),
 )
-FINEST = 1e-9  # width of a bar, at least, as a share of the largest margin
-TALL = 8.4  # inches of the three panels of a comparison
-THREE = "three axes, for example plt.subplots(1, 3)[1]"
+MIN_RELATIVE_WIDTH = 1e-9  # bar width, relative to the largest margin
+COMPARISON_HEIGHT = 8.4  # inches
+THREE_AXES = "three axes, for example plt.subplots(1, 3)[1]"
 
 # --------------------------------------------------------------- ROC curves
 
 
 def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
-    """Rows of a table with a label and a score.
+    """Return codes and scores of the rows that have both a label and a score.
 
     Returns
     -------
     codes : int array, shape (n,)
         0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
-    left_out : str
-        How many rows lack one of both, in brackets; empty if none does.
+    excluded : str
+        Number of excluded rows, in brackets; empty if there are none.
 
     Raises
     ------
     DataError
-        If there is no such row.
+        If no row has a label and a score.
     """
-    found = table.scored
-    assert found is not None
-    assert found.scores is not None  # a fit gives scores
-    used = (found.codes >= 0) & np.isfinite(found.scores)
+    rows = table.scored
+    assert rows is not None
+    assert rows.scores is not None
+    used = (rows.codes >= 0) & np.isfinite(rows.scores)
     if not used.any():
         raise DataError(
             f"None of {counted(len(used), 'row')} has a label and a score; give data "
             "with labels and without missing values."
         )
     n = int((~used).sum())
-    left_out = f" ({counted(n, 'row')} without label or score left out)" if n else ""
-    return found.codes[used], found.scores[used], left_out
+    excluded = f" ({counted(n, 'row')} without label or score left out)" if n else ""
+    return rows.codes[used], rows.scores[used], excluded
 
 
-def roc_axes(ax: "Axes | None", levels: Sequence[object], left_out: str = "") -> "Axes":
-    """Square axes with both rates and the line of chance."""
-    ax, (negative, positive) = style.square_axes(ax), map(style.short, levels)
-    style.reference(ax, [0, 1], [0, 1], "_Chance")
-    x_label = f"False positive rate (of {negative}){left_out}"
+def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: str = "") -> "Axes":
+    """Return square axes of both rates, with the diagonal."""
+    ax, (negative, positive) = style.square_axes(ax), map(style.short_level, levels)
+    style.draw_reference(ax, [0, 1], [0, 1], "_Chance")
+    x_label = f"False positive rate (of {negative}){excluded}"
     ax.set(xlabel=x_label, ylabel=f"True positive rate (of {positive})")
     return ax
 
@@ -102,19 +102,19 @@ def draw_roc(
     line: Style,
     threshold: float | None = None,
 ) -> "Axes":
-    """Draw the curve, its area, chance and one threshold, see `ResultPlots.roc`.
+    """Draw a ROC curve with its area and one threshold, see `ResultPlots.roc`.
 
     Parameters
     ----------
     table : ConfusionMatrix
-        With the scores of its rows.
+        Table with the scores of its rows.
     result : LinearResults or KernelResults
         The fit.
     ax : Axes, optional
     line : mapping
-        Keywords of the curve; a label stands before the area.
+        Properties of the curve; a label precedes the area.
     threshold : float, optional
-        As for ``result.predict()``; the score 0 if left out.
+        As for ``result.predict()``; by default the score 0.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def draw_roc(
         If a level has no row with a score.
     """
     problem, levels, cut = result.problem, result.coding.levels, 0.0
-    codes, scores, left_out = labelled_scores(table)
+    codes, scores, excluded = labelled_scores(table)
     if threshold is not None:
         cut = results.checked_threshold(threshold, problem)
         scores = results.thresholded(scores, problem)
@@ -136,18 +136,18 @@ def draw_roc(
         area += f", {table.source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
-    ax, curve = roc_axes(ax, levels, left_out), roc_curve(codes, scores)
+    ax, curve = roc_axes(ax, levels, excluded), roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
-    drawn = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
+    artist = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
     positive = signs_of(scores, result.solver.ties, cut) > 0.0
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
-    label, colour = "", drawn.get_color()
-    if drawn.get_label() == area:  # one fit alone
+    label, colour = "", artist.get_color()
+    if artist.get_label() == area:  # a single fit
         is_share = threshold is not None and problem.loss == "log"
         mark = f"Probability {style.percent(cut)}" if is_share else f"Score {cut:.3g}"
         label = f"{mark}: {percent(true)} true, {percent(false)} false positives"
         colour = POSITIVE
-    point: Style = {"markersize": 7.0, "markeredgecolor": style.ink(ax), "zorder": 3}
+    point: Style = {"ms": 7.0, "markeredgecolor": style.text_colour(ax), "zorder": 3}
     ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
     return style.finish(ax, legend="lower right")
 
@@ -159,55 +159,55 @@ def draw_fold_rocs(
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
-    """Draw a thin curve for each fold, and the mean of them.
+    """Draw a thin ROC curve for each fold, and their mean.
 
-    The mean is that of the true positive rates at each false positive rate; `area` is
-    the mean area. A fold without rows of both levels has no curve, and the legend
-    counts them.
+    The mean curve averages the true positive rates at each false positive rate. `area`
+    is the mean area. Folds without rows of both levels are excluded; the legend counts
+    them.
     """
-    known = [fold for fold in folds if len(set(fold[0].tolist())) == 2]
-    if not known:
+    complete = [fold for fold in folds if len(set(fold[0].tolist())) == 2]
+    if not complete:
         raise DataError("No fold has rows of both levels, which a ROC curve needs.")
-    curves = [roc_curve(*fold) for fold in known]
-    areas = np.array([area_under_curve(*fold) for fold in known])
-    label = f"Mean of {counted(len(known), 'fold')}: area {area:.3f}"
-    if len(known) > 1:
+    curves = [roc_curve(*fold) for fold in complete]
+    areas = np.array([area_under_curve(*fold) for fold in complete])
+    label = f"Mean of {counted(len(complete), 'fold')}: area {area:.3f}"
+    if len(complete) > 1:
         label += f" ({areas.min():.3f} to {areas.max():.3f})"
-    if without := len(folds) - len(known):
+    if without := len(folds) - len(complete):
         label += f"; {counted(without, 'fold')} with one level left out"
     at = np.linspace(0.0, 1.0, 201)
     heights = [np.interp(at, c.false_positive, c.true_positive) for c in curves]
     mean = [0.0, *at], [0.0, *np.mean(heights, axis=0)]
     ax = roc_axes(ax, levels)
-    drawn = style.draw_line(ax, *mean, line=line, label=label, linewidth=2.2, zorder=3)
-    thin: Style = {"color": drawn.get_color(), "linewidth": 0.7, "alpha": 0.45}
+    artist = style.draw_line(ax, *mean, line=line, label=label, linewidth=2.2, zorder=3)
+    thin: Style = {"color": artist.get_color(), "linewidth": 0.7, "alpha": 0.45}
     for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
     return style.finish(ax, legend="lower right")
 
 
-def draw_compared_rocs(found: RocComparison, ax: "Axes | None", line: Style) -> "Axes":
+def draw_compared_rocs(rocs: RocComparison, ax: "Axes | None", line: Style) -> "Axes":
     """Draw two curves with their areas, see `RocComparison.plot`."""
-    ax, areas = roc_axes(ax, found.levels), found.table["estimate"]
-    named = {
-        f"{style.written(name)}: area {area:.3f}": (c.false_positive, c.true_positive)
-        for name, c, area in zip(found.names, found.curves, areas, strict=False)
+    ax, areas = roc_axes(ax, rocs.levels), rocs.table["estimate"]
+    labelled = {
+        f"{style.as_text(name)}: area {area:.3f}": (c.false_positive, c.true_positive)
+        for name, c, area in zip(rocs.names, rocs.curves, areas, strict=False)
     }
-    style.draw_curves(ax, named, line, clip_on=False)
+    style.draw_curves(ax, labelled, line, clip_on=False)
     return style.finish(ax, legend="lower right")
 
 
 def draw_precision_recall(
-    found: PrecisionRecall, ax: "Axes | None", line: Style
+    curve: PrecisionRecall, ax: "Axes | None", line: Style
 ) -> "Axes":
     """Draw precision against recall in steps, see `PrecisionRecall.plot`."""
-    share, name = found.prevalence, style.short(found.positive)
+    share, name = curve.prevalence, style.short_level(curve.positive)
     ax = style.square_axes(ax)
-    style.reference(ax, None, share, f"Share of {name}: {percent(share)}")
-    curve = found.table["recall"], found.table["precision"]
-    label = f"Average precision {found.average_precision:.3f}"
+    style.draw_reference(ax, None, share, f"Share of {name}: {percent(share)}")
+    x, y = curve.table["recall"], curve.table["precision"]
+    label = f"Average precision {curve.average_precision:.3f}"
     look: Style = {"drawstyle": "steps-pre", "clip_on": False}
-    style.draw_line(ax, *curve, line=line, label=label, **look)
+    style.draw_line(ax, x, y, line=line, label=label, **look)
     x_label, y_label = f"Recall (of {name})", f"Precision (of {name})"
     return style.finish(ax, xlabel=x_label, ylabel=y_label)
 
@@ -224,27 +224,27 @@ def draw_margins(
     *,
     are_shares: bool = False,
 ) -> "Axes":
-    """Draw the shares of each level's rows by margin, see `ResultPlots.margins`.
+    """Draw a histogram of the margins of each level, see `ResultPlots.margins`.
 
-    The bars of the first level are filled, those of the second hatched.
+    The bars of the first level are filled; the bars of the second level are hatched.
 
     Parameters
     ----------
     table, result, ax
-        As for `draw_roc`.
+        See `draw_roc`.
     line : mapping
-        Keywords of the outlines.
+        Properties of the outlines.
     threshold : float, optional
-        Margins are those of the scores beyond it.
+        Margins are measured from the score at this threshold.
     are_shares : bool
-        Probabilities of the second level in the place of margins.
+        Draw probabilities of the second level instead of margins.
 
     Raises
     ------
     OptionError
-        If the threshold is no finite score.
+        If the score at the threshold is not finite.
     """
-    codes, scores, left_out = labelled_scores(table)
+    codes, scores, excluded = labelled_scores(table)
     problem, levels, cut = result.problem, result.coding.levels, 0.0
     if threshold is not None:
         cut = results.checked_threshold(threshold, problem)
@@ -252,7 +252,7 @@ def draw_margins(
         values, marks = results.thresholded(scores, problem), {}
         marks[f"Threshold {style.percent(cut)}"] = cut
         edges = np.linspace(0.0, 1.0, int(bars_for(values)) + 1)
-        x_label = f"Predicted probability of {style.short(levels[1])}{left_out}"
+        x_label = f"Predicted probability of {style.short_level(levels[1])}{excluded}"
     else:
         marks, score = {"Margin 0": 0.0, "Margin 1": 1.0}, "the score"
         if threshold is not None:
@@ -263,8 +263,8 @@ def draw_margins(
         elif problem.loss == "log":
             marks = {"Margin 0: probability 50%": 0.0, "Margin 1: probability 73%": 1.0}
         values = np.where(codes == 1, 1.0, -1.0) * (scores - cut)
-        edges, first = bin_edges(values), style.short(levels[0])
-        x_label = f"Margin: {score}, its sign changed for {first}{left_out}"
+        edges, first = bin_edges(values), style.short_level(levels[0])
+        x_label = f"Margin: {score}, its sign changed for {first}{excluded}"
 
     def counts(own: Floats) -> str:
         if are_shares:
@@ -272,50 +272,51 @@ def draw_margins(
         below = {at: np.count_nonzero(own < at) for at in reversed(marks.values())}
         return ", ".join(f"{n:,} below {at:g}" for at, n in below.items())
 
-    ax, look = style.axes_of(ax), style.merged(line, linewidth=1.4) | {"label": ""}
+    ax, look = style.axes_of(ax), style.merge(line, linewidth=1.4) | {"label": ""}
     for code, (colour, inside) in enumerate(BARS_OF_LEVELS):
         own = values[codes == code]
-        label = (
-            f"{style.short(levels[code])}: {counted(own.size, 'row')}, {counts(own)}"
-        )
+        name = style.short_level(levels[code])
+        label = f"{name}: {counted(own.size, 'row')}, {counts(own)}"
         shares, outline = level_shares(own, edges), {"color": colour, **look}
         fill = {"color": outline["color"], "linewidth": 0.0, **inside}
-        ax.stairs(shares, edges, label=style.labelled(line, label), **fill)
+        ax.stairs(shares, edges, label=style.join_labels(line, label), **fill)
         ax.stairs(shares, edges, **outline)
     for (label, at), dashes in zip(marks.items(), ("-", "--"), strict=False):
-        style.reference(ax, at, None, label, dashes)
+        style.draw_reference(ax, at, None, label, dashes)
     words = {"xlabel": x_label, "ylabel": "Rows of the level"}
     return style.finish(ax, legend="above", percent="x" * are_shares + "y", **words)
 
 
 def bars_for(values: Floats) -> float:
-    """Number of bars that the middle of the values is divided into."""
-    return float(np.clip(2.5 * np.cbrt(values.size), FEWEST, MOST))
+    """Return the number of bars between the central percentiles of the values."""
+    return float(np.clip(2.5 * np.cbrt(values.size), MIN_BARS, MAX_BARS))
 
 
 def bin_edges(margins: Floats) -> Floats:
-    """Edges of the bars; 0 and 1 are edges where bars are narrower than 1.
+    """Return the edges of the bars; 0 and 1 are edges if bars are narrower than 1.
 
-    A bar holds the rows from its left edge up to, not including, its right one. All
-    bars to the left of 1 are then the rows that the hinge loss counts.
+    A bar includes its left edge and excludes its right edge. The bars to the left of 1
+    hold the rows with a positive hinge loss.
 
     Examples
     --------
     >>> bin_edges(np.array([-0.4, 0.2, 0.3, 1.9])).round(2).tolist()[:3]
     [-0.4, -0.2, 0.0]
     """
-    low, high = np.percentile(margins, MIDDLE)
-    least = FINEST * max(float(np.abs(margins).max()), FINEST)
-    width = max((high - low) / bars_for(margins), np.ptp(margins) / WHOLE, least)
+    low, high = np.percentile(margins, CENTRAL_PERCENTILES)
+    least = MIN_RELATIVE_WIDTH * max(float(np.abs(margins).max()), MIN_RELATIVE_WIDTH)
+    width = max(
+        (high - low) / bars_for(margins), np.ptp(margins) / MAX_TOTAL_BARS, least
+    )
     parts = np.ceil(1.0 / width) if width < 1.0 else 1.0 / np.ceil(width)
     first = np.floor(margins.min() * parts)
     last = np.floor(margins.max() * parts) + 1.0
-    found: Floats = np.arange(first, last + 1.0) / parts
-    return found
+    edges: Floats = np.arange(first, last + 1.0) / parts
+    return edges
 
 
 def level_shares(margins: Floats, edges: Floats) -> Floats:
-    """Share of the margins in each bar; 0 where there is none.
+    """Return the share of the margins in each bar.
 
     Examples
     --------
@@ -330,28 +331,39 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
 # ------------------------------------------------ probabilities and thresholds
 
 
-def draw_reliability(found: Reliability, ax: "Axes | None", line: Style) -> "Axes":
+def draw_reliability(
+    reliability: Reliability, ax: "Axes | None", line: Style
+) -> "Axes":
     """Draw observed shares and the smooth curve, see `Reliability.plot`."""
-    positive, table = style.short(found.positive), found.table[found.table["n"] > 0]
+    positive, table = style.short_level(reliability.positive), reliability.table
+    table = table[table["n"] > 0]
     x, y, low, high = (table[c] for c in ("mean_predicted", "observed", "low", "high"))
     top = max(float(table[end].max()) for end in ("high", "conf_high", "observed"))
     before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
-    ax = style.square_axes(ax, 1.0 if top >= LOW else max(1.03 * top, before / 1.02))
-    style.reference(ax, [0, 1], [0, 1], "_As predicted", "--")
-    own = style.merged(line).get("label")
+    ax = style.square_axes(
+        ax, 1.0 if top >= LOW_PROBABILITY else max(1.03 * top, before / 1.02)
+    )
+    style.draw_reference(ax, [0, 1], [0, 1], "_As predicted", "--")
+    own = style.merge(line).get("label")
     look = {"marker": "o", "markersize": 5.0, **line, "linestyle": "none"}
-    look["label"] = f"{own or 'Observed'}, {found.level:.0%} interval"
+    look["label"] = f"{own or 'Observed'}, {reliability.level:.0%} interval"
     colour = style.draw_line(ax, x, y, line=look).get_color()
     ax.vlines(x, table["conf_low"], table["conf_high"], colour, "solid", linewidth=1.2)
-    if found.smooth is not None and len(found.smooth):
+    smooth = reliability.smooth
+    if smooth is not None and len(smooth):
         look = {"linestyle": "-", **line, "color": colour, "marker": "", "label": ""}
-        curve = found.smooth["probability"], found.smooth["observed"]
+        curve = smooth["probability"], smooth["observed"]
         style.draw_line(ax, *curve, line=look, label="" if own else "Smooth curve")
-    wide = np.maximum(high - low, NARROWEST * (high.max() - low.min()))
+    wide = np.maximum(high - low, MIN_BAR_WIDTH * (high.max() - low.min()))
     density = table["n"] / wide
-    grey: Style = {"color": style.ink(ax), "alpha": 0.15, "linewidth": 0.0, "zorder": 0}
+    grey: Style = {
+        "color": style.text_colour(ax),
+        "alpha": 0.15,
+        "linewidth": 0.0,
+        "zorder": 0,
+    }
     place: Style = {"align": "edge", "transform": ax.get_xaxis_transform()}
-    ax.bar(low, BARS * density / density.max(), wide, **place, **grey)
+    ax.bar(low, COUNT_BAR_HEIGHT * density / density.max(), wide, **place, **grey)
     words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
     words = {axis: f"{text} of {positive}" for axis, text in words.items()}
     return style.finish(ax, legend="above", **words)
@@ -365,75 +377,82 @@ def draw_decision_curve(
     Parameters
     ----------
     table : DataFrame
-        Of a `DecisionCurve`, the rules ``all`` and ``none`` last.
+        Table of a `DecisionCurve`; the rules ``all`` and ``none`` are last.
     positive : label
     ax : Axes, optional
     line : mapping
-        Keywords of the lines of models.
+        Properties of the lines of models.
     """
     ax = style.axes_of(ax)
     before = ax.get_ylim()[1] if ax.has_data() else 0.0
     curves = {
-        style.written("Model" if str(name) == "model" else name): own.to_numpy().T
-        for name, own in table.set_index("model")[COLUMNS].groupby(level=0, sort=False)
+        style.as_text("Model" if str(name) == "model" else name): own.to_numpy().T
+        for name, own in table.set_index("model")[DECISION_COLUMNS].groupby(
+            level=0, sort=False
+        )
     }
     treat_all, treat_none = curves.pop("all"), curves.pop("none")
     style.draw_curves(ax, curves, line)
-    style.reference(ax, treat_all[0], treat_all[1], "Treat all", "--")
-    style.reference(ax, treat_none[0], treat_none[1], "Treat none")
+    style.draw_reference(ax, treat_all[0], treat_all[1], "Treat all", "--")
+    style.draw_reference(ax, treat_none[0], treat_none[1], "Treat none")
     top = max(1.05 * float(table["net_benefit"].max()), before, 1e-3)
-    ax.set(ylim=(BELOW * top, top), ylabel="Net benefit")
-    x_label = f"Threshold probability of {style.short(positive)}"
+    ax.set(ylim=(MIN_NET_BENEFIT * top, top), ylabel="Net benefit")
+    x_label = f"Threshold probability of {style.short_level(positive)}"
     return style.finish(ax, legend="upper right", percent="x", xlabel=x_label)
 
 
-def draw_thresholds(found: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
-    """Draw metric or cost against the threshold, and the thresholds of the folds.
+def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
+    """Draw a metric or cost against the threshold, with the thresholds of the folds.
 
-    The line is that of the rows that have chosen the threshold; the diamond, with its
-    standard error, is what is to be expected of new rows. Heights begin at 0.
+    The line shows the rows that selected the threshold. The diamond, with its standard
+    error, estimates the performance on new rows. The vertical axis starts at 0.
 
     Parameters
     ----------
-    found : Thresholds
+    thresholds : Thresholds
     ax : Axes, optional
     line : mapping
-        Keywords of the line.
+        Properties of the line.
     """
-    name, metric = found.target.name, style.metric_name(found.target.name)
+    name, metric = thresholds.target.name, style.metric_name(thresholds.target.name)
     at, values = (
-        found.table[c].to_numpy(dtype=np.float64) for c in ("threshold", name)
+        thresholds.table[c].to_numpy(dtype=np.float64) for c in ("threshold", name)
     )
-    folds = found.by_fold["threshold"].to_numpy(dtype=np.float64)
-    points = np.concatenate([at, folds, [found.usual]])
+    folds = thresholds.by_fold["threshold"].to_numpy(dtype=np.float64)
+    points = np.concatenate([at, folds, [thresholds.usual]])
     points = points[np.isfinite(points)]
-    margin = EDGE * max(float(np.ptp(points)), 1e-3)
+    margin = THRESHOLD_PADDING * max(float(np.ptp(points)), 1e-3)
     low, high = float(points.min()) - margin, float(points.max()) + margin
-    is_share = found.scale == "probability"
-    error = float(np.nan_to_num(found.std_error))
-    write = style.percent if name in style.SHARES else significant
+    is_share = thresholds.scale == "probability"
+    error = float(np.nan_to_num(thresholds.std_error))
+    write = style.percent if name in style.SHARE_METRICS else significant
     write_at = style.percent if is_share else significant
-    chosen = f"Chosen: {write_at(found.threshold, 3)}, expected "
-    chosen += f"{write(found.estimate, 3)} ± {write(found.std_error, 2)}"
+    chosen = f"Chosen: {write_at(thresholds.threshold, 3)}, expected "
+    chosen += f"{write(thresholds.estimate, 3)} ± {write(thresholds.std_error, 2)}"
     steps, own = {"drawstyle": "steps-mid", **line}, "label" in line
-    label = f"{metric}, {'out of fold' if found.out_of_fold else 'new rows'}"
+    label = f"{metric}, {'out of fold' if thresholds.out_of_fold else 'new rows'}"
     ax = style.axes_of(ax)
     curve = style.draw_line(ax, np.clip(at, low, high), values, line=steps, label=label)
     colour = curve.get_color() if own else POSITIVE
-    label, place = style.labelled(line, chosen), np.clip(found.threshold, low, high)
+    label, place = (
+        style.join_labels(line, chosen),
+        np.clip(thresholds.threshold, low, high),
+    )
     bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
-    ax.errorbar(place, found.estimate, error, label=label, **bar)
-    style.reference(ax, found.usual, None, f"Usual: {write_at(found.usual, 3)}")
+    ax.errorbar(place, thresholds.estimate, error, label=label, **bar)
+    style.draw_reference(
+        ax, thresholds.usual, None, f"Usual: {write_at(thresholds.usual, 3)}"
+    )
     look: Style = {"label": "" if own else "Thresholds of the folds", "clip_on": False}
-    style.strokes(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
+    style.draw_rug(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
     bottom, top = ax.get_ylim()
-    if name == "cost":  # which is many times as high where all rows are one level
-        highest = HIGHEST * float(np.nanmedian(values))
-        top = min(top, max(highest, found.estimate + 2.0 * error))
-    ax.set(xlim=(low, high), ylim=(min(bottom, -EDGE * top), top))
-    second = style.short(found.levels[1])
+    if name == "cost":  # far higher where all rows are predicted alike
+        highest = MAX_COST_RATIO * float(np.nanmedian(values))
+        top = min(top, max(highest, thresholds.estimate + 2.0 * error))
+    ax.set(xlim=(low, high), ylim=(min(bottom, -THRESHOLD_PADDING * top), top))
+    second = style.short_level(thresholds.levels[1])
     scale = f"probability of {second}" if is_share else f"score (above: {second})"
-    percent = "x" * is_share + "y" * (name in style.SHARES)
+    percent = "x" * is_share + "y" * (name in style.SHARE_METRICS)
     words = {"xlabel": f"Threshold of the {scale}", "ylabel": metric}
     return style.finish(ax, legend="above", percent=percent, **words)
 
@@ -454,8 +473,8 @@ def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
         best = int(np.flatnonzero(lambdas == marks["min"])[0])
         span = mean[best] - bars[best], mean[best] + bars[best]
         label = "" if "label" in line else "Best ± standard error"
-        ax.axhspan(*span, color=colour, alpha=style.BAND, lw=0, label=label)
-    percent = "y" * (name in style.SHARES)
+        ax.axhspan(*span, color=colour, alpha=style.BAND_OPACITY, lw=0, label=label)
+    percent = "y" * (name in style.SHARE_METRICS)
     y_label = f"{style.metric_name(name)}, cross-validated"
     return _finish_path(path, ax, legend="above", percent=percent, ylabel=y_label)
 
@@ -466,50 +485,59 @@ def draw_path(
     """Draw coefficients against lambda, see `LambdaPath.plot_coefficients`."""
     values = beta.to_numpy(dtype=np.float64)
     order = np.argsort(-np.abs(values[-1]), kind="stable")
-    ax = style.axes_of(ax, style.WIDTH + 1.0)
-    thin = {"color": style.ink(ax), "alpha": 0.3, "linewidth": 0.6, "linestyle": "-"}
-    ax.plot(beta.index, values[:, order[named:LARGEST]], **thin)
-    names = style.abbreviated(list(beta.columns[order[:named]]), NAME)
-    at, shown = beta.index.to_numpy(), map(style.written, names)
+    ax = style.axes_of(ax, style.FIGURE_WIDTH + 1.0)
+    thin = {
+        "color": style.text_colour(ax),
+        "alpha": 0.3,
+        "linewidth": 0.6,
+        "linestyle": "-",
+    }
+    ax.plot(beta.index, values[:, order[named:MAX_PATH_LINES]], **thin)
+    names = style.abbreviate(list(beta.columns[order[:named]]), MAX_LEGEND_NAME)
+    at, shown = beta.index.to_numpy(), map(style.as_text, names)
     curves = {n: (at, values[:, j]) for n, j in zip(shown, order, strict=False)}
     style.draw_curves(ax, curves, line)
     return _finish_path(path, ax, legend="right", ylabel="Coefficient")
 
 
 def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
-    """Mark the lambdas chosen; those at an end of the path say so."""
+    """Mark the selected lambdas, and say if one is an end of the path."""
     ends = [path.lambdas.min(), path.lambdas.max()] if len(path.lambdas) > 1 else []
     for key, lam in path.marks().items():
-        name, dashes = CHOSEN[key]
+        name, dashes = SELECTED[key]
         label = f"{name} = {lam:.3g}" + ", an end of the path" * (lam in ends)
-        style.reference(ax, lam, None, label, dashes)
+        style.draw_reference(ax, lam, None, label, dashes)
     ax.set_xscale("log")
     return style.finish(ax, xlabel="Lambda", **words)
 
 
 def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
-    """Draw each metric in a panel: a ring for each fold, mean and standard error.
+    """Draw one panel per metric: rings for folds, mean and standard error.
 
     Parameters
     ----------
     by_fold : DataFrame
-        A line for each fold, with the metrics as columns.
+        One row per fold; the columns are metrics.
     estimates : DataFrame
         Columns ``term, estimate, std_error``.
     """
     count = len(estimates)
-    axes = style.new_axes(count, 1, (style.WIDTH, 0.6 + PANEL * count))[:, 0]
+    axes = style.new_axes(count, 1, (style.FIGURE_WIDTH, 0.6 + PANEL_HEIGHT * count))[
+        :, 0
+    ]
     ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
     bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
     columns = (estimates[name] for name in ("term", "estimate", "std_error"))
     for ax, term, mean, error in zip(axes, *columns, strict=True):
-        values = np.round(by_fold[term].dropna().to_numpy(dtype=np.float64), DIGITS)
+        values = np.round(
+            by_fold[term].dropna().to_numpy(dtype=np.float64), FOLD_DECIMALS
+        )
         rings = ax.plot(values, np.full(len(values), 0.55), "o", **ring)
-        place = np.round(mean, DIGITS), 0.15
+        place = np.round(mean, FOLD_DECIMALS), 0.15
         means = ax.errorbar(*place, xerr=np.nan_to_num(error), **bar)
         ax.set(ylim=(-0.1, 1.1), yticks=[], title=style.metric_name(term))
         ax.spines["left"].set_visible(False)
-        if term in style.SHARES:
+        if term in style.SHARE_METRICS:
             style.write_percent(ax.xaxis)
     words = ["A fold", "Mean and its standard error"]
     figure: Figure = axes[0].figure
@@ -524,15 +552,14 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
 def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
-    Four losses are shown: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
-    `svm` and its square, that of ``loss="squared_hinge"``, and the log loss ``log(1 +
-    exp(-m))`` of `logit`. The last three are convex and can be minimised in place of
-    the first.
+    Four losses are drawn: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
+    `svm`, its square (``loss="squared_hinge"``), and the log loss ``log(1 + exp(-m))``
+    of `logit`. The last three are convex substitutes for the first.
 
     Parameters
     ----------
     ax : Axes, optional
-        By default those of a new figure.
+        By default the axes of a new figure.
     **line
         Properties of the lines, such as ``linewidth``.
 
@@ -545,7 +572,7 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     DependencyError
         If matplotlib is not installed.
     OptionError
-        If `ax` is not a matplotlib Axes, or a property is not known.
+        If `ax` is not a matplotlib Axes, or a line property does not exist.
 
     Examples
     --------
@@ -579,16 +606,16 @@ def draw_panels(
     line: Style,
     **look: float | str,
 ) -> None:
-    """Draw curves of a run.
+    """Draw curves against the epoch, one panel per quantity.
 
     Parameters
     ----------
     axes : sequence of Axes
     panels : mapping
-        By their names, curves and how heights are written: ``"log"``, where what is not
-        above 0 is left out, ``"percent"``, or as they are.
+        Curves and scale by the name of the quantity. The scale is ``"log"``, which
+        omits values that are not positive, ``"percent"``, or an empty text.
     line, **look
-        Keywords of lines, and their defaults.
+        Properties of the lines, and their defaults.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -609,22 +636,22 @@ def draw_panels(
 
 
 def plot_comparison(
-    found: SolverComparison, excess: bool, ax: "Sequence[Axes] | None", line: Style
+    comparison: SolverComparison, excess: bool, ax: "Sequence[Axes] | None", line: Style
 ) -> tuple["Axes", "Axes", "Axes"]:
     """Draw the three panels, see `SolverComparison.plot`."""
-    statistics, bound = found.tidy(), found.lower_bound
+    statistics, bound = comparison.tidy(), comparison.lower_bound
     base = bound if excess else 0.0
     held_out = "test_error" in statistics["measure"].cat.categories
     which = "test" if held_out else "training"
 
     def curves(measure: str, x: str, base: float = 0.0) -> style.Curves:
-        """Medians over the runs of each solver, with bands from 5% to 95%."""
+        """Return the median over the runs of each solver, with 5% and 95% quantiles."""
         of_solver = {}
         for name in statistics["solver"].cat.categories:
             own = statistics[statistics["solver"] == name].set_index("measure")
             ys = own.loc[[measure], ["q50", "q05", "q95"]].to_numpy().T - base
             at = own.loc[[measure], x] if x == "epoch" else own.loc[[x], "q50"]
-            of_solver[style.written(name)] = (at.to_numpy(dtype=np.float64), *ys)
+            of_solver[style.as_text(name)] = (at.to_numpy(dtype=np.float64), *ys)
         return of_solver
 
     losses = curves("objective", "cpu_seconds", base)
@@ -634,12 +661,14 @@ def plot_comparison(
         f"{which.capitalize()} error": (curves(f"{which}_error", "epoch"), "percent"),
         "Duality gap": (curves("gap", "epoch"), "log"),
     }
-    loss, error, gap = axes = style.panels_of(ax, [3], THREE, (style.WIDTH, TALL))
-    draw_panels(axes, panels, line, markevery=style.MARKED, markersize=4.5)
+    loss, error, gap = axes = style.panels_of(
+        ax, [3], THREE_AXES, (style.FIGURE_WIDTH, COMPARISON_HEIGHT)
+    )
+    draw_panels(axes, panels, line, markevery=style.MARKER_SPACING, markersize=4.5)
     loss.set_xscale("log", nonpositive="mask")
     loss.set_xlabel("CPU time of the updates (s)")
     if not excess and bound > 0.0:
-        style.reference(loss, None, bound, "Certified lower bound", "-")
+        style.draw_reference(loss, None, bound, "Certified lower bound", "-")
     style.finish(error, gap, legend="")
     style.finish(loss)
     return loss, error, gap

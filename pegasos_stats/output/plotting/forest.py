@@ -1,4 +1,4 @@
-"""Estimates with their intervals, in rows or along a predictor."""
+"""Forest plots, and estimates with intervals along a predictor."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,20 +10,20 @@ from pegasos_stats.models.effects import Margins
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Style
 
-LINE, LINES, FEW = 0.18, 0.32, 20  # inches of a row, of few rows, which are so many
-AROUND = 1.2  # inches above and below all rows
-LOWEST, TALLEST = 2.2, 60.0  # inches
-SPREAD = 0.6  # of the room of a row, over which several estimates are spread
-OVERLAY = 0.25  # of it, by which an estimate is below that of an earlier drawing
-FEWEST = 3  # values of a predictor that make a line
-MANY = 40  # rows, from which on points are smaller
-NUMBERS = ["estimate", "conf_low", "conf_high"]
+ROW_HEIGHT, TALL_ROW_HEIGHT, MAX_TALL_ROWS = 0.18, 0.32, 20  # inches
+FOREST_MARGIN = 1.2  # inches above and below the rows
+MIN_HEIGHT, MAX_HEIGHT = 2.2, 60.0  # inches
+SERIES_SPREAD = 0.6  # share of a row's height for several series
+OVERLAY_SHIFT = 0.25  # of a row's height, from one drawing to the next
+MIN_VALUES = 3  # fewer values of a predictor are drawn as rows
+MIN_SMALL_POINTS = 40  # rows
+INTERVAL = ["estimate", "conf_low", "conf_high"]
 
 
 class Series(NamedTuple):
-    """Estimates of one colour: ``estimate, conf_low, conf_high`` on names of rows.
+    """Estimates of one colour: ``estimate, conf_low, conf_high``, indexed by row name.
 
-    Several with a label stand below each other in their rows.
+    Labelled series are drawn below each other within a row.
     """
 
     table: pd.DataFrame
@@ -47,38 +47,39 @@ def draw_forest(
     Parameters
     ----------
     names : sequence of str
-        Of all rows, from the top.
+        Names of all rows, from the top.
     series : sequence of Series
     ax : Axes, optional
     line : mapping
         Keywords of the lines.
     zero : float, optional
-        Where there is no effect; 1 for ratios, whose axis is logarithmic.
+        Value of no effect; 1 for ratios, which get a logarithmic axis.
     references : sequence of str
-        Rows of reference levels: rings at `zero`.
+        Reference levels, drawn as rings at `zero`.
     **words : str
-        As for `style.finish`.
+        Passed to `style.finish`.
     """
-    in_a_row = sum(bool(each.label) for each in series)
-    height = LINES if len(names) <= FEW else LINE
-    height = AROUND + height * len(names) * max(1.0, 0.6 * in_a_row)
-    ax = style.axes_of(ax, height=float(np.clip(height, LOWEST, TALLEST)))
-    shifts = np.full(len(series), OVERLAY * len(ax.get_legend_handles_labels()[1]))
-    if in_a_row > 1:
-        shifts = np.linspace(-SPREAD / 2, SPREAD / 2, len(series))
+    per_row = sum(bool(group.label) for group in series)
+    height = TALL_ROW_HEIGHT if len(names) <= MAX_TALL_ROWS else ROW_HEIGHT
+    height = FOREST_MARGIN + height * len(names) * max(1.0, 0.6 * per_row)
+    ax = style.axes_of(ax, height=float(np.clip(height, MIN_HEIGHT, MAX_HEIGHT)))
+    labels = ax.get_legend_handles_labels()[1]
+    shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
+    if per_row > 1:
+        shifts = np.linspace(-SERIES_SPREAD / 2, SERIES_SPREAD / 2, len(series))
     at = style.name_rows(ax, names)
     if zero is not None:
-        style.reference(ax, zero, None, linestyle="-")
-    look: Style = {"markersize": 5.0 if len(names) < MANY else 3.0}
+        style.draw_reference(ax, zero, None, linestyle="-")
+    look: Style = {"markersize": 5.0 if len(names) < MIN_SMALL_POINTS else 3.0}
     bar: Style = {"linewidth": 1.4, "linestyle": "-"}
     for shift, (table, label, colour, marker) in zip(shifts, series, strict=True):
-        own = style.merged(line, marker=marker, label=label, color=colour, **look)
+        own = style.merge(line, marker=marker, label=label, color=colour, **look)
         places = [at[name] + shift for name in table.index]
         (points,) = ax.plot(table["estimate"], places, **own | {"linestyle": "none"})
         bar = {name: own.get(name, usual) for name, usual in bar.items()}
         ends = table["conf_low"], table["conf_high"]
         ax.hlines(places, *ends, color=points.get_color(), **bar)
-    ring: Style = {"color": style.ink(ax), "markerfacecolor": "none", **look}
+    ring: Style = {"color": style.text_colour(ax), "markerfacecolor": "none", **look}
     for name in references:
         ax.plot([zero or 0.0], [at[name] + shifts[0]], "o", **ring)
     ax.grid(visible=False, axis="y")
@@ -97,21 +98,24 @@ def draw_coefficients(
     title: str,
     unit: str,
 ) -> "Axes":
-    """Draw a table ``term, estimate, conf_low, conf_high``, below 0 and above it."""
+    """Draw coefficients, with different marks for negative and positive values.
+
+    The columns of `table` are ``term, estimate, conf_low, conf_high``.
+    """
     own = table.set_index("term").astype(float)
     below = own["estimate"] < 0.0
     series = [
         Series(own[below], "", style.NEGATIVE, "o"),
         Series(own[~below], "", style.POSITIVE, "s"),
     ]
-    if style.merged(line).keys() & {"color", "label"}:  # one of several fits
+    if style.merge(line).keys() & {"color", "label"}:  # the user compares fits
         series = [Series(own)]
     words: Style = {"xlabel": meaning(unit, levels), "title": title}
     return draw_forest(list(own.index), series, ax, line, **words)
 
 
 def meaning(unit: str, levels: Sequence[object], marked: str = "") -> str:
-    """What a coefficient is, and which level its sign speaks for.
+    """Describe a coefficient and the level that its sign favours.
 
     Examples
     --------
@@ -119,7 +123,7 @@ def meaning(unit: str, levels: Sequence[object], marked: str = "") -> str:
     Coefficient: change of the score per unit
     (below 0 for 5, above 0 for 6)
     """
-    first, second = map(style.short, levels)
+    first, second = map(style.short_level, levels)
     return (
         f"Coefficient: change of the score per {unit}\n"
         f"(below 0{marked} for {first}, above 0 for {second})"
@@ -140,14 +144,14 @@ def draw_models(
     line : mapping
     """
     series, without = [], []
-    for name, way in zip(models, style.lines(len(models)), strict=True):
-        own = table[table["model"] == name].set_index("term")[NUMBERS].astype(float)
+    for name, way in zip(models, style.line_styles(len(models)), strict=True):
+        own = table[table["model"] == name].set_index("term")[INTERVAL].astype(float)
         if own["conf_low"].isna().all():
             without.append(name)
-        series.append(Series(own, style.written(name), way.colour, way.marker))
+        series.append(Series(own, style.as_text(name), way.colour, way.marker))
     title = f"No intervals: {', '.join(without)}, see summary()" if without else ""
     x_label = "Coefficient" + " with 95% interval" * (len(without) < len(models))
-    words: Style = {"xlabel": x_label, "title": style.written(title)}
+    words: Style = {"xlabel": x_label, "title": style.as_text(title)}
     return draw_forest(list(table["term"].unique()), series, ax, line, **words)
 
 
@@ -155,28 +159,29 @@ def draw_differences(
     table: pd.DataFrame, metric: str, ax: "Axes | None", line: Style
 ) -> "Axes":
     """Draw differences of models, see `ErrorComparison.plot`."""
-    own, percent = table.set_index("term"), "x" * (metric in style.SHARES)
+    own, percent = table.set_index("term"), "x" * (metric in style.SHARE_METRICS)
     x_label = f"{style.metric_name(metric)}: first less second model, paired by fold"
     words: Style = {"xlabel": x_label, "percent": percent}
     return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
 
 def draw_averages(
-    found: Margins, level: float, ax: "Axes | None", line: Style
+    margins: Margins, level: float, ax: "Axes | None", line: Style
 ) -> "Axes":
     """Draw effects or predictions, see `Margins.plot`."""
-    table, (_, outcome) = found.tidy(level), found.header[0]
+    table, (_, outcome) = margins.tidy(level), margins.header[0]
     title = "" if table["conf_low"].notna().any() else "No intervals, see the table"
     y_label = outcome[:1].upper() + outcome[1:]
-    columns = {f"at_{name}": name for name in found.observed}
-    if found.are_predictions and table["term"].iloc[0] in found.observed:
+    columns = {f"at_{name}": name for name in margins.observed}
+    if margins.are_predictions and table["term"].iloc[0] in margins.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
-    x = next((c for c in columns if c in table and table[c].nunique() >= FEWEST), None)
+    varied = (c for c in columns if c in table and table[c].nunique() >= MIN_VALUES)
+    x = next(varied, None)
     if x is None:
-        zero = None if found.are_predictions else 0.0
+        zero = None if margins.are_predictions else 0.0
         label = y_label if zero is None else f"Change of the {outcome}"
-        words: Style = {"xlabel": style.written(label), "title": style.written(title)}
-        names, percent = list(found.estimates.hypotheses), "x" * found.are_shares
+        words: Style = {"xlabel": style.as_text(label), "title": style.as_text(title)}
+        names, percent = list(margins.estimates.hypotheses), "x" * margins.are_shares
         series = [Series(table.set_axis(names))]
         return draw_forest(names, series, ax, line, zero=zero, percent=percent, **words)
     settings = ["value", *(c for c in map(str, table) if c.startswith("at_"))]
@@ -185,12 +190,12 @@ def draw_averages(
     for values, own in table.groupby(by, sort=False) if by else [((), table)]:
         pairs = zip(by, values, strict=True)
         label = ", ".join(f"{name.removeprefix('at_')} {v}" for name, v in pairs)
-        curves[style.written(label)] = own[[x, *NUMBERS]].to_numpy(dtype=np.float64).T
+        curves[style.as_text(label)] = own[[x, *INTERVAL]].to_numpy(dtype=np.float64).T
     ax = style.axes_of(ax)
     style.draw_curves(ax, curves, line)
     ax.set_xlim(ax.get_xlim())
-    rug = pd.unique(found.observed[columns[x]])
-    style.strokes(ax, rug, style.ink(ax), alpha=0.35, markersize=7.0)
+    rug = pd.unique(margins.observed[columns[x]])
+    style.draw_rug(ax, rug, style.text_colour(ax), alpha=0.35, markersize=7.0)
     texts = {"xlabel": columns[x], "ylabel": y_label, "title": title}
-    words = {place: style.written(text) for place, text in texts.items()}
-    return style.finish(ax, legend="above", percent="y" * found.are_shares, **words)
+    words = {place: style.as_text(text) for place, text in texts.items()}
+    return style.finish(ax, legend="above", percent="y" * margins.are_shares, **words)

@@ -1,4 +1,4 @@
-"""The figures of a fit, behind ``result.plot``."""
+"""Figures of a fitted model: the methods of ``result.plot``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ from pegasos_stats.solvers.pegasos import Pegasos
 
 Against = Literal["epoch", "steps"]
 
-HEIGHT = 6.8  # inches of the three panels
-RATES = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
-OF_FACTOR = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
-MARKED = 40  # epochs, at most, that are shown as points
-DEPTH = 30.0  # times below the least objective, where the axis of the bound ends
-PANELS = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
+TRACE_HEIGHT = 6.8  # inches
+ERROR_LABELS = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
+FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
+MAX_MARKED_EPOCHS = 40  # longer runs have no point markers
+MAX_BOUND_RATIO = 30.0  # smallest objective / lower end of the axis
+TRACE_AXES = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
 
 
 def draw_trace(
@@ -39,23 +39,23 @@ def draw_trace(
     optimum: float | None = None,
     lower: float = 0.0,
 ) -> NDArray[np.object_]:
-    """Draw objective with bound, gap, and errors, see `ResultPlots.trace`.
+    """Draw objective and bound, duality gap, and error rates, see `ResultPlots.trace`.
 
     Parameters
     ----------
     trace : DataFrame
-        As ``fit(trace=True)`` records it.
+        Recorded by ``fit(trace=True)``.
     ax : one to three axes, optional
     line : mapping
-        Keywords of the lines.
+        Properties of the lines.
     refined_from : int, optional
-        Last epoch of Pegasos, where Optimum went on from it.
+        Last epoch of Pegasos, if Optimum continued from it.
     x : "epoch" or "steps"
     optimum : float, optional
-        Of the objective, for ``"steps"``; if left out the largest of the bounds of the
-        trace and `lower`.
+        Minimum of the objective, for ``"steps"``. By default the largest of `lower` and
+        the bounds of the trace.
     lower : float
-        Lower bound of the optimum.
+        Lower bound of the minimum.
 
     Returns
     -------
@@ -63,9 +63,9 @@ def draw_trace(
     """
     at, objective, gap = (trace[name].to_numpy() for name in (x, "objective", "gap"))
     bound = np.maximum(0.0, objective - gap)
-    floor = float(objective.min()) / DEPTH
+    floor = float(objective.min()) / MAX_BOUND_RATIO
     wide = floor > 0.0 and style.is_wide(objective)
-    rates = {n: trace[c].to_numpy() for c, n in RATES.items() if c in trace}
+    rates = {n: trace[c].to_numpy() for c, n in ERROR_LABELS.items() if c in trace}
     if x == "epoch":
         first, third, scale = "Objective", "Misclassified rows", "log" * wide
         above = {"Objective of the fit": (at, objective)}
@@ -83,8 +83,10 @@ def draw_trace(
     gaps = {f"Objective less bound; {end}": (at, gap)}
     ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
     panels = {first: (above, scale), "Duality gap": (gaps, "log")}
-    axes = style.panels_of(ax, [1, 2, 3], PANELS, (style.WIDTH, HEIGHT))
-    few = "o" if len(trace) <= MARKED else "None"
+    axes = style.panels_of(
+        ax, [1, 2, 3], TRACE_AXES, (style.FIGURE_WIDTH, TRACE_HEIGHT)
+    )
+    few = "o" if len(trace) <= MAX_MARKED_EPOCHS else "None"
     panels[third] = ends, "percent"
     curves.draw_panels(axes, panels, line, marker=few, markersize=3.5)
     for panel in axes:
@@ -92,9 +94,9 @@ def draw_trace(
         if refined_from is not None:
             last = trace.loc[trace["epoch"] == refined_from, x].item()
             text = "Optimum from here" if panel is axes[0] else ""
-            style.reference(panel, last, None, text)
+            style.draw_reference(panel, last, None, text)
     if x == "epoch":
-        fill = {"color": style.ink(axes[0]), "alpha": 0.12, "linewidth": 0}
+        fill = {"color": style.text_colour(axes[0]), "alpha": 0.12, "linewidth": 0}
         axes[0].fill_between(at, bound, objective, **fill)
         if wide and bound.min() < floor:
             axes[0].set_ylim(bottom=floor)
@@ -105,19 +107,19 @@ def draw_trace(
 @suggest_names("result.plot")
 @dataclass(frozen=True, repr=False)
 class ResultPlots:
-    """Figures of a fit, one method each; made by ``result.plot``.
+    """Figures of a fitted model, one method per figure; see ``result.plot``.
 
-    Each method draws on the axes passed as ``ax=``, or makes a figure, and returns the
-    axes; further keywords, such as ``color=`` or ``linewidth=``, are properties of its
-    lines. Drawn twice on the same axes, each time with a ``label=``, two fits are
-    compared. Nothing is shown or written: a notebook shows the figure by itself,
-    elsewhere ``ax.figure.savefig("name.pdf")`` writes it, with TrueType fonts (type 42)
-    if the package has made the figure. The settings of matplotlib hold, also dark
-    styles.
+    Each method draws on the axes passed as ``ax=``, or on a new figure, and returns the
+    axes. Further keywords, such as ``color=`` or ``linewidth=``, are line properties.
+    To compare two fits, draw both on the same axes, each with a ``label=``.
 
-    `data` are new rows, and `actual` their labels. Labels that are not given are taken
-    from the outcome's column of `data`; without `data` the rows of the fit are drawn.
-    Rows without a label or a score are left out, and the figure says how many.
+    Notebooks show the figure; elsewhere save it with ``ax.figure.savefig("name.pdf")``.
+    Figures that the package creates embed TrueType fonts (type 42). The settings of
+    matplotlib apply, including dark styles.
+
+    `data` are new rows and `actual` their labels, by default the outcome's column of
+    `data`. Without `data` the training data are drawn. Rows without a label or a score
+    are excluded, and the figure counts them.
 
     Attributes
     ----------
@@ -128,8 +130,8 @@ class ResultPlots:
     DependencyError
         If matplotlib is not installed.
     DataError
-        If no row has a label and a score, or the rows of the fit are needed and were
-        not saved with it.
+        If no row has a label and a score, or if the figure needs training data that
+        were not saved with the fit.
 
     Examples
     --------
@@ -157,16 +159,17 @@ class ResultPlots:
     names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
-        """Name the figures, one of which ``plot()`` does not choose.
+        """Raise an error that lists the figures.
 
         Raises
         ------
         CallError
+            Always: ``plot`` is a group of figures.
         """
         figures = ", ".join(f"result.plot.{name}()" for name in self.names)
         raise CallError(
-            "There are several figures, none of them of regions of two predictors; "
-            f"write one of {figures}."
+            f"plot() is a group of figures; choose one: {figures}. There is no figure "
+            "of the regions of two predictors."
         )
 
     def trace(
@@ -177,24 +180,24 @@ class ResultPlots:
         ax: "Axes | Sequence[Axes] | None" = None,
         **line: object,
     ) -> NDArray[np.object_]:
-        """Objective with certified bound, duality gap, and errors, against epoch.
+        """Draw objective and certified bound, duality gap, and error rates by epoch.
 
-        The optimum lies between the two lines of the first panel. Axes are logarithmic
-        where values span much; a bound or gap that is not above 0 is left out there.
+        The minimum of the objective lies between the two lines of the first panel. Axes
+        of values with a wide range are logarithmic and omit a bound or gap of 0.
 
         Parameters
         ----------
         x : "epoch" or "steps"
-            ``"steps"``: the distance from the optimum, the gap and the accuracy against
-            the number of steps.
+            ``"steps"`` draws the distance from the optimum, the gap and the accuracy
+            against the number of steps.
         optimum : float, optional
-            The least objective, such as ``model.fit().objective``, for ``x="steps"``.
-            If left out the largest lower bound that is known takes its place; then the
-            distance drawn is at least the true one.
+            Minimum of the objective, such as ``model.fit().objective``, for
+            ``x="steps"``. By default the largest lower bound replaces it, and the
+            distance drawn is an upper bound of the true distance.
         ax : one to three Axes, optional
-            For the objective, the gap and the errors, in this order.
+            Axes of the objective, the gap and the error rates, in this order.
         **line
-            Properties of the lines.
+            Line properties.
 
         Returns
         -------
@@ -203,8 +206,8 @@ class ResultPlots:
         Raises
         ------
         OptionError
-            If the fit kept no trace, `x` is not known, or `optimum` is above an
-            objective of the trace.
+            If the fit has no trace, `x` is not one of the choices, or `optimum` is
+            above an objective of the trace.
         """
         checks.check_choice("x", x, ("epoch", "steps"))
         if optimum is not None:
@@ -216,7 +219,7 @@ class ResultPlots:
         trace, solver = self.result.trace, self.result.solver
         if trace is None:
             raise OptionError(
-                "The fit kept no trace; fit again with fit(trace=True) for this figure."
+                "The fit has no trace; fit again with fit(trace=True) for this figure."
             )
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
@@ -235,16 +238,17 @@ class ResultPlots:
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """Shares of the rows of each level by their margin.
+        """Draw a histogram of the margins of each level.
 
-        The margin is the score times -1 for the first and +1 for the second level:
-        below 0 a row is misclassified, below 1 it costs hinge loss. With a `threshold`,
-        as for ``result.predict()``, it is the score less that of the threshold.
+        The margin is the score times -1 for the first and +1 for the second level. A
+        row is misclassified if its margin is below 0, and has a positive hinge loss if
+        it is below 1. With a `threshold`, as for ``result.predict()``, the score at the
+        threshold is subtracted from all scores.
 
         Raises
         ------
         OptionError
-            If the threshold is no finite score, as the probabilities 0 and 1 are not.
+            If the score at the threshold is infinite, as for the probabilities 0 and 1.
         """
         table = self.result.confusion(data, actual, offset=offset)
         return curves.draw_margins(table, self.result, ax, line, threshold)
@@ -258,9 +262,9 @@ class ResultPlots:
         ax: "Axes | None" = None,
         offset: object = None,
     ) -> "Axes":
-        """Table of actual against predicted labels, see `ConfusionMatrix.plot`.
+        """Draw the table of actual and predicted labels, see `ConfusionMatrix.plot`.
 
-        A fit that was loaded has the table of its own rows, without a `threshold`.
+        A saved fit includes the table of its training data, without a `threshold`.
         """
         if data is None and actual is None and offset is None and threshold is None:
             return self.result.training_table.plot(ax=ax)
@@ -277,13 +281,12 @@ class ResultPlots:
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """ROC curve of the scores, with its area and the point of a threshold.
+        """Draw the ROC curve of the scores, with its area and the point of a threshold.
 
-        That is the score 0, or the `threshold`, as for ``result.predict()``.
-
-        The second level is the positive one. Rows of the same score pass together, so
-        that the area under the line is that of `ConfusionMatrix.overall`; its interval,
-        of new rows alone, has DeLong's variance on the logit scale.
+        The threshold is the score 0 or `threshold`, as for ``result.predict()``. The
+        second level is the positive class. Rows with equal scores form one step, so the
+        area equals the one in `ConfusionMatrix.overall`. For new rows the legend adds
+        an interval, from DeLong's variance on the logit scale.
 
         Raises
         ------
@@ -302,7 +305,7 @@ class ResultPlots:
 
 
 def level_of(term: str, bases: Mapping[str, object]) -> tuple[str, str, object] | None:
-    """Variable, level and reference level of a term that is a level of a factor.
+    """Return variable, level and reference level of the term of a factor level.
 
     Examples
     --------
@@ -312,13 +315,13 @@ def level_of(term: str, bases: Mapping[str, object]) -> tuple[str, str, object] 
     factor, bracket, level = term.partition("[T.")
     if not bracket or not level.endswith("]") or ":" in term or factor not in bases:
         return None
-    called = OF_FACTOR.match(factor)
-    return called[1] if called else factor, level[:-1], bases[factor]
+    call = FACTOR_CALL.match(factor)
+    return call[1] if call else factor, level[:-1], bases[factor]
 
 
 @dataclass(frozen=True, repr=False)
 class LinearPlots(ResultPlots):
-    """Figures of a linear fit: those of `ResultPlots`, and of its coefficients.
+    """Figures of a linear fit: those of `ResultPlots`, and figures of coefficients.
 
     Examples
     --------
@@ -344,23 +347,23 @@ class LinearPlots(ResultPlots):
     def coefficients(
         self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
-        """Coefficients, the largest at the top, with 95% intervals where there are any.
+        """Draw coefficients in decreasing order, with 95% intervals if available.
 
-        The intercept is left out: it is not penalised, and not on their scale.
+        The intercept is omitted: it is not penalised and has another scale.
 
         Parameters
         ----------
         max_terms : int or None, default 30
-            How many coefficients are drawn at most, those of the largest absolute
-            value; ``None`` draws all.
+            Maximum number of coefficients, the largest in absolute value; ``None``
+            draws all.
         ax : Axes, optional
         **line
-            Properties of points and intervals.
+            Properties of the points and intervals.
 
         Raises
         ------
         OptionError
-            If `max_terms` is not above zero.
+            If `max_terms` is not positive.
         """
         table, title, _ = self._largest(max_terms)
         table = table.sort_values("estimate", ascending=False, kind="stable")
@@ -370,28 +373,30 @@ class LinearPlots(ResultPlots):
     def odds_ratios(
         self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
-        """Odds ratios with 95% intervals on a logarithmic axis, in the model's order.
+        """Draw odds ratios with 95% intervals on a logarithmic axis, in model order.
 
-        Each factor has a row for its reference level, a ring at 1. The intercept is
-        left out.
+        A ring at 1 marks the reference level of each factor. The intercept is omitted.
 
         Parameters
         ----------
         max_terms, ax, **line
-            As for `coefficients`.
+            See `coefficients`.
 
         Raises
         ------
         OptionError
-            For the hinge loss, which has no odds.
+            If the loss is the hinge, which defines no odds.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.odds_ratios()")
         table, title, references = self._largest(max_terms)
-        ratios = table.set_index("term")[forest.NUMBERS].astype(float)
+        ratios = table.set_index("term")[forest.INTERVAL].astype(float)
         with np.errstate(over="ignore"):
             ratios = ratios.apply(np.exp)
         names = list(ratios.index)
-        for level, reference in references.items():  # above the first of its levels
+        for (
+            level,
+            reference,
+        ) in references.items():  # above the first level of the factor
             if reference not in names:
                 names.insert(names.index(level), reference)
         x_label = f"Odds ratio of {self.result.coding.positive} per {self._unit}"
@@ -402,7 +407,7 @@ class LinearPlots(ResultPlots):
             line,
             zero=1.0,
             references=[*dict.fromkeys(references.values())],
-            xlabel=style.written(x_label),
+            xlabel=style.as_text(x_label),
             title=title,
         )
 
@@ -417,20 +422,20 @@ class LinearPlots(ResultPlots):
         ax: "Axes | None" = None,
         **line: Any,
     ) -> "Axes":
-        """Average prediction against a predictor, with 95% band and rug.
+        """Draw the average prediction against a predictor, with 95% band and rug.
 
-        At each value of the predictor all rows have this value and keep the others;
-        their mean probability is drawn: `LinearResults.predictions`. A factor has a
-        point for each level.
+        At each value of the predictor, all rows are set to this value, and the mean of
+        their probabilities is drawn; see `LinearResults.predictions`. For a factor, one
+        point per level is drawn.
 
         Parameters
         ----------
         variable : str
-            A predictor by its name in the data.
+            Name of a predictor in the data.
         data : DataFrame, optional
-            Rows to average over; those of the fit if left out.
+            Rows to average over, by default the training data.
         at : mapping of name to values, optional
-            Other predictors to set; each combination has a line.
+            Other predictors to set; one line is drawn per combination.
         scale : "response" or "link", optional
             ``"link"`` is the score. By default the probability for the log loss, the
             score for the hinge.
@@ -438,12 +443,12 @@ class LinearPlots(ResultPlots):
             Number of values between the smallest and the largest.
         ax : Axes, optional
         **line
-            Properties of the lines.
+            Line properties.
 
         Raises
         ------
         OptionError
-            If it is not a predictor of the fit.
+            If `variable` is not a predictor of the fit.
         """
         result = self.result
         checks.check_count("points", points)
@@ -452,13 +457,13 @@ class LinearPlots(ResultPlots):
         rows = rows_of(result, data, None, False)
         (name,) = rows.checked([variable])
         if name in rows.levels:
-            found = result.predictions(variable, data, at=at, scale=scale)
+            margins = result.predictions(variable, data, at=at, scale=scale)
         else:
             values = rows.numbers(name)
             grid = list(np.linspace(values.min(), values.max(), points))
-            chosen = {name: grid, **(at or {})}
-            found = result.predictions(None, data, at=chosen, scale=scale)
-        return found.plot(ax=ax, **line)
+            settings = {name: grid, **(at or {})}
+            margins = result.predictions(None, data, at=settings, scale=scale)
+        return margins.plot(ax=ax, **line)
 
     def probabilities(
         self,
@@ -470,12 +475,12 @@ class LinearPlots(ResultPlots):
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """Shares of the rows of each level by their predicted probability.
+        """Draw a histogram of the predicted probabilities of each level.
 
         Raises
         ------
         OptionError
-            For the hinge loss, which has no probabilities.
+            If the loss is the hinge, which defines no probabilities.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.probabilities()")
         table = self.result.confusion(data, actual, offset=offset)
@@ -486,44 +491,45 @@ class LinearPlots(ResultPlots):
     def _largest(
         self, max_terms: int | None
     ) -> tuple[pd.DataFrame, str, dict[str, str]]:
-        """The largest coefficients, what is drawn, and the reference of each level."""
+        """Return the largest coefficients, a title, and the reference of each level."""
         if max_terms is not None:
             checks.check_count("max_terms", max_terms)
         table, p = self.result.coefficient_table(), len(self.result.coef)
         slopes = table[table["term"] != INTERCEPT].dropna(subset=["estimate"])
         slopes = slopes.reset_index(drop=True)
-        drawn = largest_terms(slopes, max_terms)
-        title = f"The {len(drawn)} largest of {p:,} coefficients, " * (len(drawn) < p)
-        known = drawn["conf_low"].notna().any()
-        title += "95% intervals" if known else "no intervals, see summary()"
+        largest = largest_terms(slopes, max_terms)
+        count = len(largest)
+        title = f"The {count} largest of {p:,} coefficients, " * (count < p)
+        has_intervals = largest["conf_low"].notna().any()
+        title += "95% intervals" if has_intervals else "no intervals, see summary()"
         names, references = [], {}
-        for term in map(str, drawn["term"]):
-            found, name = level_of(term, self.result.reference_levels), term
-            if found is not None:
-                variable, level, reference = found
+        for term in map(str, largest["term"]):
+            factor_level, name = level_of(term, self.result.reference_levels), term
+            if factor_level is not None:
+                variable, level, reference = factor_level
                 name = f"{variable}: {level}"
                 references[name] = f"{variable}: {reference} (reference)"
             names.append(name)
-        return drawn.assign(term=names), title[:1].upper() + title[1:], references
+        return largest.assign(term=names), title[:1].upper() + title[1:], references
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None
     ) -> "Axes":
-        """Coefficients of pixels as an image, blue below 0 and red above.
+        """Draw the coefficients of pixels as an image, blue below 0 and red above.
 
-        Colours are symmetric about 0. Where pixels are large enough those below 0 have
-        a dot, which tells the signs apart in grey print.
+        Colours are symmetric about 0. Dots mark negative pixels, if pixels are large
+        enough, so that signs differ in grey print.
 
         Parameters
         ----------
         shape : pair of int
-            Rows and columns of the image; the predictors are its pixels row by row.
+            Rows and columns of the image, filled with the predictors row by row.
         ax : Axes, optional
 
         Raises
         ------
         OptionError
-            If the image does not have a pixel for each coefficient.
+            If the number of pixels differs from the number of coefficients.
         """
         beta, levels = self.result.solution.beta, self.result.coding.levels
         return draw_image(beta, shape, levels, ax, unit=self._unit)

@@ -1,9 +1,8 @@
-"""What all figures share: axes, lines, names that fit, percent axes, the legend.
+"""Axes, line styles, abbreviated names, percent axes and legends of all figures.
 
-A figure keeps the settings of its user. Axes that are passed keep their look; new ones
-have a light grid and two spines. The layout leaves room for names. Colours are safe for
-the colour-blind and readable in grey; what is neither level nor model has the colour of
-the text, so that dark styles show it.
+The user's matplotlib settings apply. Axes passed by the user are not restyled; new axes
+get a light grid and two spines. Colours are safe for colour-blind readers and differ in
+grey. Reference lines and other marks use the text colour, which dark styles show.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,62 +32,62 @@ Dashes = str | tuple[int, tuple[int, ...]]
 Style = Mapping[str, Any]
 Curves = Mapping[str, Iterable[Floats]]
 
-WIDTH, HEIGHT = 6.4, 4.0  # inches of a figure with one panel
-SQUARE = 4.8
-EDGE = 0.02  # of square axes, beyond their ends
+FIGURE_WIDTH, FIGURE_HEIGHT = 6.4, 4.0  # inches of a figure with one panel
+SQUARE_SIDE = 4.8
+SQUARE_PADDING = 0.02  # share of the side of square axes
 
 # Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
 NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Dashes] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
-MARKED = 0.12  # of the diagonal of axes, between two markers of a line
-BAND = 0.18  # opacity
+MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
+BAND_OPACITY = 0.18
 
 DECADE = 10.0  # ratio of the largest to the smallest value, above which axes are log
-LETTER = 0.0075  # inches of a letter, for each point of its size
-LONGEST = 400  # letters of a name
-LEVEL = 28  # letters of a level within a text
-NAMES, WIDEST = 0.45, 40  # share of a figure's width, and letters, of names of rows
-ROOM = 66.0  # points of an inch of axes that names of rows have, beside margins
-SMALLEST = 4.0  # points
-MOST_LINES = 4  # of a title or a label
-UNKNOWN = "\N{REPLACEMENT CHARACTER}"
-NARROW = 3.2  # inches of axes, below which a legend has smaller letters
-BESIDE = 24  # letters in a line of a legend beside axes
-SAMPLE = 7  # letters as wide as the sample of a line in a legend
-OUTSIDE = {  # places of a legend beside axes that are full
+LETTER_WIDTH = 0.0075  # inches per letter and point of font size
+MAX_NAME_LENGTH = 400  # letters
+MAX_LEVEL_LENGTH = 28  # letters of a level within a text
+ROW_NAMES_SHARE, MAX_ROW_NAME_LENGTH = 0.45, 40  # of the figure's width; letters
+ROW_NAMES_POINTS = 66.0  # points per inch of axes, without margins
+MIN_FONT_SIZE = 4.0  # points
+MAX_TEXT_LINES = 4  # title or label
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+NARROW_AXES = 3.2  # inches; narrower axes get a smaller legend
+LEGEND_LINE_LENGTH = 24  # letters, for a legend next to the axes
+LEGEND_HANDLE_LENGTH = 7  # letters, the width of a line sample
+OUTSIDE = {  # legend places outside the axes
     "above": ("lower left", (0.0, 1.0)),
     "right": ("center left", (1.0, 0.5)),
 }
 
 
 class Line(NamedTuple):
-    """How one of several lines is drawn; each differs in every respect."""
+    """Colour, dash pattern and marker of one of several lines."""
 
     colour: str
     dashes: Dashes
     marker: str
 
 
-def lines(count: int) -> list[Line]:
-    """Ways to draw `count` lines; the first 36 all differ.
+def line_styles(count: int) -> list[Line]:
+    """Return `count` line styles, of which the first 36 differ.
 
     Examples
     --------
-    >>> [line.marker for line in lines(3)]
+    >>> [line.marker for line in line_styles(3)]
     ['o', 's', '^']
     """
     ways = len(COLOURS)
-    others = [(i + i // ways) % ways for i in range(count)]
+    shifted = [(i + i // ways) % ways for i in range(count)]
     return [
         Line(COLOURS[i % ways], DASHES[other], MARKERS[other])
-        for i, other in enumerate(others)
+        for i, other in enumerate(shifted)
     ]
 
 
 def pyplot() -> Any:
-    """``matplotlib.pyplot``, loaded when first needed.
+    """Import and return ``matplotlib.pyplot``.
 
     Raises
     ------
@@ -109,21 +108,23 @@ def pyplot() -> Any:
 
 
 def new_axes(
-    rows: int = 1, columns: int = 1, size: tuple[float, float] = (WIDTH, HEIGHT)
+    rows: int = 1,
+    columns: int = 1,
+    size: tuple[float, float] = (FIGURE_WIDTH, FIGURE_HEIGHT),
 ) -> NDArray[np.object_]:
-    """Axes of a new figure, shape (rows, columns); `size` in inches."""
+    """Return the axes of a new figure, shape (rows, columns); `size` in inches."""
     own = {"figsize": size, "layout": "constrained", "squeeze": False}
-    figure, made = pyplot().subplots(rows, columns, **own)
+    figure, axes = pyplot().subplots(rows, columns, **own)
     figure.savefig = partial(write_figure, figure)
-    for ax in made.flat:
+    for ax in axes.flat:
         dress(ax)
-    return np.asarray(made, dtype=object)
+    return np.asarray(axes, dtype=object)
 
 
 def write_figure(figure: "Figure", *place: str, **options: Any) -> None:
-    """Write a figure whose PDF and PostScript embed TrueType fonts, as journals ask.
+    """Save a figure with TrueType fonts in PDF and PostScript, as journals require.
 
-    Figures of the user are written by the user's settings: for the same set
+    Figures that the user creates follow the user's settings. For the same fonts, set
     ``rcParams["pdf.fonttype"] = rcParams["ps.fonttype"] = 42``.
     """
     with pyplot().rc_context({"pdf.fonttype": 42, "ps.fonttype": 42}):
@@ -131,7 +132,7 @@ def write_figure(figure: "Figure", *place: str, **options: Any) -> None:
 
 
 def dress(ax: "Axes") -> "Axes":
-    """Give new axes the look of the package: colours, two spines, a light grid."""
+    """Style new axes: line colours, two spines, a light grid."""
     ax.set_prop_cycle(color=COLOURS, linestyle=DASHES)
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, linewidth=0.6, alpha=0.35)
@@ -139,8 +140,10 @@ def dress(ax: "Axes") -> "Axes":
     return ax
 
 
-def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> "Axes":
-    """The axes passed, or those of a new figure of this size in inches."""
+def axes_of(
+    ax: "Axes | None", width: float = FIGURE_WIDTH, height: float = FIGURE_HEIGHT
+) -> "Axes":
+    """Return `ax`, or the axes of a new figure of this size in inches."""
     cure = "the axes of one panel: plt.subplots()[1]"
     return panels_of(ax, [1], cure, (width, height))[0]
 
@@ -148,27 +151,30 @@ def axes_of(ax: "Axes | None", width: float = WIDTH, height: float = HEIGHT) -> 
 def panels_of(
     ax: object, counts: Sequence[int], cure: str, size: tuple[float, float]
 ) -> list["Axes"]:
-    """The panels passed, or new ones below each other, the last of `counts`.
+    """Return the panels in `ax`, or ``counts[-1]`` new panels in one column.
 
     Raises
     ------
     OptionError
-        If `ax` is no Axes, or another number of them.
+        If `ax` is not a number of Axes listed in `counts`.
     """
     if ax is None:
         return [*new_axes(counts[-1], 1, size).flat]
-    kind, refused = pyplot().Axes, f"ax={shown(ax)} is not allowed; give {cure}."
-    with convert_errors(OptionError(refused)):
-        found = list(np.ravel(np.asarray(ax, dtype=object)))
-    if len(found) not in counts or not all(isinstance(each, kind) for each in found):
-        raise OptionError(refused)
-    return found
+    kind, message = pyplot().Axes, f"ax={shown(ax)} is not allowed; give {cure}."
+    with convert_errors(OptionError(message)):
+        panels = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(panels) not in counts or not all(isinstance(ax, kind) for ax in panels):
+        raise OptionError(message)
+    return panels
 
 
 def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
-    """Square axes of two shares from 0 to `end`, in percent."""
-    ax = axes_of(ax, SQUARE, SQUARE)
-    sides = -EDGE * end, (1.0 + EDGE) * end  # so that lines along them are visible
+    """Return square axes for two shares from 0 to `end`, in percent."""
+    ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
+    sides = (
+        -SQUARE_PADDING * end,
+        (1.0 + SQUARE_PADDING) * end,
+    )  # so that lines along them are visible
     ax.set(xlim=sides, ylim=sides, aspect="equal")
     write_percent(ax.xaxis, ax.yaxis)
     return ax
@@ -177,12 +183,12 @@ def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
 # ------------------------------------------------------------------- lines
 
 
-def merged(style: Style, **defaults: object) -> dict[str, Any]:
-    """Keywords of a line: those of the user, else the defaults.
+def merge(style: Style, **defaults: object) -> dict[str, Any]:
+    """Add defaults to the user's line properties.
 
     Examples
     --------
-    >>> merged({"lw": 3}, linewidth=1.0, color="k")
+    >>> merge({"lw": 3}, linewidth=1.0, color="k")
     {'linewidth': 3, 'color': 'k'}
     """
     pyplot()
@@ -190,18 +196,18 @@ def merged(style: Style, **defaults: object) -> dict[str, Any]:
     from matplotlib.lines import Line2D
 
     try:
-        given = normalize_kwargs(dict(style), Line2D)
-        Line2D([], [], **given)
+        properties = normalize_kwargs(dict(style), Line2D)
+        Line2D([], [], **properties)
     except (AttributeError, TypeError, ValueError) as error:
         raise OptionError(
             f"{error}; give ax, or properties of lines such as color or label."
         ) from None
-    return defaults | given
+    return defaults | properties
 
 
-def labelled(line: Style, label: str) -> str:
-    """A label, after that of the user where there is one."""
-    own = merged(line).get("label")
+def join_labels(line: Style, label: str) -> str:
+    """Put the user's label, if any, before `label`."""
+    own = merge(line).get("label")
     return ", ".join(str(text) for text in (own, label) if text)
 
 
@@ -214,22 +220,22 @@ def draw_line(
     label: str = "",
     **defaults: object,
 ) -> "Line2D":
-    """Draw a line, with a band of its colour between two further curves, if given.
+    """Draw a line and, between two optional further curves, a band of its colour.
 
-    It has the next colour of the axes; a label of the user stands before its own.
+    The line has the next colour of the axes. The user's label precedes `label`.
     """
-    look = merged(line, **defaults) | {"label": labelled(line, label)}
-    (drawn,) = ax.plot(x, y, **look)
+    look = merge(line, **defaults) | {"label": join_labels(line, label)}
+    (curve,) = ax.plot(x, y, **look)
     if band:
-        fill: Style = {"alpha": BAND, "linewidth": 0.0, "zorder": 1}
-        ax.fill_between(x, band[0], band[1], color=drawn.get_color(), **fill)
-    return drawn
+        fill: Style = {"alpha": BAND_OPACITY, "linewidth": 0.0, "zorder": 1}
+        ax.fill_between(x, band[0], band[1], color=curve.get_color(), **fill)
+    return curve
 
 
 def draw_curves(ax: "Axes", curves: Curves, line: Style, **look: float | str) -> None:
-    """Draw lines by their labels, several in different ways."""
+    """Draw labelled lines, several in different styles."""
     before = len(ax.get_legend_handles_labels()[1])
-    ways = lines(before + len(curves))[before:]
+    ways = line_styles(before + len(curves))[before:]
     for (label, curve), way in zip(curves.items(), ways, strict=True):
         own: dict[str, Any] = dict(look)
         if len(curves) > 1:
@@ -239,28 +245,33 @@ def draw_curves(ax: "Axes", curves: Curves, line: Style, **look: float | str) ->
         draw_line(ax, *curve, line=line, label=label, **own)
 
 
-def strokes(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
-    """Short strokes at values along the lower edge of axes."""
+def draw_rug(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
+    """Draw short strokes at values along the lower edge of axes."""
     place: Style = {"transform": ax.get_xaxis_transform(), "scaley": False}
     ax.plot(values, np.zeros(len(values)), "|", color=colour, **place, **look)
 
 
-def ink(ax: "Axes") -> "ColorType":
-    """Colour of the text of axes: dark, or light in dark styles."""
+def text_colour(ax: "Axes") -> "ColorType":
+    """Return the colour of the axes' text, which is light in dark styles."""
     return ax.xaxis.label.get_color()
 
 
-def reference(
+def draw_reference(
     ax: "Axes", x: Any, y: Any, label: str = "", linestyle: Dashes = ":"
 ) -> None:
-    """Draw what a figure is read against, unless the axes have it already.
+    """Draw a reference line, unless the axes already have one with this label.
 
-    A label that begins with ``_`` is not in the legend. A number as `x` or `y` and None
-    for the other is a line across the axes.
+    The legend omits labels that begin with ``_``. A number for `x` or `y`, with None
+    for the other, draws a line across the axes.
     """
     if label and label in [line.get_label() for line in ax.lines]:
         return
-    look = {"color": ink(ax), "linewidth": 1.1, "linestyle": linestyle, "alpha": 0.75}
+    look = {
+        "color": text_colour(ax),
+        "linewidth": 1.1,
+        "linestyle": linestyle,
+        "alpha": 0.75,
+    }
     if y is None:
         ax.axvline(x, label=label, **look)
     elif x is None:
@@ -273,7 +284,7 @@ def reference(
 
 
 def is_wide(values: Floats) -> bool:
-    """Whether the numbers above 0 span more than a factor of ten.
+    """Test whether the positive values span more than a factor of ten.
 
     Examples
     --------
@@ -302,7 +313,7 @@ def write_percent(*axes: "Axis") -> None:
 
 
 def percent(share: float, digits: int = 3) -> str:
-    """A share in percent.
+    """Write a share in percent.
 
     Examples
     --------
@@ -312,8 +323,8 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{100.0 * share:.{digits}g}%"
 
 
-SHARES = ("error_rate", "accuracy", "balanced_accuracy")
-NAMED = {
+SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
+METRIC_NAMES = {
     "auc": "AUC",
     "auc_pooled": "AUC",
     "brier_score": "Brier score",
@@ -324,7 +335,7 @@ NAMED = {
 
 
 def metric_name(name: str) -> str:
-    """A metric as text of a figure.
+    """Return the name of a metric for figures.
 
     Examples
     --------
@@ -332,39 +343,40 @@ def metric_name(name: str) -> str:
     ('Error rate', 'AUC')
     """
     words = name.replace("_", " ")
-    return NAMED.get(name, written(words[:1].upper() + words[1:]))
+    return METRIC_NAMES.get(name, as_text(words[:1].upper() + words[1:]))
 
 
 # ------------------------------------------------------------ names and texts
 
 
-def written(name: object) -> str:
-    r"""A name as text of a figure, without what matplotlib would read as a command.
+def as_text(name: object) -> str:
+    r"""Escape a name so that matplotlib prints it literally.
 
-    What no font has, such as a control character, is a replacement character.
+    Unprintable characters become the replacement character.
 
     Examples
     --------
-    >>> written("price in $"), written("_hidden"), written(5)
+    >>> as_text("price in $"), as_text("_hidden"), as_text(5)
     ('price in \\$', ' _hidden', '5')
     """
     text = str(name)
-    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    letters = (c if c.isprintable() or c == "\n" else UNKNOWN for c in text)
+    text = text if len(text) <= MAX_NAME_LENGTH else f"{text[: MAX_NAME_LENGTH - 1]}…"
+    letters = (c if c.isprintable() or c == "\n" else REPLACEMENT for c in text)
     plain = "".join(letters).replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
 
-def abbreviated(names: Sequence[object], width: int) -> list[str]:
-    """Names of at most `width` letters, cut so that different names stay different.
+def abbreviate(names: Sequence[object], width: int) -> list[str]:
+    """Shorten names to at most `width` letters; different names stay different.
 
-    The middle is left out, or else what they begin with; or else they are numbered.
+    The middle is omitted, or the common prefix, or the names are numbered: the first of
+    these that leaves them different.
 
     Examples
     --------
-    >>> abbreviated(["concentration in plasma A", "concentration in plasma B"], 12)
+    >>> abbreviate(["concentration in plasma A", "concentration in plasma B"], 12)
     ['conce…asma A', 'conce…asma B']
-    >>> abbreviated(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
+    >>> abbreviate(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
     ['…1bbbb', '…2bbbb']
     """
     whole = [" ".join(str(name).split()) for name in names]
@@ -382,29 +394,31 @@ def abbreviated(names: Sequence[object], width: int) -> list[str]:
     return short
 
 
-def broken(text: str, width: int, most: int = MOST_LINES, end: str = " …") -> str:
-    """A text on at most `most` lines of `width` letters."""
+def wrap_text(
+    text: str, width: int, most: int = MAX_TEXT_LINES, end: str = " …"
+) -> str:
+    """Wrap a text into at most `most` lines of `width` letters."""
     return "\n".join(wrap(text, width, max_lines=most, placeholder=end))
 
 
-def fitted(names: Sequence[object], width: int, most: int = 2) -> list[str]:
-    """Names on at most `most` lines of `width` letters; longer ones are abbreviated."""
-    short = abbreviated(names, most * width - 4 * (most > 1))
-    texts = [broken(name, width, most, "…") for name in short]
+def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
+    """Wrap names into at most `most` lines of `width` letters and shorten the rest."""
+    short = abbreviate(names, most * width - 4 * (most > 1))
+    texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
-        texts = abbreviated(names, width)
-    return [written(text) for text in texts]
+        texts = abbreviate(names, width)
+    return [as_text(text) for text in texts]
 
 
-def short(name: object) -> str:
-    """A level as part of a text: long ones without their middle."""
-    return written(abbreviated([name], LEVEL)[0])
+def short_level(name: object) -> str:
+    """Return a level for use in a text, without its middle if it is long."""
+    return as_text(abbreviate([name], MAX_LEVEL_LENGTH)[0])
 
 
 def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
-    """Name rows from the top, in the room there is; return where each is.
+    """Label rows from the top and return their positions.
 
-    Rows that the axes have by the same name stay where they are: new ones come below.
+    Rows that the axes already label keep their positions; new rows follow below.
     """
     rows: dict[object, float]
     rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
@@ -412,11 +426,13 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
         rows.setdefault(name, float(len(rows)))
     dots, place = ax.figure.dpi, ax.get_subplotspec()
     columns = 1 if place is None else place.get_gridspec().ncols
-    room = ROOM * ax.get_window_extent().height / dots / max(len(rows), 1)
-    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, SMALLEST))
-    width = int(NAMES * ax.figure.bbox.width / dots / columns / (LETTER * size))
+    room = ROW_NAMES_POINTS * ax.get_window_extent().height / dots / max(len(rows), 1)
+    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, MIN_FONT_SIZE))
+    width = int(
+        ROW_NAMES_SHARE * ax.figure.bbox.width / dots / columns / (LETTER_WIDTH * size)
+    )
     most = 2 if room > 3.2 * size else 1
-    texts = fitted(list(rows), min(max(width, 8), WIDEST), most)
+    texts = fit_names(list(rows), min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
     vars(ax.yaxis.get_major_formatter())["rows"] = rows
     ax.tick_params(axis="y", length=0.0)
@@ -427,23 +443,24 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
 def finish(
     *axes: "Axes", legend: str = "best", percent: str = "", **labels: str
 ) -> "Axes":
-    """Put labels and the legend, and see to it that all texts are inside the figure.
+    """Add labels and the legend, and fit all texts into the figure.
 
     Parameters
     ----------
     *axes : Axes
-        Of one figure; the labels are those of the first.
+        Axes of one figure. The first of them gets the labels.
     legend : str
-        A place of matplotlib, ``"above"`` or ``"right"`` of the axes, or none.
+        Location in matplotlib, or ``"above"`` or ``"right"`` of the axes. An empty
+        text omits the legend.
     percent : str
-        Names of the axes of shares, such as ``"xy"``.
+        Axes labelled in percent, such as ``"xy"``.
     **labels : str
         ``xlabel``, ``ylabel`` and ``title``.
     """
     axes[0].set(**labels)
     write_percent(*(getattr(axes[0], f"{name}axis") for name in percent))
     figure = axes[0].figure.figure
-    for _ in range(2):  # each layout changes the room that texts have
+    for _ in range(2):  # the layout changes the room for texts
         _lay_out(figure)
         for ax in axes:
             _wrap_texts(ax)
@@ -453,37 +470,41 @@ def finish(
 
 
 def _wrap_texts(ax: "Axes") -> None:
-    """Break title and labels into lines that are at most as long as the axes."""
+    """Wrap title and labels to the length of the axes."""
     box = ax.get_window_extent()
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
         inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
-        width = max(int(inches / (LETTER * float(text.get_fontsize()))), 8)
+        width = max(int(inches / (LETTER_WIDTH * float(text.get_fontsize()))), 8)
         rows = text.get_text().replace(r"\$", "$").split("\n")
-        text.set_text(written("\n".join(broken(row, width) for row in rows)))
+        text.set_text(as_text("\n".join(wrap_text(row, width) for row in rows)))
 
 
 def _put_legend(ax: "Axes", place: str) -> None:
-    """Put the legend; long labels are broken, in narrow axes letters are smaller."""
+    """Add the legend, with long labels wrapped and, in narrow axes, smaller letters."""
     if not place or not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
     inches = ax.get_window_extent().width / ax.figure.dpi
     loc, anchor = OUTSIDE.get(place, (place, None))
-    small = None if inches > NARROW else 0.75 * pyplot().rcParams["font.size"]
+    small = None if inches > NARROW_AXES else 0.75 * pyplot().rcParams["font.size"]
     look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    made = ax.legend(loc=loc, bbox_to_anchor=anchor, fontsize=small, **look)
-    for text, label in zip(made.get_texts(), labels, strict=True):
-        letters = 0.9 * inches / (LETTER * float(text.get_fontsize()))
-        width = BESIDE if place == "right" else max(int(letters) - SAMPLE, 14)
+    box = ax.legend(loc=loc, bbox_to_anchor=anchor, fontsize=small, **look)
+    for text, label in zip(box.get_texts(), labels, strict=True):
+        letters = 0.9 * inches / (LETTER_WIDTH * float(text.get_fontsize()))
+        width = (
+            LEGEND_LINE_LENGTH
+            if place == "right"
+            else max(int(letters) - LEGEND_HANDLE_LENGTH, 14)
+        )
         text.set_text("\n".join(wrap(label, width)))
-    made.set_in_layout(place in OUTSIDE)
-    if place == "above" and ax.get_title():  # which is above the legend
-        height = made.get_window_extent().height * 72.0 / ax.figure.dpi
+    box.set_in_layout(place in OUTSIDE)
+    if place == "above" and ax.get_title():  # move the title above the legend
+        height = box.get_window_extent().height * 72.0 / ax.figure.dpi
         ax.set_title(ax.get_title(), pad=height + 6.0)
 
 
 def _lay_out(figure: "Figure") -> None:
-    """Run the layout of a figure, a constrained one where it has none."""
+    """Run the layout engine of a figure, by default the constrained one."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if any(ax.get_subplotspec() for ax in figure.axes):

@@ -35,7 +35,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import thresholded
 from pegasos_stats.models.summaries import Note, needs_scaling
 from pegasos_stats.output.plotting.curves import Fitted
-from pegasos_stats.output.plotting.forest import NUMBERS
+from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.result_plots import level_of
 from pegasos_stats.output.plotting.style import metric_name
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
@@ -760,7 +760,7 @@ class ReportFacts:
         if not isinstance(result, LinearResults) or not len(result.coef):
             return []
         table = result.coefficient_table().set_index("term")
-        each = table[NUMBERS].reindex(result.coef.index)
+        each = table[INTERVAL].reindex(result.coef.index)
         cells, deviations = each.to_numpy(dtype=np.float64), np.ones(len(each))
         if self.fit_scores is not None:
             deviations = moments(result.problem.X)[1]
@@ -863,7 +863,7 @@ class ReportFacts:
             if term == "auc_pooled":
                 written[label] = decimals(math.nan if rows.auc is None else rows.auc)
             elif term != "mcnemar":
-                value, *ends = (decimals(each[name]) for name in NUMBERS)
+                value, *ends = (decimals(each[name]) for name in INTERVAL)
                 interval = f" [{ends[0]},{NBSP}{ends[1]}]"
                 of = "" if level is None else f" ({level})"
                 with_interval = not math.isnan(each["conf_low"])
