@@ -93,5 +93,5 @@ def empty_figures():
         return "<svg></svg>"
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rendering, "drawn", empty)
+        patch.setattr(rendering, "draw_svg", empty)
         yield

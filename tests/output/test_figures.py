@@ -17,7 +17,7 @@ from pegasos_stats.output.plotting.forest import draw_coefficients
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.style import line_styles
 from pegasos_stats.output.plotting.tiles import draw_image
-from pegasos_stats.output.report.rendering import drawn
+from pegasos_stats.output.report.rendering import draw_svg
 from pegasos_stats.studies.calibration import Reliability
 from tests.output.figures import ROUNDING, axes, legend, line, panels
 from tests.output.figures import line as line_of
@@ -108,7 +108,7 @@ def test_the_same_figure_is_the_same_svg_on_any_day(monkeypatch):
     pages = []
     for day in ("0", "86400"):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", day)  # matplotlib takes its date
-        pages.append(drawn(lambda ax: ax.plot([1, 2])))
+        pages.append(draw_svg(lambda ax: ax.plot([1, 2])))
     assert pages[0] == pages[1]
     assert mpl.__version__ not in pages[0]
 

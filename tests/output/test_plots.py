@@ -286,7 +286,7 @@ def test_references_are_visible_in_dark_styles(found):
 def test_different_names_stay_different(width):
     numbers = [f"metabolite number {j} measured in plasma" for j in range(60)]
     for names in (ASSAYS, numbers, [f"{'a' * 40}{j}{'b' * 40}" for j in range(12)]):
-        short = style.abbreviated(names, width)
+        short = style.abbreviate(names, width)
         assert len(set(short)) == len(names)
         assert max(map(len, short)) <= width
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
-from pegasos_stats.output.report.facts import evaluated
+from pegasos_stats.output.report.facts import evaluate
 from pegasos_stats.output.report.rendering import templates
 
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
@@ -152,7 +152,7 @@ def test_libraries_are_asked_for(digits, monkeypatch, library, extra, drawn):
     for name in (library, "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
     if extra == "report":  # before there is work done
-        monkeypatch.setattr("pegasos_stats.output.report.facts.evaluated_rows", None)
+        monkeypatch.setattr("pegasos_stats.output.report.facts.evaluate_sets", None)
     with pytest.raises(DependencyError, match=rf"pegasos_stats\[{extra}\]"):
         digits.report()
 
@@ -435,7 +435,7 @@ def test_the_rule_without_predictors_names_the_more_frequent_level(
     actual, predicted, error
 ):
     table = ps.confusion(list(actual), list(predicted), levels=["a", "b"])
-    rows = evaluated("test", table)
+    rows = evaluate("test", table)
     assert (rows.majority, rows.majority_error) == ("a", error)
 
 

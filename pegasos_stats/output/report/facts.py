@@ -1,4 +1,4 @@
-"""The facts of a report: all that is computed for it. The template words them."""
+"""Contents of a report: numbers, tables and sentences that the template prints."""
 
 import math
 from collections import Counter
@@ -43,26 +43,26 @@ from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
 
-Lines = Sequence[Sequence[str]]  # of a table
+Lines = Sequence[Sequence[str]]
 
-STRONGEST = 3  # predictors on the first screen
-MOST = 30  # coefficients and predictors in a table
-COLUMNS = ["row", "actual", "predicted", "score"]  # of misclassified rows
+MAX_STRONGEST = 3  # predictors
+MAX_TABLE_ROWS = 30  # coefficients or predictors
+MISCLASSIFIED_COLUMNS = ["row", "actual", "predicted", "score"]
 P_VALUES = {
     "accuracy": "P-value [accuracy > no-information rate]",
     "mcnemar": "McNemar's test of the two kinds of error, p-value",
 }
-TWICE = ("recall", "pos_pred_value")  # sensitivity and precision by other names
-PERFECT = 0.9995  # area that is written as 1.000
-SUSPICIOUS = 0.99  # area of a single term that hardly any measurement has
-TOGETHER = 3  # terms that may contain the outcome between them
-BY_CHANCE = math.log(1e4)  # of the orders of rows, of which one is perfect
-SAMPLED = 20_000  # rows by which terms are ranked
+SYNONYMS = ("recall", "pos_pred_value")  # of sensitivity and precision
+PERFECT_AUC = 0.9995  # prints as 1.000
+SUSPICIOUS_AUC = 0.99  # of a single term
+MAX_LEAK_TERMS = 3  # terms that contain the outcome together
+MIN_LOG_ORDERS = math.log(1e4)  # fewer orders of the rows may separate by chance
+MAX_LEAK_ROWS = 20_000  # to rank terms
 
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedRows:
-    """Rows with labels, and what a fit predicts for them; made by `evaluated`.
+    """Labelled rows with their predictions; see `evaluate`.
 
     Attributes
     ----------
@@ -70,28 +70,28 @@ class EvaluatedRows:
         ``"training"``, ``"test"`` or ``"out-of-fold"``.
     table : ConfusionMatrix
     report : ConfusionReport
-        All statistics of the table; those that are not defined are NaN.
+        All statistics of the table; undefined ones are NaN.
     error_rate : float
-        Of the classified rows; NaN where there is none.
+        Share of misclassified rows; NaN without classified rows.
     majority, majority_error : label and float
         The more frequent level, and the error rate of always predicting it.
     only : label or None
-        The level that every row is predicted to have, if there is one.
+        The level predicted for every row, if there is one.
     rarer : int
         Classified rows of the rarer level.
     pairs : PairShares
-        How often scores order a pair of rows right; out of fold a mean over the folds.
+        Shares of correctly ordered and of tied pairs of rows; out of fold, means over
+        the folds.
     auc : float or None
-        Area under the ROC curve, where it is defined; out of fold a mean over the
-        folds.
+        Area under the ROC curve, if defined; out of fold, the mean over the folds.
     is_new : bool
-        Whether no row is one of the fit, so that errors have intervals.
+        Whether no row is a training row. Error rates of new rows have intervals.
     codes : int array, shape (n,)
-        Position of each row's actual level, -1 where it is missing.
+        Position of the actual level of each row, -1 if missing.
     scores : float64 array, shape (n,), or None
-        None for the training rows of a model that was loaded from a file.
+        None for the training rows of a loaded model.
     unscored : int array
-        Levels of the rows that have no score, for a missing predictor.
+        Levels of the rows without a score because a predictor is missing.
     """
 
     name: str
@@ -110,10 +110,10 @@ class EvaluatedRows:
     unscored: Codes
 
 
-def evaluated(
+def evaluate(
     name: str, table: ConfusionMatrix, validation: CrossValidation | None = None
 ) -> EvaluatedRows:
-    """What a report says of the rows of a table, out of the folds of a validation."""
+    """Evaluate the rows of a table, or the held-out rows of a cross-validation."""
     actual, predicted = (table.counts[:, :-1].sum(axis=axis) for axis in (1, 0))
     n, most = int(actual.sum()), int(actual.argmax())
     report = table.summary()
@@ -144,7 +144,7 @@ def evaluated(
     )
 
 
-def evaluated_rows(
+def evaluate_sets(
     result: Fitted,
     test: object,
     validation: CrossValidation | None,
@@ -153,7 +153,7 @@ def evaluated_rows(
     unseen: Unseen,
     offset: object,
 ) -> list[EvaluatedRows]:
-    """Training rows, then those out of fold, then test rows, as far as there are any.
+    """Evaluate training rows, out-of-fold rows and test rows, as available.
 
     Parameters
     ----------
@@ -163,14 +163,14 @@ def evaluated_rows(
     threshold : float, optional
         As for ``result.predict()``.
     positive : label, optional
-        The positive class; the second level if left out.
+        The positive class; by default the second level.
     unseen, offset
         As for ``result.confusion()`` on test rows.
     """
     choices = checked_choices(result.coding.levels, positive)
     try:
         training = result.confusion(threshold=threshold)
-    except DataError:  # loaded from a file, which holds no training rows
+    except DataError:  # a loaded model has no training rows
         training = result.training_table
     tables = {"training": training}
     if validation is not None:
@@ -181,39 +181,39 @@ def evaluated_rows(
             tables["test"] = new
     design, levels = result.design, result.coding.levels
     names = class_names(result.coding, design.formula, design.functions)
-    found = []
+    sets = []
     for name, table in tables.items():
-        shown = replace(table, choices=choices)
+        table = replace(table, choices=choices)
         if names != tuple(map(str, levels)):
-            shown = with_names(shown, levels, names)
+            table = with_names(table, levels, names)
         folds = validation if name == "out-of-fold" else None
-        found.append(evaluated(name, shown, folds))
-    return found
+        sets.append(evaluate(name, table, folds))
+    return sets
 
 
 def with_names(
     table: ConfusionMatrix, levels: Sequence[object], names: tuple[str, str]
 ) -> ConfusionMatrix:
-    """A table whose classes have names for a reader."""
-    named = dict(zip(levels, names, strict=True))
+    """Replace the classes of a table by names for the reader."""
+    name_of = dict(zip(levels, names, strict=True))
     positive = table.choices.positive
     choices = replace(
-        table.choices, positive=None if positive is None else named[positive]
+        table.choices, positive=None if positive is None else name_of[positive]
     )
-    wrong = table.errors.astype(object).map(lambda level: named.get(level, level))
+    wrong = table.errors.astype(object).map(lambda level: name_of.get(level, level))
     return replace(table, levels=names, errors=wrong, choices=choices)
 
 
 class Costs(NamedTuple):
-    """What wrong predictions cost.
+    """Costs of misclassification.
 
     Attributes
     ----------
     false_positive, false_negative : float
-        Of a row of the other class that is predicted as the positive one, and of a row
-        of the positive class that is not.
+        Cost of predicting the positive class for a row of the other class, and the
+        reverse.
     implied : bool
-        Whether they are those that a threshold of a probability fits.
+        Whether they are the costs for which the probability threshold is optimal.
     """
 
     false_positive: float
@@ -222,16 +222,16 @@ class Costs(NamedTuple):
 
 
 class RuleRates(NamedTuple):
-    """What a rule decides: rates, and the mean cost of a row beside trivial rules.
+    """Rates of a classification rule, and its mean cost next to trivial rules.
 
     Attributes
     ----------
     sensitivity, specificity : float
     share : float
-        Of all rows, those predicted as the positive class.
+        Share of all rows predicted as the positive class.
     cost, cost_of_all, cost_of_none : float
-        Of the rule, and of predicting all rows or none as the positive class; NaN
-        without costs.
+        Mean cost per row of the rule, and of predicting all rows or none as the
+        positive class; NaN without costs.
     """
 
     sensitivity: float
@@ -244,28 +244,28 @@ class RuleRates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReportFacts:
-    """A fit, its rows and how it was chosen, with all that a report says of them.
+    """A fit, its evaluated rows and its selection, as a report presents them.
 
     Attributes
     ----------
     result : Results
     sets : list of EvaluatedRows
-        Errors are quoted for the last ones.
+        The report quotes the error rate of the last set.
     image_shape : pair of int or None
-        Rows and columns of the image whose pixels the predictors are.
+        Rows and columns of the image, if predictors are pixels.
     path : LambdaPath or None
-        Where lambda was chosen.
+        Path from which lambda was selected.
     validation : CrossValidation or None
     threshold : float or None
-        Of predicted labels, where it is not the usual one.
+        Threshold of predicted labels, if not the default.
     chosen : Thresholds or None
-        How that threshold was chosen.
+        Selection of the threshold.
     cost : Target or None
-        What wrong predictions cost, if that was given.
+        Costs of misclassification, if specified.
     row_names : bool
-        Whether the page has the names of misclassified rows.
+        Whether the page names misclassified rows.
     coding : LabelCoding or None
-        The classes as they are in the data, if those of the fit have other names here.
+        The classes in the data, if the report names them differently.
     """
 
     result: Fitted
@@ -281,7 +281,7 @@ class ReportFacts:
 
     @property
     def rows(self) -> EvaluatedRows:
-        """The rows that errors are quoted for."""
+        """The set of rows whose error rate the report quotes."""
         return self.sets[-1]
 
     @cached_property
@@ -294,7 +294,7 @@ class ReportFacts:
 
     @property
     def positive(self) -> str:
-        """The class that sentences are about."""
+        """The positive class."""
         return str(self.rows.table.positive)
 
     @property
@@ -304,67 +304,71 @@ class ReportFacts:
 
     @property
     def is_first(self) -> bool:
-        """Whether the positive class is the first level, which low scores speak for."""
+        """Whether the positive class is the first level, which low scores predict."""
         return self.rows.table.positive == self.rows.table.levels[0]
 
     @property
     def is_decision(self) -> bool:
-        """Whether a threshold, costs or weights of the classes decide rows."""
+        """Whether a threshold, costs or class weights determine the predictions."""
         weighted = self.result.problem.weights_of != "rows"
         return self.threshold is not None or self.cost is not None or weighted
 
     @property
     def which(self) -> str:
-        """Which rows errors are quoted for, as an adjective."""
+        """Adjective for the rows whose error rate the report quotes."""
         names = {"out-of-fold": "held-out ", "training": "training "}
         return names.get(self.rows.name, "new " if self.rows.is_new else "test ")
 
     def conclusion(self, command: bool) -> list[str]:
-        """What the page says first, in paragraphs.
+        """Return the first paragraphs of the page.
 
         Parameters
         ----------
         command : bool
-            Whether options are those of the command line.
+            Whether to name options of the command line.
         """
         if not self.rows.table.n_classified:
             return ["No new row has both an outcome and a prediction."]
-        said = [*self.one_answer()]
+        message = [*self.one_answer()]
         more = [*self.choice(), *self.ranking(command)]
         more += self.without_new_rows(command)
         if self.is_decision:
-            return [*self.leak(), " ".join([*said, *self.decision()]), " ".join(more)]
-        return [*self.leak(), " ".join([*said, *self.verdict(), *more])]
+            return [
+                *self.leak(),
+                " ".join([*message, *self.decision()]),
+                " ".join(more),
+            ]
+        return [*self.leak(), " ".join([*message, *self.verdict(), *more])]
 
     def leak(self) -> Iterator[str]:
-        """That predictors probably contain the outcome, and which."""
+        """Warn that predictors probably contain the outcome, and name them."""
         rows, n = self.rows, self.rows.table.n_classified
-        perfect = rows.table.n_errors == 0 or (rows.auc or 0.0) >= PERFECT
+        perfect = rows.table.n_errors == 0 or (rows.auc or 0.0) >= PERFECT_AUC
         chances = math.lgamma(n + 1) - math.lgamma(rows.rarer + 1)
         chances -= math.lgamma(n - rows.rarer + 1)
         few = rows.name == "training" and n <= 2 * len(self.result.design.names)
         if (
             few
-            or chances < BY_CHANCE
-            or not (perfect or (rows.auc or 0.0) >= SUSPICIOUS)
+            or chances < MIN_LOG_ORDERS
+            or not (perfect or (rows.auc or 0.0) >= SUSPICIOUS_AUC)
         ):
             return
         names, area = self._separating
         classes = f"'{self.positive}' and '{self.other}'"
-        found = f"(AUC {area:.3f} on the training rows)"
+        auc = f"(AUC {area:.3f} on the training rows)"
         if len(names) > 1:
-            said = (
+            message = (
                 f"Predictors probably contain the outcome: {' and '.join(names)} "
-                f"together separate {classes} {found}."
+                f"together separate {classes} {auc}."
             )
-        elif area >= SUSPICIOUS:
-            said = (
+        elif area >= SUSPICIOUS_AUC:
+            message = (
                 f"A predictor probably contains the outcome: {names[0]} alone "
-                f"separates {classes} {found}."
+                f"separates {classes} {auc}."
             )
         elif perfect:
-            most = f"; {names[0]} separates most, {found}" if names else ""
-            said = (
+            most = f"; {names[0]} separates most, {auc}" if names else ""
+            message = (
                 f"A predictor may contain the outcome: the model separates {classes} "
                 f"almost perfectly, though none does so alone{most}."
             )
@@ -372,22 +376,22 @@ class ReportFacts:
             return
         are, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
         yield (
-            f"{said} If {are} known only with the outcome, leave {them} out: the "
-            "numbers below do not hold for new cases."
+            f"{message} If {are} known only with the outcome, leave {them} out: the "
+            "numbers below do not apply to new cases."
         )
 
     @cached_property
     def _separating(self) -> tuple[list[str], float]:
-        """Terms that separate the training rows, the best first; and their area.
+        """Return the terms that separate the training rows, and their area.
 
-        One, or as many as `PERFECT` takes, up to `TOGETHER`, by what each adds to the
-        score; of a kernel model, whose score is no sum, by the columns.
+        The terms are added greedily by their part of the score, up to `MAX_LEAK_TERMS`.
+        Kernel models have no such parts, so the columns are used.
         """
         result, problem = self.result, self.result.problem
         if self.fit_scores is None:
             return [], math.nan
         used = np.flatnonzero(problem.row_weights > 0.0)
-        used = used[:: len(used) // SAMPLED + 1]
+        used = used[:: len(used) // MAX_LEAK_ROWS + 1]
         codes, X = (problem.y[used] > 0.0).astype(np.intp), problem.X[used]
         scores, start = dict[str, Vector](), 0
         for term, columns in terms_of(result.design).items():
@@ -399,22 +403,22 @@ class ReportFacts:
                 scores[term] = np.asarray(X[:, start - 1], dtype=np.float64).ravel()
 
         def area(score: Vector) -> float:
-            found = area_under_curve(codes, score)
-            return max(found, 1.0 - found)
+            auc = area_under_curve(codes, score)
+            return max(auc, 1.0 - auc)
 
         names, total, areas = list[str](), np.zeros(len(used)), list[float]()
-        most = TOGETHER if isinstance(result, LinearResults) else 1
+        most = MAX_LEAK_TERMS if isinstance(result, LinearResults) else 1
         while scores and len(names) < most:
             best = max(scores, key=lambda term: area(total + scores[term]))
             names.append(best)
             total = total + scores.pop(best)
             areas.append(area(total))
-            if areas[-1] >= (PERFECT if len(names) > 1 else SUSPICIOUS):
+            if areas[-1] >= (PERFECT_AUC if len(names) > 1 else SUSPICIOUS_AUC):
                 return names, areas[-1]
         return names[:1], areas[0] if areas else math.nan
 
     def one_answer(self) -> Iterator[str]:
-        """That all rows are predicted as one class, said of those it is true of."""
+        """Report that all rows, or all training rows, are predicted as one class."""
         rows, training = self.rows, self.sets[0]
         both = training.only == rows.only and rows.name != "training"
         at = " at this threshold" if self.threshold is not None else ""
@@ -425,7 +429,7 @@ class ReportFacts:
             yield f"Every training row is predicted '{training.only}'{at}."
 
     def verdict(self) -> Iterator[str]:
-        """The error rate beside that of always predicting the more frequent class."""
+        """Compare the error rate with that of always predicting the majority class."""
         rows, n = self.rows, self.rows.table.n_classified
         wrong, always = percent(rows.error_rate), percent(rows.majority_error)
         if rows.only is not None and rows.only == rows.majority:
@@ -434,7 +438,7 @@ class ReportFacts:
         elif rows.is_new:
             better = "better" if rows.error_rate < rows.majority_error else "worse"
             better = "not clearly better" if self.p_value >= 0.05 else better
-            small = self.p_value < SMALLEST
+            small = self.p_value < MIN_SHOWN_P
             p = "p < 0.0001" if small else f"p = {number(self.p_value, 2)}"
             always = f"instead of {always}"
             yield (
@@ -446,17 +450,17 @@ class ReportFacts:
         else:
             where = "In cross-validation the" if rows.name == "out-of-fold" else "The"
             which = "training " if rows.name == "training" else ""
-            seen = ""
+            overlap = ""
             if rows.table.source == "partly training":
-                seen = f" ({rows.table.n_seen:,} of them training rows)"
+                overlap = f" ({rows.table.n_seen:,} of them training rows)"
             yield (
-                f"{where} model is wrong in {wrong} of {n:,} {which}rows{seen}; always "
-                f"predicting '{rows.majority}' would be wrong in {always}."
+                f"{where} model is wrong in {wrong} of {n:,} {which}rows{overlap}; "
+                f"always predicting '{rows.majority}' would be wrong in {always}."
             )
 
     @property
     def costs(self) -> Costs | None:
-        """What wrong predictions cost: as given, or as the threshold implies."""
+        """Costs of misclassification, specified or implied by the threshold."""
         if self.cost is not None:
             return Costs(self.cost.false_positive, self.cost.false_negative)
         if (chosen := self.chosen) is not None:
@@ -472,13 +476,13 @@ class ReportFacts:
 
     @property
     def _cut_of_positive(self) -> float:
-        """The threshold of a probability of the positive class."""
+        """Threshold for the probability of the positive class."""
         assert self.threshold is not None
         return 1.0 - self.threshold if self.is_first else self.threshold
 
     @cached_property
     def decisions(self) -> RuleRates:
-        """What the threshold decides in the rows that errors are quoted for."""
+        """Rates and costs of the threshold in `rows`."""
         counts, at = self.rows.table.counts, int(not self.is_first)
         hits, missed = int(counts[at, at]), int(counts[at, 1 - at])
         alarms, left = int(counts[1 - at, at]), int(counts[1 - at, 1 - at])
@@ -493,39 +497,39 @@ class ReportFacts:
         )
 
     def decision(self) -> Iterator[str]:
-        """The rule, and what it decides and costs beside predicting all or none."""
-        yes, no, found = self.positive, self.other, self.decisions
+        """Describe the rule, its rates, and its cost next to predicting all or none."""
+        yes, no, rates = self.positive, self.other, self.decisions
         n, which = self.rows.table.n_classified, self.which
         cut, logistic = self.threshold or 0.0, self.result.problem.loss == "log"
         rule = f"score {'below' if self.is_first else 'above'} {number(cut)}"
         if logistic and self.threshold is not None:
             rule = f"probability of '{yes}' above {number(self._cut_of_positive)}"
         yield (
-            f"Rows with a {rule} are predicted '{yes}': {percent(found.share)} of "
-            f"{counted(n, f'{which}row')}. These are {percent(found.sensitivity)} of "
-            f"the '{yes}' rows (sensitivity) and {percent(1.0 - found.specificity)} of "
-            f"the '{no}' rows (specificity {percent(found.specificity)})."
+            f"Rows with a {rule} are predicted '{yes}': {percent(rates.share)} of "
+            f"{counted(n, f'{which}row')}. These are {percent(rates.sensitivity)} of "
+            f"the '{yes}' rows (sensitivity) and {percent(1.0 - rates.specificity)} of "
+            f"the '{no}' rows (specificity {percent(rates.specificity)})."
         )
         if (costs := self.costs) is None:
             return
         why = f", the costs that a threshold of {number(cut)} fits" * costs.implied
         yield (
-            f"The cost per row is {number(found.cost, 3)}; it would be "
-            f"{number(found.cost_of_all, 3)} if all rows were predicted '{yes}' and "
-            f"{number(found.cost_of_none, 3)} if none were (a missed '{yes}' costs "
+            f"The cost per row is {number(rates.cost, 3)}; it would be "
+            f"{number(rates.cost_of_all, 3)} if all rows were predicted '{yes}' and "
+            f"{number(rates.cost_of_none, 3)} if none were (a missed '{yes}' costs "
             f"{number(costs.false_negative, 3)}, a false alarm "
             f"{number(costs.false_positive, 3)}{why})."
         )
-        if found.cost > (least := min(found.cost_of_all, found.cost_of_none)):
-            cheap = yes if least == found.cost_of_all else no
+        if rates.cost > (least := min(rates.cost_of_all, rates.cost_of_none)):
+            cheap = yes if least == rates.cost_of_all else no
             yield f"Predicting '{cheap}' for all rows costs less than the model."
 
     def choice(self) -> Iterator[str]:
-        """How a threshold was chosen; whether probabilities are right on average."""
+        """Describe the selection of the threshold, and calibration in the large."""
         if (chosen := self.chosen) is not None:
             here, usual = chosen.tidy()["estimate"]
             name = chosen.target.name.replace("_", " ")
-            if name.startswith("f"):  # F measures, which are of one class
+            if name.startswith("f"):  # F measures refer to one class
                 level = chosen.levels.index(chosen.positive)
                 name += f" of '{self.rows.table.levels[level]}'"
             yield (
@@ -539,7 +543,7 @@ class ReportFacts:
             yield f"The mean probability of '{yes}' is {mean}; {share} are '{yes}'."
 
     def ranking(self, command: bool) -> Iterator[str]:
-        """How well the score ranks rows, or where a ranking is had."""
+        """Describe how well the score ranks rows, or recommend a model that ranks."""
         rows, logistic = self.rows, self.result.problem.loss == "log"
         constant = rows.only is not None and not self.is_decision
         if constant and not logistic:
@@ -576,7 +580,7 @@ class ReportFacts:
                 yield f"A {way} threshold ({cut}) predicts rows as '{also}'."
 
     def without_new_rows(self, command: bool) -> Iterator[str]:
-        """That errors of training rows are too low, and what estimates them."""
+        """Warn that training errors are too low, and recommend new rows."""
         if self.rows.name == "training":
             cure = "report(test, ...) or validation=ps.cross_validate(model)"
             cure = "--test FILE or --cv 10" if command else cure
@@ -587,7 +591,7 @@ class ReportFacts:
 
     @property
     def tiles(self) -> list[tuple[str, str, str]]:
-        """Numbers of the first screen: name, value, what it is beside."""
+        """Numbers of the first screen: name, value, note."""
         return [
             *(self._decided() if self.is_decision else self._errors()),
             *self._area(),
@@ -597,62 +601,60 @@ class ReportFacts:
         rows = self.rows
         names = {"out-of-fold": "Cross-validated error", "training": "Training error"}
         name = "Error on new rows" if rows.is_new else "Error on the test rows"
-        beside = f"{rows.table.n_errors:,} of {counted(rows.table.n_classified, 'row')}"
+        note = f"{rows.table.n_errors:,} of {counted(rows.table.n_classified, 'row')}"
         if rows.is_new:
             low, high = map(percent, rows.table.error_interval("exact"))
-            beside = f"95% interval {low} to {high}"
+            note = f"95% interval {low} to {high}"
         elif (validation := self.validation) is not None and rows.name == "out-of-fold":
-            beside = validation.folds.description
+            note = validation.folds.description
             if not math.isnan(self.std_error):
-                beside = f"standard error {percent(self.std_error)}, {beside}"
+                note = f"standard error {percent(self.std_error)}, {note}"
             if validation.folds.repeats > 1:
-                beside += ", the first of them"
+                note += ", the first of them"
             if self.path is not None and validation.choosing is None:
-                beside += "; optimistic, as lambda was chosen on these rows"
-        yield names.get(rows.name, name), percent(rows.error_rate), beside
+                note += "; optimistic, as lambda was chosen on these rows"
+        yield names.get(rows.name, name), percent(rows.error_rate), note
         always = percent(rows.majority_error)
         yield f"Always '{rows.majority}'", always, "error rate of always predicting it"
 
     def _decided(self) -> Iterator[tuple[str, str, str]]:
-        found, yes, no = self.decisions, self.positive, self.other
+        rates, yes, no = self.decisions, self.positive, self.other
         for name, level in (("sensitivity", yes), ("specificity", no)):
-            beside = f"of '{level}' rows are predicted '{level}'"
+            note = f"of '{level}' rows are predicted '{level}'"
             interval = self.rows.report.intervals.get(name)
             if interval is not None and not math.isnan(interval.low):
-                beside = "{}, 95% interval {} to {}".format(
-                    beside, *map(percent, interval)
-                )
-            yield name.capitalize(), percent(getattr(found, name)), beside
-        number_of = round(found.share * self.rows.table.n_classified)
+                note = "{}, 95% interval {} to {}".format(note, *map(percent, interval))
+            yield name.capitalize(), percent(getattr(rates, name)), note
+        count = round(rates.share * self.rows.table.n_classified)
         rows = counted(self.rows.table.n_classified, "row")
-        yield f"Predicted '{yes}'", percent(found.share), f"{number_of:,} of {rows}"
+        yield f"Predicted '{yes}'", percent(rates.share), f"{count:,} of {rows}"
         if self.costs is not None:
             everyone, nobody = (
-                number(x, 3) for x in (found.cost_of_all, found.cost_of_none)
+                number(x, 3) for x in (rates.cost_of_all, rates.cost_of_none)
             )
-            beside = f"{everyone} if all are predicted '{yes}', {nobody} if none is"
-            yield "Cost per row", number(found.cost, 3), beside
+            note = f"{everyone} if all are predicted '{yes}', {nobody} if none is"
+            yield "Cost per row", number(rates.cost, 3), note
 
     def _area(self) -> Iterator[tuple[str, str, str]]:
         rows = self.rows
         if rows.auc is None:
             return
         interval = rows.report.intervals.get("auc")
-        beside = "0.5 is chance, 1 is perfect"
+        note = "0.5 is chance, 1 is perfect"
         if rows.name == "out-of-fold" and self.validation is not None:
-            beside = "mean over the folds"
+            note = "mean over the folds"
             if (error := self.validation.std_error.get("auc", math.nan)) > 0.0:
-                beside += f", standard error {error:.3f}"
+                note += f", standard error {error:.3f}"
         elif interval is not None and not math.isnan(interval.low):
-            beside = f"95% interval {interval.low:.3f} to {interval.high:.3f}"
-        yield "AUC", f"{rows.auc:.3f}", beside
+            note = f"95% interval {interval.low:.3f} to {interval.high:.3f}"
+        yield "AUC", f"{rows.auc:.3f}", note
 
     @property
     def p_value(self) -> float:
-        """McNemar's exact test of new rows against always predicting the majority.
+        """P-value of McNemar's exact test against always predicting the majority.
 
-        The two rules differ in the rows that the model predicts as the other level. A
-        rule for costs is not judged by its error rate.
+        The two rules differ in the rows that the model predicts as the minority. The
+        test is omitted if a threshold, costs or class weights determine predictions.
         """
         if not self.rows.is_new or self.is_decision:
             return math.nan
@@ -662,7 +664,7 @@ class ReportFacts:
 
     @property
     def std_error(self) -> float:
-        """The standard error of the cross-validated error, at least that of rows."""
+        """Standard error of the cross-validated error rate, at least binomial."""
         n, rate = self.rows.table.n_classified, self.rows.error_rate
         if self.validation is None or self.is_decision or not n:
             return math.nan
@@ -676,47 +678,46 @@ class ReportFacts:
 
     @cached_property
     def misclassified(self) -> pd.DataFrame:
-        """Misclassified rows, those farthest on the wrong side first.
+        """Misclassified rows, by decreasing distance from the threshold.
 
-        Columns ``row`` (its label), ``actual``, ``predicted``, ``score``, and for the
-        log loss ``probability`` of the second level. A row that counts for several is
-        there once.
+        The columns are ``row`` (its label), ``actual``, ``predicted``, ``score``, and
+        for the log loss ``probability`` of the second level. Replicated rows are listed
+        once.
         """
         from scipy.special import expit
 
         result, table, codes = self.result, self.rows.table, self.rows.codes
         if self.rows.scores is None:
-            return pd.DataFrame(columns=COLUMNS)
+            return pd.DataFrame(columns=MISCLASSIFIED_COLUMNS)
         values, cut = self.rows.scores, 0.0
         if self.threshold is not None:
             values, cut = thresholded(values, result.problem), self.threshold
         positive = signs_of(values, result.solver.ties, cut)  # NaN where undecided
         wrong = np.where(codes == 1, positive < 0.0, positive > 0.0) & (codes >= 0)
-        listed = np.flatnonzero(wrong)[: len(table.errors)]  # of files not all
+        listed = np.flatnonzero(wrong)[: len(table.errors)]  # files list only some
         scores = self.rows.scores[listed]
-        found = table.errors.reset_index(drop=True).assign(score=scores)
+        errors = table.errors.reset_index(drop=True).assign(score=scores)
         names = [str(name) for name in table.errors.index]
-        named = [n if is_valid_text(n) else visible(n) for n in names]
-        found.insert(0, "row", named)
+        errors.insert(0, "row", [n if is_valid_text(n) else visible(n) for n in names])
         if self.result.problem.loss == "log":
-            found["probability"] = expit(scores - result.problem.prior_shift)
+            errors["probability"] = expit(scores - result.problem.prior_shift)
         order = np.argsort(-np.abs(values[listed] - cut), kind="stable")
-        found = found.iloc[order]
-        return found if result.counted is None else found.drop_duplicates()
+        errors = errors.iloc[order]
+        return errors if result.counted is None else errors.drop_duplicates()
 
     @cached_property
     def fit_scores(self) -> Vector | None:
-        """Scores of the training rows; None where the predictors are not in memory."""
+        """Scores of the training rows; None if the predictors are not in memory."""
         try:
             scores = np.asarray(self.result.decision_function(), dtype=np.float64)
         except DataError:
             return None
-        found: Vector = scores[self.result.problem.row_weights > 0.0]
-        return found
+        weighted: Vector = scores[self.result.problem.row_weights > 0.0]
+        return weighted
 
     @property
     def n_predictors(self) -> int:
-        """Number of variables in the predictors."""
+        """Number of predictor variables."""
         inner = unscaled(self.result.design)
         if isinstance(inner, FormulaDesign):
             return len(inner.variables)
@@ -724,73 +725,75 @@ class ReportFacts:
 
     @property
     def own_effects(self) -> list[list[int]]:
-        """Coefficients of the terms whose effect is that of one predictor alone.
+        """Positions of the coefficients that describe one predictor completely.
 
-        A variable of several terms, as in an interaction or beside its square, has no
-        effect of its own; nor has one column of a spline or polynomial.
+        Variables in several terms (interactions, squares), splines and polynomials are
+        excluded.
         """
         inner = unscaled(self.result.design)
         if not isinstance(inner, FormulaDesign):
             return [[at] for at in range(len(inner.names))]
         columns = [inner.variables_of(term) for term in inner.terms]
-        uses = Counter(name for each in columns for name in each)
-        found = []
+        uses = Counter(name for variables in columns for name in variables)
+        effects = []
         ends = np.cumsum([0, *map(len, inner.columns)]).tolist()
-        for term, each, pair in zip(inner.terms, columns, pairwise(ends), strict=True):
+        for term, variables, pair in zip(
+            inner.terms, columns, pairwise(ends), strict=True
+        ):
             places = [*range(*pair)]
             levels = [at for at in places if self._level(at)]
-            alone = len(each) == 1 and uses[next(iter(each))] == 1
+            is_single = len(variables) == 1 and uses[next(iter(variables))] == 1
             is_factor = any(f.text in inner.codings for f in term.factors)
-            if alone and len(places) == (len(levels) if is_factor else 1):
-                found.append(places)
-        return found
+            if is_single and len(places) == (len(levels) if is_factor else 1):
+                effects.append(places)
+        return effects
 
     @cached_property
     def strongest(self) -> Lines:
-        """The predictors that move the score most: name, difference, effect.
+        """Predictors with the largest effects on the score: name, difference, effect.
 
-        Predictors are ranked by their coefficient times their standard deviation; of
-        the columns of one term the strongest is shown; see `own_effects`. Those that do
-        not move the score are left out. With the log loss the effect is an odds ratio
-        of the positive class, for 0 and 1 of one against the other, else of one
-        standard deviation; with the hinge loss it is the change of the share of rows
-        predicted as the positive class, in percentage points.
+        Predictors are ranked by absolute coefficient times standard deviation, and by
+        the strongest column of a term; see `own_effects`. Effects of 0 are omitted. The
+        difference is 1 for 0/1 predictors and one standard deviation for others. With
+        the log loss the effect is the odds ratio of the positive class; with the hinge
+        loss, the change of the score and of the share predicted as the positive class,
+        in percentage points.
         """
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
             return []
         table = result.coefficient_table().set_index("term")
-        each = table[INTERVAL].reindex(result.coef.index)
-        cells, deviations = each.to_numpy(dtype=np.float64), np.ones(len(each))
+        cells = table[INTERVAL].reindex(result.coef.index).to_numpy(dtype=np.float64)
+        deviations = np.ones(len(cells))
         if self.fit_scores is not None:
             deviations = moments(result.problem.X)[1]
         with np.errstate(invalid="ignore", over="ignore"):
             sizes = np.nan_to_num(np.abs(cells[:, 0] * deviations))
-        found = [max(places, key=sizes.__getitem__) for places in self.own_effects]
-        found = [at for at in found if sizes[at] > AT_ZERO]
-        found.sort(key=sizes.__getitem__, reverse=True)
+        ranked = [max(places, key=sizes.__getitem__) for places in self.own_effects]
+        ranked = [at for at in ranked if sizes[at] > AT_ZERO]
+        ranked.sort(key=sizes.__getitem__, reverse=True)
         if result.scaling is not None:
             cells = cells / result.scaling.scale[:, None]
         if self.is_first:
             cells = -cells[:, [0, 2, 1]]
         return [
             [*self._difference(at), self._effect(at, cells[at])]
-            for at in found[:STRONGEST]
+            for at in ranked[:MAX_STRONGEST]
         ]
 
     def _column(self, at: int) -> Vector:
-        """A predictor in the training rows that count, on its own scale."""
+        """Return a predictor in the training rows of positive weight, unscaled."""
         problem, scaling = self.result.problem, self.result.scaling
         column = problem.X[:, [at]]
         if not isinstance(column, np.ndarray):
             column = column.toarray()
-        found: Vector = np.asarray(column, dtype=np.float64).ravel()
+        values: Vector = np.asarray(column, dtype=np.float64).ravel()
         if scaling is not None:
-            found = found * scaling.scale[at] + scaling.centre[at]
-        return found[problem.row_weights > 0.0]
+            values = values * scaling.scale[at] + scaling.centre[at]
+        return values[problem.row_weights > 0.0]
 
     def _step(self, at: int) -> float:
-        """The difference whose effect is shown: a standard deviation, or 1."""
+        """Return the difference for an effect: a standard deviation, or 1."""
         if self._level(at) or self.fit_scores is None or len(self.fit_scores) < 2:
             return 1.0
         column = self._column(at)
@@ -802,9 +805,9 @@ class ReportFacts:
         return level_of(str(result.design.names[at]), result.reference_levels)
 
     def _difference(self, at: int) -> tuple[str, str]:
-        """What differs, and by how much, in words."""
-        if found := self._level(at):
-            return found[0], f"{found[1]} vs {found[2]}"
+        """Describe the predictor and the difference of an effect."""
+        if level := self._level(at):
+            return level[0], f"{level[1]} vs {level[2]}"
         name, step = str(self.result.design.names[at]), self._step(at)
         if self.fit_scores is None:
             return name, "per unit"
@@ -813,7 +816,7 @@ class ReportFacts:
         return name, f"per standard deviation ({number(step, 3)})"
 
     def _effect(self, at: int, estimate: Vector) -> str:
-        """An odds ratio; or the change of the score, and of the predicted share."""
+        """Write an odds ratio, or the changes of score and predicted share."""
         with np.errstate(over="ignore"):
             moved = estimate * self._step(at)
             ratio, *ends = map(_ratio, np.exp(moved))
@@ -833,83 +836,83 @@ class ReportFacts:
 
     @cached_property
     def coefficients(self) -> tuple[list[str], Lines]:
-        """Names of columns, and the largest coefficients, as in a summary."""
+        """Column names and the largest coefficients, as in a summary."""
         if not isinstance(self.result, LinearResults):
             return [], []
-        cells, *_ = self.result.coefficient_cells(max_terms=MOST)
+        cells, *_ = self.result.coefficient_cells(max_terms=MAX_TABLE_ROWS)
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], list(map(list, signed.itertuples(name=None)))
 
     @cached_property
     def statistics(self) -> Lines:
-        """Every statistic of the tables, a column for each set of rows."""
+        """All statistics, one column per set of rows."""
         return _side_by_side([self._statistics(rows) for rows in self.sets])
 
     def _statistics(self, rows: EvaluatedRows) -> dict[str, str]:
-        """Names and values of all statistics of some rows.
+        """Return names and values of all statistics of a set of rows.
 
-        Those that two names have are there once, and a rule for costs is not tested
-        against the more frequent class.
+        Synonyms are omitted, and so is the test of accuracy if a threshold, costs or
+        class weights determine predictions.
         """
         with catch_warnings():
             simplefilter("ignore", UndefinedMetricWarning)
-            found = rows.table.tidy()
-        written = {}
-        for each in found.to_dict(orient="records"):
-            term, level, p = each["term"], each["class"], each["p_value"]
-            if term in TWICE:
+            statistics = rows.table.tidy()
+        cells = {}
+        for line in statistics.to_dict(orient="records"):
+            term, level, p = line["term"], line["class"], line["p_value"]
+            if term in SYNONYMS:
                 continue
             label = metric_name(term)
             if term == "auc_pooled":
-                written[label] = decimals(math.nan if rows.auc is None else rows.auc)
+                cells[label] = decimals(math.nan if rows.auc is None else rows.auc)
             elif term != "mcnemar":
-                value, *ends = (decimals(each[name]) for name in INTERVAL)
+                value, *ends = (decimals(line[name]) for name in INTERVAL)
                 interval = f" [{ends[0]},{NBSP}{ends[1]}]"
                 of = "" if level is None else f" ({level})"
-                with_interval = not math.isnan(each["conf_low"])
-                written[label + of] = value + interval * with_interval
+                with_interval = not math.isnan(line["conf_low"])
+                cells[label + of] = value + interval * with_interval
             if not math.isnan(p) and not (term == "accuracy" and self.is_decision):
-                small = p < SMALLEST
-                written[P_VALUES[term]] = f"<{NBSP}0.0001" if small else decimals(p)
-        return written
+                small = p < MIN_SHOWN_P
+                cells[P_VALUES[term]] = f"<{NBSP}0.0001" if small else decimals(p)
+        return cells
 
     @cached_property
     def counts(self) -> Lines:
-        """Rows, rows left out, missing values by variable, rows of each level."""
+        """Counts of rows, excluded rows, missing values by variable, rows by level."""
         columns = []
         for rows in self.sets:
             if rows.name == "out-of-fold":
                 continue
             unscored = np.bincount(rows.unscored, minlength=2)
-            found = {
+            counts = {
                 "Rows": len(rows.codes),
                 "Without an outcome": rows.table.n_unlabelled,
             }
-            found["Without a predictor"] = len(rows.unscored)
+            counts["Without a predictor"] = len(rows.unscored)
             if rows.name == "training":
                 problem, dropped = self.result.problem, self.result.dropped
-                found = {"Rows": problem.n + dropped.total}
-                found["Without an outcome"] = dropped.outcome
-                found["Without a predictor"] = dropped.predictors
+                counts = {"Rows": problem.n + dropped.total}
+                counts["Without an outcome"] = dropped.outcome
+                counts["Without a predictor"] = dropped.predictors
                 if problem.n_weightless:
-                    found["Of weight 0"] = problem.n_weightless
-                found |= {f"Missing: {name}": n for name, n in dropped.missing}
+                    counts["Of weight 0"] = problem.n_weightless
+                counts |= {f"Missing: {name}": n for name, n in dropped.missing}
             used = rows.table.counts.sum(axis=1) - unscored
             levels = (f"Used, '{level}'" for level in rows.table.levels)
-            found |= dict(zip(levels, map(int, used), strict=True))
-            columns.append({name: f"{n:,}" for name, n in found.items()})
+            counts |= dict(zip(levels, map(int, used), strict=True))
+            columns.append({name: f"{n:,}" for name, n in counts.items()})
         return _side_by_side(columns)
 
     @cached_property
     def by_level(self) -> Lines:
-        """Predictors by level: mean and standard deviation; of 0 and 1 the share."""
+        """Predictors by level: mean (standard deviation), or number (share) for 0/1."""
         problem = self.result.problem
         kernel = getattr(problem, "kernel", None)
         if self.fit_scores is None or getattr(kernel, "name", "") == "precomputed":
             return []
         y = problem.y[problem.row_weights > 0.0]
         lines = []
-        for at, name in enumerate(list(self.result.design.names)[:MOST]):
+        for at, name in enumerate(list(self.result.design.names)[:MAX_TABLE_ROWS]):
             column = self._column(at)
             describe = _share if _is_dummy(column) else _mean
             lines.append([str(name), *(describe(column[y == s]) for s in (-1, 1))])
@@ -917,7 +920,7 @@ class ReportFacts:
 
     @cached_property
     def calibration(self) -> Reliability | None:
-        """Probabilities beside shares, in rows that are not the fit's own."""
+        """Predicted probabilities against observed shares, in rows not used to fit."""
         rows, scored = self.rows, self.rows.table.scored
         if scored is None or rows.name == "training" or not rows.table.n_classified:
             return None
@@ -929,7 +932,7 @@ class ReportFacts:
 
     @property
     def in_the_large(self) -> tuple[float, float]:
-        """Mean probability and share of the positive class, where they are compared."""
+        """Mean predicted probability and observed share of the positive class."""
         assert self.calibration is not None
         bins = self.calibration.table.query("n > 0")
         means = (bins[name] for name in ("mean_predicted", "observed"))
@@ -938,7 +941,7 @@ class ReportFacts:
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:
-        """Precision and recall of a level that has less than a tenth of the rows."""
+        """Precision and recall of a level with less than a tenth of the rows."""
         scores, levels = self.rows.scores, self.result.coding.levels
         if scores is None or self.rows.auc is None:
             return None
@@ -950,19 +953,19 @@ class ReportFacts:
         return precision_recall(self._labels(), signed, positive=levels[rare])
 
     def _labels(self) -> "pd.Series[str]":
-        """The actual labels of the rows that errors are quoted for."""
+        """Return the actual labels of `rows`."""
         kind = pd.CategoricalDtype(list(self.result.coding.levels))
         return pd.Series(pd.Categorical.from_codes(self.rows.codes, dtype=kind))
 
 
 def _side_by_side(columns: Sequence[dict[str, str]]) -> Lines:
-    """A line for each name, a column for each mapping."""
-    names = dict.fromkeys(name for each in columns for name in each)
-    return [[name, *(each.get(name, "") for each in columns)] for name in names]
+    """Join mappings into a table: one line per name, one column per mapping."""
+    names = dict.fromkeys(name for column in columns for name in column)
+    return [[name, *(column.get(name, "") for column in columns)] for name in names]
 
 
 def _is_dummy(column: Vector) -> bool:
-    """Whether a predictor is 0 or 1 in every row, to rounding."""
+    """Test whether a predictor is 0 or 1 in every row, to rounding."""
     return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
 
 
@@ -975,19 +978,19 @@ def _mean(values: Vector) -> str:
         return ""
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
     mean = float(values.mean())
-    # A mean of more than a hundred deviations, as of years, needs more digits.
+    # A mean of over 100 standard deviations, as of years, needs more digits.
     far = max(1.0, abs(mean) / sd) if sd > 0.0 else 1.0
     digits = 3 + max(0, math.ceil(math.log10(min(far, 1e12))) - 2)
     return f"{number(mean, digits)}{NBSP}({number(sd, 3)})"
 
 
 UNDEFINED = "NA"
-NBSP = "\N{NO-BREAK SPACE}"  # an interval stays on one line
-SMALLEST = 1e-4  # p-value that is written in digits
+NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
+MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
 
 
 def _ratio(value: float) -> str:
-    """An odds ratio with two decimals, unless it is very small or large."""
+    """Write an odds ratio with two decimals, unless it is very small or large."""
     if 100.0 <= value < 1e6:
         return f"{value:,.0f}"
     return f"{value:.2f}" if 0.1 <= value < 100.0 else number(value, 2)
@@ -1038,9 +1041,9 @@ def plain_listing(items: Iterable[object], limit: int = 12) -> str:
     >>> plain_listing(["age", "ward", "dose"], 2)
     'age, ward and 1 more'
     """
-    found = list(map(str, items))
-    more = len(found) - limit
-    return ", ".join(found[:limit]) + f" and {more:,} more" * (more > 0)
+    names = list(map(str, items))
+    more = len(names) - limit
+    return ", ".join(names[:limit]) + f" and {more:,} more" * (more > 0)
 
 
-WRITERS = number, percent, decimals, plain_listing  # of a template
+WRITERS = number, percent, decimals, plain_listing  # template filters

@@ -1,7 +1,7 @@
-"""The template of reports as a file of Markdown, or as one HTML page by markdown-it.
+"""Render reports from the template as Markdown, or as HTML with markdown-it.
 
-Whatever is put into a template is escaped, but for what a template wrote or calls
-``safe``.
+Templates escape every value, except output of other templates and values that are
+marked ``safe``.
 """
 
 import base64
@@ -45,24 +45,24 @@ if TYPE_CHECKING:
 
 Escape = Callable[[str], str]
 
-SIGN = 'content="pegasos_stats"'  # in the head of each HTML page
-MARK = "<!-- written by pegasos_stats -->"  # what each Markdown file begins with
-FIGURE = (
+PAGE_MARK = 'content="pegasos_stats"'  # in the head of HTML pages
+MARKDOWN_MARK = "<!-- written by pegasos_stats -->"  # first line of Markdown files
+FIGURE_HTML = (
     '<figure><img src="{uri}" alt="{caption}">'
     "<figcaption>{caption}</figcaption></figure>"
 )
-TABLE = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>'
+TABLE_HTML = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>'
 
 
 @cache
 def templates(escape: Escape) -> "Environment":
-    """The templates of the reports, loaded when first needed.
+    """Load the templates of the reports.
 
     Parameters
     ----------
     escape : callable
-        Writes a string so that no character of it is a mark of the format. It is
-        applied to every value, except what a template wrote or calls ``safe``.
+        Function that escapes the markup characters of a text. It is applied to every
+        value, except output of templates and values marked ``safe``.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def templates(escape: Escape) -> "Environment":
     def escaped(value: object) -> Markup:
         return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("pegasos_stats.output.report"),
         autoescape=True,
         finalize=escaped,
@@ -97,12 +97,12 @@ def templates(escape: Escape) -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters |= {
+    environment.filters |= {
         **{write.__name__: write for write in WRITERS},
         "whole": "{:,}".format,
         "is_finite": math.isfinite,
     }
-    made.globals |= {
+    environment.globals |= {
         "above": summaries.above,
         "factor_levels": summaries.factor_levels,
         "counted": counted,
@@ -115,23 +115,23 @@ def templates(escape: Escape) -> "Environment":
         "not_concave": summaries.NOT_CONCAVE,
         "zip": zip,
     }
-    return made
+    return environment
 
 
 @dataclass(frozen=True)
 class Page:
-    """What is written: the facts of a report with their figures.
+    """Title, contents and figures of a report.
 
     Attributes
     ----------
     title : str
     facts : ReportFacts
     figures : dict of str
-        SVG by name, whose text is drawn as outlines; no font is needed.
+        SVG by name, with text as outlines, so that no font is needed.
     command : str
-        The command line, if that is where the fit was made.
+        The command line, if it created the fit.
     csv : str
-        Name of the CSV file beside the page, if there is one.
+        Name of the accompanying CSV file, if there is one.
     """
 
     title: str
@@ -141,17 +141,17 @@ class Page:
     csv: str = ""
 
     def as_markdown(self) -> str:
-        """Write Markdown as pandoc reads it, with its figures as data."""
+        """Render Markdown for pandoc, with embedded figures."""
         text = self._rendered("![{caption}]({uri})", markdown, lambda tag: "")
-        return re.sub(r"\n{3,}", "\n\n", f"{MARK}\n\n{text}").rstrip() + "\n"
+        return re.sub(r"\n{3,}", "\n\n", f"{MARKDOWN_MARK}\n\n{text}").rstrip() + "\n"
 
     def as_html(self) -> str:
-        """Write a page that loads nothing."""
-        text = self._rendered(FIGURE, escape, lambda tag: f"\n{tag}\n")
+        """Render a self-contained HTML page."""
+        text = self._rendered(FIGURE_HTML, escape, lambda tag: f"\n{tag}\n")
         return page(self.title, _parser().render(text))
 
     def _rendered(self, form: str, escape: Escape, tag: Escape) -> str:
-        """Fill the template, which calls for pictures and for tags of HTML."""
+        """Render the template, with functions for pictures and HTML tags."""
         template = templates(markdown).get_template("report.md")
 
         def picture(name: str, caption: str) -> str:
@@ -171,7 +171,7 @@ class Page:
 
 
 def _fenced(text: str, language: str = "") -> str:
-    r"""Code between more backticks than it holds, in a line or in lines of a language.
+    r"""Enclose code in more backticks than it contains, inline or as a block.
 
     Examples
     --------
@@ -188,32 +188,32 @@ def _fenced(text: str, language: str = "") -> str:
 
 @cache
 def _parser() -> "MarkdownIt":
-    """Markdown with tables that scroll, and code that the keyboard reaches."""
+    """Return a Markdown parser with scrollable tables and focusable code."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.push("heads", _heads)
-    parser.add_render_rule("table_open", lambda *_: TABLE)
+    parser.add_render_rule("table_open", lambda *_: TABLE_HTML)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("fence", _fence)
     return parser
 
 
 def _heads(state: "StateCore") -> None:
-    """Make the first cell of each row a head; take out heads that are empty."""
-    tokens, kept = state.tokens, list["Token"]()
+    """Turn the first cell of each row into a header; remove empty header rows."""
+    tokens, output = state.tokens, list["Token"]()
     for at, token in enumerate(tokens):
         if token.type == "th_open":
             token.attrSet("scope", "col")
         elif token.type == "tr_open" and tokens[at + 1].type == "td_open":
             tokens[at + 1].tag = tokens[at + 3].tag = "th"
             tokens[at + 1].attrSet("scope", "row")
-        kept.append(token)
+        output.append(token)
         if token.type == "thead_close":
-            start = max(j for j, one in enumerate(kept) if one.type == "thead_open")
-            if not any(one.content for one in kept[start:]):
-                del kept[start:]
-    state.tokens = kept
+            start = max(j for j, one in enumerate(output) if one.type == "thead_open")
+            if not any(one.content for one in output[start:]):
+                del output[start:]
+    state.tokens = output
 
 
 def _fence(_: object, tokens: "Sequence[Token]", at: int, *__: object) -> str:
@@ -223,7 +223,7 @@ def _fence(_: object, tokens: "Sequence[Token]", at: int, *__: object) -> str:
 
 
 def page(title: str, body: str, more_style: str = "") -> str:
-    """Put a body of HTML into a page of its own, in the look of the reports.
+    """Embed an HTML body in a page with the style of the reports.
 
     Parameters
     ----------
@@ -231,14 +231,14 @@ def page(title: str, body: str, more_style: str = "") -> str:
     body : str
         HTML.
     more_style : str
-        CSS beside that of the reports.
+        Additional CSS.
     """
     whole = templates(escape).get_template("page.html")
     return whole.render(title=title, body=body, more_style=more_style)
 
 
 def beginning() -> str:
-    """What every page begins with, up to the name of the package.
+    """Return the first characters of every page, up to the name of the package.
 
     Examples
     --------
@@ -246,12 +246,12 @@ def beginning() -> str:
     ('<!DOCTYPE html>', 'content="pegasos_stats"')
     """
     page = files("pegasos_stats.output.report") / "templates" / "page.html"
-    before, sign, _ = page.read_text(encoding="utf-8").partition(SIGN)
+    before, sign, _ = page.read_text(encoding="utf-8").partition(PAGE_MARK)
     return before + sign
 
 
 class Name(str):
-    """A name of Python code, which its repr has without quotes."""
+    """A name in Python code; its repr omits the quotes."""
 
     __repr__ = str.__str__
 
@@ -260,7 +260,7 @@ CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
 
 
 def python_lines(facts: ReportFacts) -> str:
-    """Lines that fit the model again, from data that are in memory."""
+    """Return Python code that repeats the fit, for data in memory."""
     result = facts.result
     function = "logit" if facts.result.problem.loss == "log" else "svm"
     if not isinstance(result, LinearResults):
@@ -273,7 +273,7 @@ def python_lines(facts: ReportFacts) -> str:
     usual = isinstance(result.solver, Optimum) and not solver_options(result)
     solver = [] if usual else [solver_call(result)]
     values = (*rows, *of_model.values(), *solver_options(result).values())
-    named = [
+    variables = [
         value
         for value in (*values, *of_fit.values())
         if isinstance(value, Name) and value.isidentifier()
@@ -282,81 +282,81 @@ def python_lines(facts: ReportFacts) -> str:
         [
             "import pegasos_stats as ps",
             "",
-            f"# {', '.join(dict.fromkeys(named))}: as they were given to the fit",
-            f"model = ps.{model}({', '.join([*map(repr, rows), written(of_model)])})",
-            f"result = model.fit({', '.join([*solver, written(of_fit)])})",
+            f"# {', '.join(dict.fromkeys(variables))}: the arguments of this fit",
+            f"model = ps.{model}({', '.join([*map(repr, rows), as_code(of_model)])})",
+            f"result = model.fit({', '.join([*solver, as_code(of_fit)])})",
             "print(result.summary())",
         ]
     ).replace(", )", ")")
 
 
-def written(arguments: Mapping[str, object]) -> str:
-    """Arguments by name, as Python code."""
+def as_code(arguments: Mapping[str, object]) -> str:
+    """Write keyword arguments as Python code."""
     return ", ".join(f"{name}={plain(value)!r}" for name, value in arguments.items())
 
 
 def model_arguments(facts: ReportFacts) -> dict[str, object]:
-    """Arguments of the model by name; defaults are left out."""
-    result, problem, found = facts.result, facts.result.problem, dict[str, object]()
+    """Return the keyword arguments of the model that differ from their defaults."""
+    result, problem, arguments = facts.result, facts.result.problem, dict[str, object]()
     coding, counts = facts.coding or result.coding, result.counted
     offset = result.offsets
     is_usual = problem.lam_rule == "1/n" and problem.lam == 1.0 / problem.n_weighed
     if problem.has_firth:
-        found["penalty"] = problem.penalty
+        arguments["penalty"] = problem.penalty
     elif not is_usual and problem.lam_rule not in ("ml", "no ml"):
-        found["lam"] = problem.lam if result.lambda_path is None else "cv"
+        arguments["lam"] = problem.lam if result.lambda_path is None else "cv"
     if problem.loss not in ("hinge", "log"):
-        found["loss"] = problem.loss
+        arguments["loss"] = problem.loss
     if not problem.intercept:
-        found["intercept"] = False
+        arguments["intercept"] = False
     if isinstance(problem, KernelProblem):
-        found |= {"kernel": problem.kernel.name, **problem.kernel.parameters}
+        arguments |= {"kernel": problem.kernel.name, **problem.kernel.parameters}
     if coding.rule != "factor":
         levels = tuple(map(plain, coding.levels))
-        found["coding"] = levels if coding.rule == "explicit" else coding.rule
+        arguments["coding"] = levels if coding.rule == "explicit" else coding.rule
     if problem.weights is not None:
-        found["weights"] = "balanced" if problem.balanced else Name("weights")
+        arguments["weights"] = "balanced" if problem.balanced else Name("weights")
     if counts is not None:
-        found["freq_weights"] = counts.column or Name("freq_weights")
+        arguments["freq_weights"] = counts.column or Name("freq_weights")
     if offset is not None and (offset.column or offset.given):
-        found["offset"] = offset.column or Name("offset")
+        arguments["offset"] = offset.column or Name("offset")
     by_default = (
         isinstance(problem, KernelProblem) and problem.kernel.name != "precomputed"
     )
     if by_default != (standardize := result.scaling is not None):
-        found["standardize"] = standardize
+        arguments["standardize"] = standardize
     if result.design.functions:
-        found["functions"] = {name: Name(name) for name in result.design.functions}
-    return found
+        arguments["functions"] = {name: Name(name) for name in result.design.functions}
+    return arguments
 
 
 def fit_arguments(result: Fitted) -> dict[str, object]:
-    """Arguments of ``fit`` but for the solver: the refinement, groups and errors."""
-    found = dict[str, object]()
+    """Return the arguments of ``fit`` for refinement, groups and covariance."""
+    arguments = dict[str, object]()
     if result.refinement is not None:
-        found["refine"] = result.refinement.tol
+        arguments["refine"] = result.refinement.tol
     if not isinstance(result, LinearResults):
-        return found
+        return arguments
     if result.groups is not None:
         names = result.groups.names if result.groups.by_name else [Name("groups")]
-        found["groups"] = names[0] if len(names) == 1 else list(names)
+        arguments["groups"] = names[0] if len(names) == 1 else list(names)
     if result.problem.penalty == "flic":
-        return found
+        return arguments
     if result.cov_type is None:
-        found["cov_type"] = "none"
+        arguments["cov_type"] = "none"
     elif result.cov_type != chosen_options("default", result.problem, result.groups):
-        found["cov_type"] = Name(f"ps.{result.cov_type!r}")
-    return found
+        arguments["cov_type"] = Name(f"ps.{result.cov_type!r}")
+    return arguments
 
 
 def solver_options(result: Fitted) -> dict[str, object]:
-    """Options of the solver that are not the default, with the seed of the run."""
+    """Return the solver options that differ from their defaults, and the seed."""
     options = given(result.solver.with_seed(result.seed))
     return {k: Name(k) if isinstance(v, np.ndarray) else v for k, v in options.items()}
 
 
 def solver_call(result: Fitted) -> str:
-    """The solver as a call, with the seed of the run and what is not the default.
+    """Write the call of the solver, with the seed and the non-default options.
 
     Examples
     --------
@@ -365,23 +365,25 @@ def solver_call(result: Fitted) -> str:
     >>> solver_call(ps.svm("digit ~ .", train, lam=1.0).fit(ps.Pegasos(seed=443)))
     'ps.Pegasos(epochs=20, seed=443)'
     """
-    return f"ps.{result.solver.name}({written(solver_options(result))})"
+    return f"ps.{result.solver.name}({as_code(solver_options(result))})"
 
 
-WIDTH, HEIGHT = 5.2, 3.7  # inches; small, so that letters are large on a phone
-SQUARE = 4.2  # inches of the ROC curve
-MOST = 20  # coefficients
-LINE = 0.22  # inches of a coefficient
+PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.7  # inches; small, for legible text on phones
+ROC_SIDE = 4.2  # inches
+MAX_BARS_SHOWN = 20  # coefficients in a figure
+COEFFICIENT_HEIGHT = 0.22  # inches
 
-# Without a date and with fixed names the same figure is the same text.
-SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
+# Fixed names and no date make the SVG reproducible.
+SVG_SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
 NO_DATE = {"Date": None, "Creator": None}
 
 
-def drawn(
-    draw: Callable[["Axes"], object], width: float = WIDTH, height: float = HEIGHT
+def draw_svg(
+    draw: Callable[["Axes"], object],
+    width: float = PICTURE_WIDTH,
+    height: float = PICTURE_HEIGHT,
 ) -> str:
-    """Draw on empty axes of matplotlib of this size in inches; the figure as SVG.
+    """Draw on new axes of this size in inches and return the SVG.
 
     Raises
     ------
@@ -390,11 +392,11 @@ def drawn(
 
     Examples
     --------
-    >>> drawn(lambda ax: ax.plot([1, 2]))[:4]
+    >>> draw_svg(lambda ax: ax.plot([1, 2]))[:4]
     '<svg'
     """
-    with pyplot().rc_context(SETTINGS):
-        from matplotlib.figure import Figure  # one that no window knows of
+    with pyplot().rc_context(SVG_SETTINGS):
+        from matplotlib.figure import Figure  # not registered with pyplot
 
         figure = Figure(figsize=(width, height), layout="constrained")
         text = StringIO()
@@ -405,7 +407,7 @@ def drawn(
 
 
 def figures_of(facts: ReportFacts) -> dict[str, str]:
-    """Draw the figures of a report, by name; those that are not defined are left out.
+    """Draw the figures of a report, by name; undefined figures are omitted.
 
     Raises
     ------
@@ -413,23 +415,36 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
         If matplotlib is not installed.
     """
     rows, result, cut = facts.rows, facts.result, facts.threshold
-    table, found, square = rows.table, dict[str, str](), (SQUARE, SQUARE)
-    if isinstance(result, LinearResults) and (n := min(len(result.coef), MOST)):
-        size, plot = (WIDTH, max(2.2, LINE * n + 1.2)), result.plot
-        found["coefficients"] = drawn(lambda ax: plot.coefficients(n, ax=ax), *size)
+    table, figures, square = rows.table, dict[str, str](), (ROC_SIDE, ROC_SIDE)
+    if isinstance(result, LinearResults) and (
+        n := min(len(result.coef), MAX_BARS_SHOWN)
+    ):
+        size, plot = (
+            (PICTURE_WIDTH, max(2.2, COEFFICIENT_HEIGHT * n + 1.2)),
+            result.plot,
+        )
+        figures["coefficients"] = draw_svg(
+            lambda ax: plot.coefficients(n, ax=ax), *size
+        )
         if shape := facts.image_shape:
-            found["image"] = drawn(
-                lambda ax: plot.coefficient_image(shape, ax=ax), WIDTH, WIDTH
+            figures["image"] = draw_svg(
+                lambda ax: plot.coefficient_image(shape, ax=ax),
+                PICTURE_WIDTH,
+                PICTURE_WIDTH,
             )
     if (folds := facts.validation) and rows.name == "out-of-fold" and rows.auc:
-        found["roc"] = drawn(lambda ax: folds.plot_roc(ax=ax), *square)
+        figures["roc"] = draw_svg(lambda ax: folds.plot_roc(ax=ax), *square)
     elif rows.scores is not None and rows.auc is not None:
-        found["roc"] = drawn(lambda ax: draw_roc(table, result, ax, {}, cut), *square)
+        figures["roc"] = draw_svg(
+            lambda ax: draw_roc(table, result, ax, {}, cut), *square
+        )
     start = 0.0 if cut is None else score_at(cut, result.problem)
     if rows.scores is not None and table.n_classified and math.isfinite(start):
-        found["margins"] = drawn(lambda ax: draw_margins(table, result, ax, {}, cut))
+        figures["margins"] = draw_svg(
+            lambda ax: draw_margins(table, result, ax, {}, cut)
+        )
     if (curve := facts.precision_recall) is not None:
-        found["precision_recall"] = drawn(lambda ax: curve.plot(ax=ax), *square)
+        figures["precision_recall"] = draw_svg(lambda ax: curve.plot(ax=ax), *square)
     if (calibration := facts.calibration) is not None:
-        found["calibration"] = drawn(lambda ax: calibration.plot(ax=ax))
-    return found
+        figures["calibration"] = draw_svg(lambda ax: calibration.plot(ax=ax))
+    return figures

@@ -1,4 +1,4 @@
-"""Reports: checked, put together, shown, and written to files."""
+"""Build reports, display them and write them to files."""
 
 import os
 from collections.abc import Callable
@@ -33,27 +33,27 @@ from pegasos_stats.studies.thresholds import ThresholdRule, Thresholds, scale_of
 Format = Literal["html", "markdown"]
 Study = TypeVar("Study", LambdaPath, CrossValidation)
 
-ENDS: dict[str, Format] = {
+FORMATS: dict[str, Format] = {
     "": "html",
     ".html": "html",
     ".htm": "html",
     ".md": "markdown",
     ".markdown": "markdown",
 }
-BEGIN = 2000  # bytes that hold any of the beginnings of files
+MAX_START_BYTES = 2000  # bytes
 
 
 def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
-    """A test of the first characters of a file, with any kind of line ends."""
+    """Return a test for the first characters of a file, with any line endings."""
 
-    def known(handle: IO[bytes]) -> bool:
-        text = handle.read(BEGIN).decode("utf-8", errors="replace")
+    def is_own(handle: IO[bytes]) -> bool:
+        text = handle.read(MAX_START_BYTES).decode("utf-8", errors="replace")
         return text.replace("\r\n", "\n").startswith(begins)
 
-    return known
+    return is_own
 
 
-REPORT = writing.Kind("report", _begins(rendering.beginning(), rendering.MARK))
+REPORT = writing.Kind("report", _begins(rendering.beginning(), rendering.MARKDOWN_MARK))
 CSV = writing.Kind("list of misclassified rows", _begins("row,actual,predicted,score"))
 FRAME = (
     '<iframe title="Report" srcdoc="{}" '
@@ -64,55 +64,55 @@ FRAME = (
 def checked_page(
     path: str | PathLike[str], format: Format | None = None, overwrite: bool = False
 ) -> tuple[writing.OutputPath, writing.OutputPath, Format]:
-    """Places of a report and of its misclassified rows, and its format.
+    """Return the paths of a report and of its misclassified rows, and its format.
 
     Raises
     ------
     OptionError
-        If the path is none, or asks for no format of a report.
+        If the path is invalid, or its ending is no format of a report.
     DataError
-        If no file can be written there, or one that is no report is there.
+        If the file cannot be written, or an existing file is not a report.
     """
     place = writing.validated_output_path(path, REPORT, overwrite)
     whole = os.path.abspath(writing.checked_path(path))
     end = os.path.splitext(whole)[1].lower()
-    if format is None and end not in ENDS:
+    if format is None and end not in FORMATS:
         raise OptionError(
             f"The path {writing.shown_path(whole)} ends in {end!a}, which is no format "
             "of a report; give one that ends in .html or .md."
         )
-    format = ENDS[end] if format is None else format
+    format = FORMATS[end] if format is None else format
     check_choice("format", format, ("html", "markdown"))
-    beside = writing.validated_output_path(rows_beside(whole), CSV, overwrite)
-    return place, beside, format
+    rows_place = writing.validated_output_path(rows_beside(whole), CSV, overwrite)
+    return place, rows_place, format
 
 
 def rows_beside(path: str) -> str:
-    """The file of the misclassified rows, beside a page."""
+    """The file of the misclassified rows, rows_place a page."""
     return f"{os.path.splitext(path)[0]}_misclassified.csv"
 
 
 @suggest_names("report")
 @dataclass(frozen=True, repr=False, eq=False)
 class Report:
-    """A report of a fit; made by ``result.report(...)`` or `report`.
+    """A report of a fit, returned by ``result.report(...)`` or `report`.
 
     Attributes
     ----------
     page : Page
-        Its title, facts and figures.
+        Title, contents and figures.
     path : Path or None
-        The file it was written to.
+        The file, if the report was written.
 
     Examples
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.logit("digit ~ .", train, lam=1.0).fit()
-    >>> made = result.report(test)
-    >>> made
+    >>> created = result.report(test)
+    >>> created
     <Report: digit: 5 or 6>
-    >>> made.to_html().startswith("<!DOCTYPE html>")
+    >>> created.to_html().startswith("<!DOCTYPE html>")
     True
     """
 
@@ -120,11 +120,11 @@ class Report:
     path: Path | None = None
 
     def to_html(self) -> str:
-        """The report as one HTML page that includes its style and figures."""
+        """Return the report as a self-contained HTML page."""
         return self.page.as_html()
 
     def to_markdown(self) -> str:
-        """The report as Markdown, with the figures embedded as data."""
+        """Return the report as Markdown with embedded figures."""
         return self.page.as_markdown()
 
     def write(
@@ -139,11 +139,11 @@ class Report:
         Parameters
         ----------
         path : str or path
-            An earlier report there is replaced; any other file is not.
+            Path of the file. An existing report is replaced, any other file is not.
         format : "html" or "markdown", optional
             By default from the path: Markdown for ``.md``, HTML for ``.html``.
         overwrite : bool
-            Whether any other file may be replaced as well.
+            Whether to replace any other file as well.
 
         Returns
         -------
@@ -153,8 +153,8 @@ class Report:
         Raises
         ------
         OptionError
-            If the format is not given and not known from the path, or `path` is not a
-            path.
+            If `path` is not a path, or neither `format` nor its ending specify a
+            format.
         DataError
             If `path` is a file that is not a report, or the file cannot be written.
         """
@@ -195,62 +195,62 @@ def report(
     row_names: bool = False,
     overwrite: bool = False,
 ) -> Report:
-    """Make a one-page report of a fit: data, model, certificate, errors, code.
+    """Create a one-page report of a fit: data, model, certificate, errors, code.
 
-    The page is one self-contained HTML file, for screen, phone and paper; beside it
-    stands a CSV of the misclassified rows. It needs jinja2, markdown-it-py, and
-    matplotlib for figures and formulas.
+    The page is one self-contained HTML file for screen, phone and paper. A CSV file
+    next to it lists the misclassified rows. Reports require jinja2, markdown-it-py and
+    matplotlib.
 
     Parameters
     ----------
     result : LinearResults or KernelResults
     test : DataFrame or pair (y, X), optional
-        Held-out rows with labels; the rows of the fit itself count as none.
+        Held-out rows with labels; the training data count as no test data.
     path : str or path, optional
-        File to write. An earlier report there is replaced; any other file is not.
-        Without `path` the report is only returned.
+        File to write. An existing report is replaced, any other file is not. Without
+        `path` the report is only returned.
     format : "html" or "markdown", optional
         By default from the path: Markdown for ``.md``, HTML for ``.html``. Figures are
-        in the file; GitHub does not show those of Markdown, pandoc and notebooks do.
+        embedded; pandoc and notebooks show them in Markdown, GitHub does not.
     title : str, optional
         By default the outcome and its classes.
     image_shape : pair of int, optional
-        Rows and columns of an image whose pixels, row by row, are the predictors: the
-        coefficients are then drawn as an image too.
+        Rows and columns of an image, if the predictors are its pixels row by row. The
+        report then also draws the coefficients as an image.
     positive : label, optional
         Positive class of sensitivity and similar statistics; by default the second
         level, coded +1.
     path_of_lambda : LambdaPath, optional
-        The path by which lambda was chosen, for the report to describe; without it the
-        report says that lambda was fixed beforehand.
+        The path from which lambda was selected, for the report to describe.
     validation : CrossValidation, optional
         Cross-validation of the same model. Without test data the report uses its
         out-of-fold predictions.
     unseen : "error" or "missing"
-        Factor levels of the test data not seen in the fit raise an error, or count as
-        missing values: their rows have no prediction, with a warning.
+        Factor levels that are not in the training data raise an error, or count as
+        missing values: their rows get no prediction, with a warning.
     offset : array, Series or a column's name, optional
-        Offset of the test data, if that of the fit was given as numbers; or instead of
-        the column that the fit used.
+        Offset of the test data, by default the column that the fit used. It is required
+        if the offset of the fit was an array.
     threshold : float or Thresholds, optional
         Threshold of the predicted labels in tables and figures, as for
         ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
-        also says how it was chosen. The page then begins with sensitivity,
-        specificity and costs in the place of the error rate.
+        describes its selection. The page then begins with sensitivity, specificity and
+        costs instead of the error rate.
     cost : dict, optional
-        What wrong predictions cost, as for ``result.thresholds(cost=)``: the page has
-        the mean cost of a row beside that of predicting all rows alike. Without
-        `threshold` a logistic fit takes that of least cost if probabilities are right;
-        without `cost` a threshold of a probability implies costs.
+        Costs of misclassification, as for ``result.thresholds(cost=)``. The page
+        compares the mean cost per row with predicting one class for all rows. Without
+        `threshold`, a logistic fit uses the threshold that minimises the expected cost
+        if probabilities are calibrated. Without `cost`, a probability threshold implies
+        costs.
     row_names : bool
-        Whether the page names the rows that it lists; the CSV always does.
+        Whether the page names the rows that it lists; the CSV file always does.
     overwrite : bool
-        Whether another file at `path` may be replaced.
+        Whether to replace any other file at `path`.
 
     Returns
     -------
     Report
-        Displayed by a notebook; with ``to_html()``, ``to_markdown()``, ``write(path)``.
+        Notebooks display it; see ``to_html()``, ``to_markdown()``, ``write(path)``.
 
     Raises
     ------
@@ -282,39 +282,41 @@ def report(
     if path is not None:
         checked_page(path, format, overwrite)
     if offset is not None and test is None:
-        raise OptionError("offset= is that of the test data; give both, or neither.")
+        raise OptionError("offset= belongs to the test data; give both, or neither.")
     check_flag("row_names", row_names)
     cut, chosen = _checked_threshold(threshold, fitted)
     target = None
     if cost is not None:
         target, usual = checked_cost(cost, fitted, positive)
         cut = usual if cut is None else cut
-    rendering.templates(escape)  # an error before any work where jinja2 is missing
-    path_tried = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
+    rendering.templates(escape)  # fails early if jinja2 is missing
+    lambda_path = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
     folds = _checked_study("validation", validation, CrossValidation, fitted)
-    sets = facts.evaluated_rows(fitted, test, folds, cut, positive, unseen, offset)
+    sets = facts.evaluate_sets(fitted, test, folds, cut, positive, unseen, offset)
     coding, (low, high) = fitted.coding, sets[0].table.levels
     if (low, high) != coding.levels:
         fitted = copy(fitted)
-        named = replace(coding, negative=low, positive=high, dtype=np.dtype(object))
-        object.__setattr__(fitted, "coding", named)
+        renamed = replace(coding, negative=low, positive=high, dtype=np.dtype(object))
+        object.__setattr__(fitted, "coding", renamed)
     of_rule = cut, chosen, target, row_names, coding
-    found = facts.ReportFacts(fitted, sets, image_shape, path_tried, folds, *of_rule)
+    contents = facts.ReportFacts(
+        fitted, sets, image_shape, lambda_path, folds, *of_rule
+    )
     plain = f"{coding.name}: {low} or {high}"
     title = title or (plain if coding is fitted.coding else without_brackets(coding))
-    made = Report(Page(title, found, figures_of(found)))
-    return made if path is None else made.write(path, format, overwrite=overwrite)
+    created = Report(Page(title, contents, figures_of(contents)))
+    return created if path is None else created.write(path, format, overwrite=overwrite)
 
 
 def without_brackets(coding: LabelCoding) -> str:
-    """The name of an outcome without brackets around all of it."""
+    """Return the name of an outcome without enclosing brackets."""
     inner = coding.name[1:-1]
     whole = coding.name == f"({inner})" and not {"(", ")"} & set(inner)
     return inner if whole else coding.name
 
 
 def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
-    """The fit, or an error unless it is one that can be shown with title and image."""
+    """Validate the fit, the title and the shape of the image."""
     kind = type(result)
     if not issubclass(kind, LinearResults | KernelResults):
         raise DataError(f"A {kind.__name__} has no report; give what fit() returns.")
@@ -329,7 +331,7 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
 def _checked_study(
     name: str, study: object, kind: type[Study], result: Fitted
 ) -> Study | None:
-    """A study, or an `OptionError` unless it is of the rows and lambda of the fit."""
+    """Validate that a study has the rows and the lambda of the fit."""
     if study is None:
         return None
     problem, lambdas = result.problem, {result.problem.lam}
@@ -352,7 +354,7 @@ def _checked_study(
 def checked_cost(
     cost: object, result: Fitted, positive: object = None
 ) -> tuple[Target, float | None]:
-    """Costs by the positive class, and the threshold of a probability that they fit."""
+    """Return the costs and, for probabilities, their optimal threshold."""
     problem = result.problem
     scale, ends = scale_of(problem), (None, cost, positive)
     target = ThresholdRule.of(*ends, result.coding, scale, 0.0).target
@@ -367,12 +369,12 @@ def checked_cost(
 def _checked_threshold(
     threshold: object, result: Fitted
 ) -> tuple[float | None, Thresholds | None]:
-    """A threshold given as a number, or as the result of ``result.thresholds()``.
+    """Validate a threshold: a number or the result of ``result.thresholds()``.
 
     Raises
     ------
     OptionError
-        If it is no threshold of the fit.
+        If it is not a threshold of this fit.
     """
     if threshold is None:
         return None, None
