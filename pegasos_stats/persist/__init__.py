@@ -20,7 +20,7 @@ from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, check_same
 from pegasos_stats.writing import outputs, validated_output_path
 
-# What a file may hold, and the modules of classes that are not public names.
+# Classes that a file may contain; modules of the classes without a public name.
 KINDS = dict.fromkeys(
     (
         *("CalibratedResults", "ConfusionMatrix", "CrossValidation", "DecisionCurve"),
@@ -40,19 +40,19 @@ KINDS = dict.fromkeys(
 }
 __all__ = ["Saved", "load", "load_saved", "save"]
 
-# What a study's fields have to be good for, beside being shown.
+# Methods and properties that have to work after loading, besides printing.
 USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
 
 
 @dataclass(frozen=True, eq=False)
 class Saved:
-    """What a file holds: the object, and facts that were saved beside it.
+    """Content of a file: the object, and facts that were saved with it.
 
     Attributes
     ----------
     result : LinearResults, KernelResults or another object
     about : dict
-        What `save` was given.
+        Argument `about` of `save`.
     package : str
         Version of pegasos_stats that wrote the file.
     """
@@ -73,21 +73,22 @@ def save(
     """Write a fit, a study or a table to a file.
 
     The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
-    sealed by a digest of the whole. It has every bit of the coefficients and all that
-    predictions on new data need: coding of the labels and of the predictors, and what
-    the summary shows. The covariance of the coefficients is in it if it was computed
-    before, or there are no more than 256 and it takes little time. Nothing is solved
-    again: how far a fit is from its minimum is what its certificate says, unless a
-    summary has computed more. The file holds no
-    pickle, and no predictors of training rows but of the support of a kernel model,
-    but their labels, weights, offsets and dual weights; a spline keeps the smallest and
-    the largest value of its column. A digest says whether rows are those
-    of the fit. The same fit gives the same bytes. An
-    earlier file of this kind is replaced as a whole, with its permissions; a symbolic
-    link stays, and what it leads to is replaced.
+    with a digest of the whole. It contains all bits of the coefficients, the coding of
+    labels and predictors for predictions on new data, and the content of the summary.
+    It contains the covariance of the coefficients if it was computed before, or if it
+    takes little time and there are at most 256 coefficients. Saving runs no solver: the
+    distance from the minimum is the certificate's, unless a summary computed a better
+    one.
 
-    The digest finds damage. It is no signature: whoever can write the file can write a
-    new digest.
+    The file contains no pickle. It contains labels, weights, offsets and dual weights
+    of the training rows, but no predictors, except the support rows of a kernel model;
+    a spline stores the smallest and the largest value of its column. A digest of the
+    rows identifies training data. Equal fits give equal bytes. An earlier file of this
+    kind is replaced as a whole, with its permissions; of a symbolic link the target is
+    replaced.
+
+    The digest detects damage. It is not a signature: anyone who can write the file can
+    write a new digest.
 
     Parameters
     ----------
@@ -98,21 +99,21 @@ def save(
         tests, checks against R, summaries.
     path : str or path
     about : dict, optional
-        Further facts of text, numbers and dates to keep with it.
+        Facts to store with the object: text, numbers and dates.
     overwrite : bool
-        Whether another file than one of this kind may be replaced.
+        Whether a file of another kind may be replaced.
 
     Raises
     ------
     DataError
-        If something in the object cannot be written so that it comes back the same, or
-        the file cannot be written, or another one is there that is no model.
+        If the object cannot be saved without loss, the file cannot be written, or a
+        file of another kind exists.
     OptionError
-        If `path` is none, or `about` no dictionary.
+        If `path` is not a path, or `about` not a dictionary.
 
     See Also
     --------
-    load : reads it.
+    load : Read the file.
 
     Examples
     --------
@@ -148,36 +149,35 @@ def load(
     ----------
     path : str or path
     functions : dict of str to callable, optional
-        The functions that the model was given for its formula, and those of your own
-        among the metrics: a file holds only their names.
+        Your functions in the formula and among the metrics: a file contains only their
+        names.
 
     Returns
     -------
-    LinearResults, KernelResults, or what else was saved
-        As it was saved, for everything that does not need the training rows: their
-        predictors are not in the file, and ``predict()`` without data raises
-        `DataError`, as does ``refit()`` of a study.
+    LinearResults, KernelResults, or another saved object
+        It supports everything that does not need the predictors of the training rows,
+        which are not in the file. ``predict()`` without data and ``refit()`` of a study
+        raise `DataError`.
 
     Raises
     ------
     DataError
-        If the file is not there, is not a saved model, is damaged or changed, is of
-        the format of another version, or calls a function that is not given.
+        If the file does not exist, is not a saved model, is damaged or changed, has the
+        format of another version, or calls a function that is not in `functions`.
     OptionError
-        If `functions` is no dictionary of names and functions.
+        If `functions` is not a dictionary of names and functions.
 
     Notes
     -----
-    Nothing in a file is run. A formula is read into a tree of columns, numbers, text,
-    arithmetic and known functions, and columns of new data are computed from the tree.
+    No code in a file is executed. A formula is parsed into a tree of columns, numbers,
+    text, arithmetic and listed functions. Columns of new data are computed from it.
 
-    The digest, SHA-256 of the whole file, finds damage, and changes made without
-    writing it anew. It is no signature: whoever can write the file can write a new
-    digest. Load models only from where you would take a script.
+    The digest, SHA-256 of the whole file, detects damage, and changes without a new
+    digest. It is not a signature: anyone who can write the file can write a new digest.
+    Load models only from sources whose scripts you would run.
 
-    Every field is checked, so that a file that was made up ends in an error as well.
-    Loading takes the memory that the arrays take, which is no more than the size of
-    the file, and less than 64 MiB beside.
+    Every field is checked, so that a forged file raises an error as well. Loading needs
+    memory for the arrays, at most the size of the file, plus less than 64 MiB.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def load(
 
 
 def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
-    """Read what `save` wrote, with the facts that were saved beside it.
+    """Read what `save` wrote, with the facts that were saved with it.
 
     Parameters
     ----------
@@ -201,16 +201,16 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
     DataError, OptionError
         As for `load`.
     """
-    known = check_functions(functions)
+    named_functions = check_functions(functions)
     with archive.open_npz(path) as (header, arrays):
-        found = _rebuilt(header, arrays, known)
+        result = _rebuilt(header, arrays, named_functions)
         about = codec.any_back(header["about"], ArrayReader({}, {}))
         check_same(header["about"], codec.any_out(dict(about), ArrayWriter()))
-        return Saved(found, about, header["package"])
+        return Saved(result, about, header["package"])
 
 
 def _class_of(kind: str) -> Value:
-    """The class of a name, or `DataError` if no file holds such objects."""
+    """Return the class of a name; raise `DataError` if it cannot be saved."""
     if kind not in KINDS:
         raise DataError(
             f"No file holds a {one_line(kind)}; give what fit() returns, or a study "
@@ -220,7 +220,7 @@ def _class_of(kind: str) -> Value:
 
 
 def _facts(about: object) -> Json:
-    """Read ``about=``, which has no arrays."""
+    """Encode ``about=``, which must not contain arrays."""
     writer = ArrayWriter()
     if isinstance(about, dict | None):
         with suppress(RecursionError):  # it holds itself, or is nested too deeply
@@ -235,15 +235,15 @@ def _facts(about: object) -> Json:
     )
 
 
-def _content_of(kept: object, facts: Json) -> bytes:
-    """The content of a file, which can be loaded and is then written the same."""
-    kind = type(kept).__name__
+def _content_of(result: object, facts: Json) -> bytes:
+    """Return the content of a file, checked to load without loss."""
+    kind = type(result).__name__
     _class_of(kind)
     try:
-        content, tree, writer = _packed(kept, facts)
-        found = _rebuilt(*archive.unpack(io.BytesIO(content)), writer.functions)
+        content, tree, writer = _packed(result, facts)
+        copy = _rebuilt(*archive.unpack(io.BytesIO(content)), writer.functions)
         again = ArrayWriter()
-        trees = tree, codec.write(type(kept), found, again)
+        trees = tree, codec.write(type(result), copy, again)
         if len({*map(archive.json_text, trees)}) > 1 or not again.holds_same(writer):
             raise ValueError("a field would be another one")
     except DataError:
@@ -256,39 +256,39 @@ def _content_of(kept: object, facts: Json) -> bytes:
     return content
 
 
-def _packed(kept: object, facts: Json) -> tuple[bytes, Json, ArrayWriter]:
-    """The content of a file, with the tree and the arrays that are in it."""
-    writer, cls = ArrayWriter(), type(kept)
-    tree = codec.write(cls, kept, writer)
+def _packed(result: object, facts: Json) -> tuple[bytes, Json, ArrayWriter]:
+    """Return the content of a file, and the tree and the arrays in it."""
+    writer, cls = ArrayWriter(), type(result)
+    tree = codec.write(cls, result, writer)
     return archive.pack(cls.__name__, facts, tree, writer.arrays()), tree, writer
 
 
 def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
-    """Put together what an archive holds, every field being checked."""
+    """Rebuild the object of an archive and check every field."""
     cls, stored = _class_of(header["kind"]), header["object"]
     reader = ArrayReader(arrays, dict(functions))
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = codec.read(cls, stored, reader)
+            result = codec.read(cls, stored, reader)
             reader.check_all_taken()
-            check_same(stored, codec.write(cls, found, ArrayWriter()))
-            if not isinstance(found, Results):
-                _use(found)
+            check_same(stored, codec.write(cls, result, ArrayWriter()))
+            if not isinstance(result, Results):
+                _use(result)
     except DataError:
         raise
     except PegasosStatsError as error:
         why = "What is there cannot be part of a saved model"
         raise DataError(f"{why}: {one_line(error)}.") from None
-    return found
+    return result
 
 
-def _use(found: object) -> None:
-    """Ask for what is computed from several fields; errors of ours are answers too."""
-    for show in (repr, str, getattr(type(found), "_repr_html_", repr)):
-        show(found)
+def _use(result: object) -> None:
+    """Compute what depends on several fields; errors of this package are allowed."""
+    for show in (repr, str, getattr(type(result), "_repr_html_", repr)):
+        show(result)
     for name in USED:
         with suppress(PegasosStatsError):
-            answer = getattr(found, name, None)
+            answer = getattr(result, name, None)
             if callable(answer):
                 answer()

@@ -1,8 +1,8 @@
 """The file of a saved object: an npz archive of arrays and JSON, with a digest.
 
-A zip archive as numpy writes it, whose members are stored as they are. The comment at
-its end is `SEAL` and the SHA-256 digest, in hexadecimal, of all bytes before it. So a
-change of any byte is found; whoever can write the file can write the digest anew.
+A zip archive as numpy writes it, with uncompressed members. Its comment is `SEAL` and
+the hexadecimal SHA-256 digest of all preceding bytes. The digest detects a change of
+any byte, but anyone who can write the file can write a new digest.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ import numpy as np
 from pegasos_stats.errors import DataError, one_line
 from pegasos_stats.writing import Kind, checked_path, shown_path
 
-Json: TypeAlias = Any  # what `json.loads` gives, of a file that anyone may have written
-Value: TypeAlias = Any  # one that a file can hold, see `any_out`
+Json: TypeAlias = Any  # result of `json.loads`; the file is not trusted
+Value: TypeAlias = Any  # a value that a file can contain, see `any_out`
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Json]
 
@@ -31,26 +31,26 @@ FORMAT = "pegasos_stats model"
 VERSION = 4
 FIELDS = {"format", "version", "package", "kind", "about", "object"}
 
-MOST_BYTES = 4 * 2**20  # of the JSON text, and for every row or column
+MOST_BYTES = 4 * 2**20  # of the JSON text, plus an allowance per row or column
 BYTES_EACH = 1024
-MOST_NODES = 300_000  # values in it, and for every row or column
+MOST_NODES = 300_000  # values in the JSON text, plus an allowance per row or column
 NODES_EACH = 24
 
 SEAL = b"pegasos_stats sha256 "
-DIGITS = 64
+HEX_DIGITS = 64
 START = b"PK\x03\x04"  # of a zip archive
 END = struct.Struct("<4s4H2LH")  # of a zip archive, without its comment
 LOCAL, CENTRAL = 30, 46  # bytes of a member's headers, without its name
-EXTRA = 20  # bytes more in the first of them, where the member is large
-LOCATOR = 20  # bytes before the end, where offsets take 64 bits
-BLOCK = 2**20
-LARGE = zipfile.ZIP64_LIMIT + 1  # bytes, from which it writes offsets in 64 bits
+EXTRA = 20  # additional bytes in the local header of a large member
+LOCATOR = 20  # bytes before the end record, if offsets take 64 bits
+DIGEST_BLOCK = 2**20
+LARGE = zipfile.ZIP64_LIMIT + 1  # bytes; larger archives have offsets of 64 bits
 MOST_DIRECTORY = 2**12  # bytes
-MOST_DESCRIBED = 1024  # bytes of the description in front of an array
+MAX_ARRAY_HEADER = 1024  # bytes
 
 
 def pack(kind: str, about: Json, tree: Json, arrays: Arrays) -> bytes:
-    """Write an object, as JSON and arrays, as the content of a file.
+    """Return the content of a file for an object as JSON and arrays.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def pack(kind: str, about: Json, tree: Json, arrays: Arrays) -> bytes:
 
 
 def json_text(tree: Json) -> bytes:
-    """Write a tree as JSON, in the one form that `parse_json` reads.
+    """Write a tree as JSON, in the only form that `parse_json` accepts.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def parse_json(text: bytes, arrays: Arrays) -> Json:
     ----------
     text : bytes
     arrays : dict of str to array
-        Those beside it: with their length, that of the rows, the text may grow.
+        Arrays of the file; the allowed size of the text grows with their length.
 
     Raises
     ------
     ValueError
-        If it is another text, or larger than the bounds of this module.
+        If the text has another form, or exceeds the bounds of this module.
     """
     width = max((array.size for array in arrays.values()), default=0)
     if len(text) > MOST_BYTES + BYTES_EACH * width:
@@ -105,19 +105,19 @@ def parse_json(text: bytes, arrays: Arrays) -> Json:
 
 @contextmanager
 def open_npz(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
-    """Read a file that is ours; whatever is wrong with it becomes a DataError.
+    """Open a saved file; raise `DataError` for any defect.
 
     Raises
     ------
     DataError
-        If the file is not there, is none of ours, is damaged or of another format.
+        If the file does not exist, is damaged, or is of another kind or format.
     OptionError
-        If `path` is none.
+        If `path` is not a path.
     """
     name = checked_path(path)
     shown = shown_path(name)
     try:
-        if os.path.exists(name) and not os.path.isfile(name):  # no pipe is waited for
+        if os.path.exists(name) and not os.path.isfile(name):  # do not wait for a pipe
             raise OSError("it is no regular file")
         with open(name, "rb") as handle:
             yield unpack(handle, shown)
@@ -126,7 +126,7 @@ def open_npz(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     except FileNotFoundError:
         why = "is not there; give the path of a saved model"
         raise DataError(f"The file {shown} {why}.") from None
-    except Exception as error:  # what a damaged file raises, from wherever
+    except Exception as error:  # a damaged file may raise anything
         raise DataError(
             f"The file {shown} cannot be read, or is damaged or incomplete "
             f"({one_line(error)}); save it again."
@@ -139,7 +139,7 @@ def unpack(handle: IO[bytes], shown: str = "to be written") -> tuple[Header, Arr
     Raises
     ------
     DataError
-        If it is none of ours, or of another format.
+        If the file is of another kind or format.
     ValueError, zipfile.BadZipFile and others
         If it is damaged.
     """
@@ -172,15 +172,15 @@ def write_npz(arrays: Arrays) -> bytes:
     """
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.comment = SEAL + b"0" * DIGITS
+        archive.comment = SEAL + b"0" * HEX_DIGITS
         for name, array in arrays.items():
-            info = zipfile.ZipInfo(f"{name}.npy")  # of a fixed date
+            info = zipfile.ZipInfo(f"{name}.npy")  # with a fixed date
             info.create_system = 3  # the same on every system
-            large = array.nbytes + MOST_DESCRIBED >= LARGE
+            large = array.nbytes + MAX_ARRAY_HEADER >= LARGE
             with archive.open(info, "w", force_zip64=large) as member:
                 np.lib.format.write_array(member, array, (1, 0), allow_pickle=False)
-    with out.getbuffer() as content, content[:-DIGITS] as sealed:
-        content[-DIGITS:] = hashlib.sha256(sealed).hexdigest().encode()
+    with out.getbuffer() as content, content[:-HEX_DIGITS] as sealed:
+        content[-HEX_DIGITS:] = hashlib.sha256(sealed).hexdigest().encode()
     return out.getvalue()
 
 
@@ -206,11 +206,11 @@ def read_npz(handle: IO[bytes]) -> Arrays:
 
 
 def _check_layout(archive: zipfile.ZipFile, size: int) -> None:
-    """Raise ValueError if there is anything before, between or behind the members."""
+    """Raise ValueError if there are bytes before, between or after the members."""
     end = 0
     for info in archive.infolist():
         between = info.header_offset - end
-        if between not in (0, EXTRA if end + MOST_DESCRIBED >= LARGE else 0):
+        if between not in (0, EXTRA if end + MAX_ARRAY_HEADER >= LARGE else 0):
             raise ValueError("its arrays are larger than the file, or bytes between")
         name = len(info.filename.encode())
         end = info.header_offset + LOCAL + name + info.file_size
@@ -220,38 +220,38 @@ def _check_layout(archive: zipfile.ZipFile, size: int) -> None:
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray:
-    """Read a member; its size is as it says before memory is taken for it."""
+    """Read a member after checking its size, before allocating memory."""
     stored = info.compress_type == zipfile.ZIP_STORED
     if not stored or info.compress_size != info.file_size:
         raise ValueError(f"{info.filename} is compressed")
     with archive.open(info) as member:
         if np.lib.format.read_magic(member) != (1, 0):
             raise ValueError(f"{info.filename} is no array")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(member, MOST_DESCRIBED)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(member, MAX_ARRAY_HEADER)
         numbers = math.prod(shape) * dtype.itemsize
         if dtype.kind not in "biuf" or info.file_size != member.tell() + numbers:
             raise ValueError(f"{info.filename} is no array of numbers of its size")
         member.seek(0)
         array = np.lib.format.read_array(
-            member, allow_pickle=False, max_header_size=MOST_DESCRIBED
+            member, allow_pickle=False, max_header_size=MAX_ARRAY_HEADER
         )
     return array.astype(dtype.newbyteorder("="), copy=False)
 
 
 def _check_digest(handle: IO[bytes], size: int) -> None:
-    """Raise ValueError if the digest at the end is not that of the content."""
-    digest, left = hashlib.sha256(), size - DIGITS
+    """Raise ValueError if the digest does not match the content."""
+    digest, left = hashlib.sha256(), size - HEX_DIGITS
     handle.seek(0)
-    while left > 0 and (block := handle.read(min(BLOCK, left))):
+    while left > 0 and (block := handle.read(min(DIGEST_BLOCK, left))):
         digest.update(block)
         left -= len(block)
-    if digest.hexdigest().encode() != handle.read(DIGITS):
+    if digest.hexdigest().encode() != handle.read(HEX_DIGITS):
         raise ValueError("its content does not agree with its digest")
 
 
 def _check_directory(handle: IO[bytes], size: int) -> None:
-    """Raise ValueError unless the archive has few members, before they are listed."""
-    handle.seek(size - DIGITS - len(SEAL) - END.size - LOCATOR)
+    """Raise ValueError if the archive has many members, before listing them."""
+    handle.seek(size - HEX_DIGITS - len(SEAL) - END.size - LOCATOR)
     locator, end = handle.read(LOCATOR), END.unpack(handle.read(END.size))
     if end[0] != b"PK\x05\x06" or locator.startswith(b"PK\x06\x07"):
         raise ValueError("its end is not as it was written")
@@ -260,13 +260,13 @@ def _check_directory(handle: IO[bytes], size: int) -> None:
 
 
 def is_model(handle: IO[bytes]) -> bool:
-    """Whether a file begins and ends as a saved model."""
+    """Return whether a file begins and ends like a saved model."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(0)
     start = handle.read(len(START))
-    handle.seek(max(0, size - DIGITS - len(SEAL)))
+    handle.seek(max(0, size - HEX_DIGITS - len(SEAL)))
     return start == START and handle.read(len(SEAL)) == SEAL
 
 
-# What a file has to be that a saved model may replace.
+# Files that a saved model may replace without ``overwrite``.
 MODEL = Kind("model", is_model)

@@ -1,15 +1,15 @@
 """Objects as JSON and arrays, and back: values as they are, dataclasses by their hints.
 
-Arrays of numbers stand one after the other, by type, in the arrays of the file: JSON
-has their type, shape and order. What is wrong raises ValueError or another exception,
-of which `archive.open_npz` makes one sentence.
+Arrays of numbers are concatenated by type in the arrays of the file; the JSON text
+stores their type, shape and order. Defects raise ValueError or another exception, which
+`archive.open_npz` turns into one sentence.
 
-`write` is strict, `read` is not: what `read` makes of a file is written again, and has
-to be what stands there. So `read` asks for no more than that reading does no harm.
+`write` is strict, `read` is not: the result of `read` is written again and has to equal
+the content of the file. So `read` only checks that reading does no harm.
 
-A dataclass is described once, where it is declared. What hints alone do not say stands
-in three tables: `FORMS` has types that are written in a way of their own, `RULES` what
-a class has beside its fields, `BOUNDS` numbers that fields of a name may be.
+The declaration of a dataclass describes how it is saved. Three tables add what type
+hints do not say: `FORMS` lists types with a form of their own, `RULES` conditions
+beyond the fields of a class, `BOUNDS` bounds of numbers by field name.
 """
 
 import dataclasses
@@ -36,20 +36,20 @@ from pegasos_stats.persist.archive import Arrays, Json, Value
 
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
-ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # no path of a file
-LONGEST = 200  # characters of the name of a type
-LARGEST = 2**62  # whole number
+ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # not a file path
+MAX_TYPE_NAME = 200  # characters
+MAX_INTEGER = 2**62  # absolute value
 TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
-MOST_EMPTY = 2**16  # of a dimension of an array, whatever the size of the file
+MOST_EMPTY = 2**16  # dimension of an array in a file of any size
 
 
 class ArrayWriter:
-    """Arrays that are to be written, and the functions of the user that were met.
+    """Arrays to be written, and functions of the user in the object.
 
     Attributes
     ----------
     functions : dict of str to callable
-        By the names under which they are to be given to `load`.
+        Functions by the names that `load` needs.
     """
 
     def __init__(self) -> None:
@@ -57,12 +57,12 @@ class ArrayWriter:
         self._parts: dict[str, list[np.ndarray]] = {}
 
     def put(self, array: np.ndarray) -> Json:
-        """Add an array; return what finds it: type, shape, whether by columns.
+        """Add an array; return its type, shape and whether it is in column order.
 
         Raises
         ------
         DataError
-            If it is not of numbers.
+            If the array is not numeric.
         """
         name = array.dtype.str[1:]
         if name not in TYPES:
@@ -74,12 +74,12 @@ class ArrayWriter:
         return [name, list(array.shape), by_columns]
 
     def use(self, name: str, function: Callable[..., object]) -> None:
-        """Note a function of the user.
+        """Record a function of the user.
 
         Raises
         ------
         DataError
-            If another one has its name.
+            If another function has the same name.
         """
         if self.functions.setdefault(name, function) is not function:
             raise DataError(
@@ -88,64 +88,64 @@ class ArrayWriter:
             )
 
     def arrays(self) -> Arrays:
-        """All arrays, one for each type."""
-        return {name: np.concatenate(found) for name, found in self._parts.items()}
+        """Return the arrays, one per type."""
+        return {name: np.concatenate(parts) for name, parts in self._parts.items()}
 
     def holds_same(self, other: "ArrayWriter") -> bool:
-        """Whether all arrays of another have the same bytes, in the same order."""
+        """Return whether the arrays of another writer have the same bytes and order."""
         both = self._parts, other._parts
         bits, others = (
             {name: [part.view("u1").data for part in parts] for name, parts in d}
-            for d in (each.items() for each in both)
+            for d in (parts.items() for parts in both)
         )
         return [*bits] == [*others] and bits == others
 
 
 class ArrayReader:
-    """What `ArrayWriter` wrote, taken in the same order.
+    """Arrays that `ArrayWriter` wrote, in the same order.
 
     Parameters
     ----------
     arrays : dict of str to array
     functions : dict of str to callable
-        Those of the user.
+        Functions of the user.
     """
 
     def __init__(self, arrays: Arrays, functions: dict[str, Callable[..., object]]):
         self._functions, self._arrays = functions, arrays
-        self._taken, self._asked = dict.fromkeys(arrays, 0), set[str]()
+        self._positions, self._used = dict.fromkeys(arrays, 0), set[str]()
         sizes = (size for array in arrays.values() for size in array.shape)
         self._longest = max([MOST_EMPTY, *sizes])
 
     def take(self, stored: Json) -> np.ndarray:
-        """The next array of its type, a view of what was read.
+        """Return the next array of its type, as a view.
 
         Raises
         ------
         ValueError
-            If it is not there.
+            If there is no such array.
         """
         name, shape, by_columns = stored
         for size in shape:
             self.check_length(size)
-        self._asked.add(name)
-        at, size = self._taken[name], math.prod(shape)
-        self._taken[name] = at + size
-        found = self._arrays[name][at : at + size]
-        return found.reshape(shape, order="F" if by_columns else "C")
+        self._used.add(name)
+        at, size = self._positions[name], math.prod(shape)
+        self._positions[name] = at + size
+        flat = self._arrays[name][at : at + size]
+        return flat.reshape(shape, order="F" if by_columns else "C")
 
     def check_length(self, length: int) -> None:
-        """Raise ValueError for a length of something that the file has no room for."""
+        """Raise ValueError for a length that the file cannot contain."""
         if not 0 <= length <= self._longest:
             raise ValueError(f"a length is {length}")
 
     def function(self, name: Json) -> Callable[..., object]:
-        """A function of the user.
+        """Return a function of the user.
 
         Raises
         ------
         DataError
-            If it is not given.
+            If it is missing.
         """
         if name not in self._functions:
             raise DataError(
@@ -155,28 +155,30 @@ class ArrayReader:
         return self._functions[name]
 
     def check_all_taken(self) -> None:
-        """Raise ValueError if something was not asked for."""
-        if any(array.shape != (self._taken[n],) for n, array in self._arrays.items()):
+        """Raise ValueError if some values were not used."""
+        if any(
+            array.shape != (self._positions[n],) for n, array in self._arrays.items()
+        ):
             raise ValueError("an array is longer than what is in it")
-        if unused := self._arrays.keys() - self._asked:
+        if unused := self._arrays.keys() - self._used:
             raise ValueError(f"nothing is in the array {min(unused)!r}")
 
 
 class Codec(NamedTuple):
-    """How values of a type are written, and how they are read."""
+    """Functions that write and read values of a type."""
 
     out: Callable[[Value, ArrayWriter], Json]
     back: Callable[[Json, ArrayReader], Value]
 
 
 def check_same(stored: Json, again: Json) -> None:
-    """Raise ValueError unless what was read is written as it stands in the file."""
+    """Raise ValueError unless writing reproduces the content of the file."""
     if json.dumps(stored, sort_keys=True) != json.dumps(again, sort_keys=True):
         raise ValueError("a field is not as it would be written")
 
 
 def cannot_hold(value: object) -> DataError:
-    """Make the error for a value of a type that is not known."""
+    """Return the error for a value of an unsupported type."""
     kind = getattr(value, "dtype", type(value).__name__)
     return DataError(
         f"{shown(value)} is of type {kind}, which a saved model cannot hold; convert "
@@ -188,7 +190,7 @@ def cannot_hold(value: object) -> DataError:
 
 
 def any_out(value: Value, writer: ArrayWriter) -> Json:
-    """Write a value; what JSON does not have becomes ``{type: parts}``.
+    """Write a value; types that JSON lacks become ``{type: parts}``.
 
     Parameters
     ----------
@@ -235,10 +237,10 @@ def any_back(stored: Json, reader: ArrayReader) -> Value:
 def _numpy_parts(value: np.generic) -> list[Json]:
     if value.dtype.kind in "mM":
         return [value.dtype.str, int(value.astype(np.int64))]
-    held = value.item()
-    if isinstance(held, np.generic):  # of more digits than Python's numbers have
+    number = value.item()
+    if isinstance(number, np.generic):  # longdouble: Python has no such number
         raise cannot_hold(value)
-    return [value.dtype.str, held]
+    return [value.dtype.str, number]
 
 
 def _numpy_of(parts: Json) -> Value:
@@ -247,15 +249,15 @@ def _numpy_of(parts: Json) -> Value:
 
 
 def _numpy_dtype(name: Json, kinds: str, values: Sequence[Json] = ()) -> np.dtype:
-    """Type of a name; of text, one that is not far longer than the longest value."""
+    """Return the type of a name; text types must not far exceed the longest value."""
     if not isinstance(name, str) or not NUMPY.fullmatch(name):
         raise ValueError(f"{name!r} is no type of numbers")
-    found = np.dtype(name)
+    dtype = np.dtype(name)
     longest = max((len(v) for v in values if isinstance(v, str)), default=0)
-    too_long = found.kind == "U" and found.itemsize > 64 + 8 * longest
-    if found.kind not in kinds or too_long:
+    too_long = dtype.kind == "U" and dtype.itemsize > 64 + 8 * longest
+    if dtype.kind not in kinds or too_long:
         raise ValueError(f"{name!r} is not a type of such values")
-    return found
+    return dtype
 
 
 def _objects_parts(array: np.ndarray) -> list[Json]:
@@ -266,8 +268,8 @@ def _objects_parts(array: np.ndarray) -> list[Json]:
 
 def _objects_of(parts: Json) -> np.ndarray:
     name, shape, values = parts
-    found = np.fromiter(values, dtype=object)
-    return found.astype(_numpy_dtype(name, "UO", values)).reshape(shape)
+    flat = np.fromiter(values, dtype=object)
+    return flat.astype(_numpy_dtype(name, "UO", values)).reshape(shape)
 
 
 def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
@@ -277,16 +279,16 @@ def _time_parts(value: pd.Timestamp | pd.Timedelta) -> list[Json]:
 
 def _time_of(parts: Json) -> pd.Timestamp:
     count, unit, zone = parts
-    found = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
+    timestamp = pd.Timestamp(np.datetime64(count, unit)).as_unit(unit)
     if zone is None:
-        return found
+        return timestamp
     if not ZONE.fullmatch(zone):
         raise ValueError(f"{zone!r} is no time zone")
-    return found.tz_localize("UTC").tz_convert(zone)
+    return timestamp.tz_localize("UTC").tz_convert(zone)
 
 
-# Types that JSON does not have: their parts, and the value of these. A type stands
-# before those that it is derived from.
+# Types that JSON lacks: functions to parts and back. Subclasses precede their base
+# classes.
 TAGGED: dict[
     str,
     tuple[type | tuple[type, ...], Callable[[Value], Json], Callable[[Json], Value]],
@@ -350,7 +352,7 @@ def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
 
 
 def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
-    """Undo `dtype_out`; text held by pyarrow is held by Python if it is missing."""
+    """Undo `dtype_out`; without pyarrow its text becomes text of Python."""
     ((form, name),) = stored.items()
     if form == "numpy":
         return _numpy_dtype(name, "biufOmM")
@@ -362,15 +364,15 @@ def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
         if storage not in ("python", "pyarrow"):
             raise ValueError(f"{storage!r} is no type of text")
         try:
-            found: Dtype = pd.StringDtype(storage, na_value=missing)
+            dtype: Dtype = pd.StringDtype(storage, na_value=missing)
         except ImportError:
-            found = pd.StringDtype("python", na_value=missing)
-        except TypeError:  # pandas 2.2 has but one missing value of text
-            found = pd.StringDtype("python") if name[1] else np.dtype(object)
+            dtype = pd.StringDtype("python", na_value=missing)
+        except TypeError:  # pandas 2.2 has only one missing value of text
+            dtype = pd.StringDtype("python") if name[1] else np.dtype(object)
         stored.clear()
-        stored.update(dtype_out(found, ArrayWriter()))
-        return found
-    if len(name) > LONGEST or "dateutil" in name:
+        stored.update(dtype_out(dtype, ArrayWriter()))
+        return dtype
+    if len(name) > MAX_TYPE_NAME or "dateutil" in name:
         raise ValueError(f"{name!r} is no type of labels")
     return pandas_dtype(name)
 
@@ -381,7 +383,7 @@ def frame_out(frame: pd.DataFrame, writer: ArrayWriter) -> Json:
     Raises
     ------
     DataError
-        If it holds values of types that a file cannot hold.
+        If it contains values of unsupported types.
     """
     columns = (frame.iloc[:, j] for j in range(frame.shape[1]))
     axes = [index_out(axis, writer) for axis in (frame.index, frame.columns)]
@@ -392,8 +394,8 @@ def frame_back(stored: Json, reader: ArrayReader) -> pd.DataFrame:
     """Undo `frame_out`."""
     rows, names, columns = stored
     index, labels = index_back(rows, reader), index_back(names, reader)
-    each = [column_back(column, reader) for column in columns]
-    return pd.DataFrame(dict(enumerate(each)), index).set_axis(labels, axis=1)
+    arrays = [column_back(column, reader) for column in columns]
+    return pd.DataFrame(dict(enumerate(arrays)), index).set_axis(labels, axis=1)
 
 
 def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
@@ -413,21 +415,21 @@ def index_out(index: pd.Index, writer: ArrayWriter) -> Json:
 def index_back(stored: Json, reader: ArrayReader) -> pd.Index:
     """Undo `index_out`."""
     form, names, value = stored
-    found: Value
+    index: Value
     if form == "range":
-        found = pd.RangeIndex(*value)
-        reader.check_length(len(found))
+        index = pd.RangeIndex(*value)
+        reader.check_length(len(index))
     elif form == "several":
         codes: Value = [reader.take(code) for code in value[0]]
         levels: Value = [index_back(level, reader) for level in value[1]]
-        found = pd.MultiIndex(levels, codes)
+        index = pd.MultiIndex(levels, codes)
     else:
         column, every = value
-        found = pd.Index(column_back(column, reader))
+        index = pd.Index(column_back(column, reader))
         if every is not None:
-            found.freq = every
-    found.names = [any_back(name, reader) for name in names]
-    labels: pd.Index = found
+            index.freq = every
+    index.names = [any_back(name, reader) for name in names]
+    labels: pd.Index = index
     return labels
 
 
@@ -439,8 +441,8 @@ def column_out(column: Value, writer: ArrayWriter) -> Json:
     if isinstance(dtype, pd.CategoricalDtype):
         codes = writer.put(column.array.codes.astype(np.int64))
         return ["levels", [codes, dtype_out(dtype, writer)]]
-    each = [any_out(value, writer) for value in column]
-    return ["values", [each, dtype_out(dtype, writer)]]
+    values = [any_out(value, writer) for value in column]
+    return ["values", [values, dtype_out(dtype, writer)]]
 
 
 def column_back(stored: Json, reader: ArrayReader) -> Value:
@@ -448,12 +450,12 @@ def column_back(stored: Json, reader: ArrayReader) -> Value:
     form, value = stored
     if form == "numbers":
         return reader.take(value)
-    each, name = value
+    parts, name = value
     if form == "levels":
-        codes = reader.take(each)
+        codes = reader.take(parts)
         levels: Value = dtype_back(name, reader)
         return pd.Categorical.from_codes(codes, dtype=levels)
-    values, dtype = any_back(each, reader), dtype_back(name, reader)
+    values, dtype = any_back(parts, reader), dtype_back(name, reader)
     if dtype == np.dtype(object):
         return np.fromiter(values, dtype=object)
     return pd.Series(values, dtype=dtype).array
@@ -479,53 +481,54 @@ NUMBERS = {
 
 
 class Rule(NamedTuple):
-    """What a class has beside its fields.
+    """Conditions and values of a class beyond its fields.
 
     Attributes
     ----------
     check : callable, optional
-        Conditions for the fields to go together.
+        Conditions for consistent fields.
     shapes : str
         Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
-        dimension, the same letter for the same size; ``problem.y n`` is of a field.
+        dimension, the same letter for the same size; ``problem.y n`` is an array of a
+        field.
     prepared : callable, optional
-        Makes what is written of an object.
+        Returns the object to write.
     computed : tuple of str
-        Computed properties whose values are written, where there are any; they are of
-        the types that these properties return.
+        Computed properties whose values are written if present, with the declared
+        return types.
     hints : dict of str to type
-        Types, or names in `FORMS`, of fields that are not as declared.
+        Types, or names in `FORMS`, that replace declared types of fields.
     gone : tuple of str
-        Fields that files of earlier versions have, and the class no more.
+        Fields in files of earlier versions that the class no longer has.
     gone_arrays : tuple of str
-        The same of arrays, which are read, as they stand in the order of the file.
+        The same for arrays, which are read because the order of arrays matters.
     """
 
-    check: Callable[[Value], Iterable[object]] = lambda found: ()
+    check: Callable[[Value], Iterable[object]] = lambda record: ()
     shapes: str = ""
-    prepared: Callable[[Value], Value] = lambda found: found
+    prepared: Callable[[Value], Value] = lambda record: record
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
     gone: tuple[str, ...] = ()
     gone_arrays: tuple[str, ...] = ()
 
-    def verify(self, found: Value) -> None:
-        """Raise ValueError for an object that is not good."""
+    def verify(self, record: Value) -> None:
+        """Raise ValueError for an inconsistent object."""
         sizes: set[tuple[str, int]] = set()
         for name, letters in map(str.split, filter(None, self.shapes.split(", "))):
-            array = attrgetter(name)(found)
+            array = attrgetter(name)(record)
             if array is not None:
                 shape = getattr(array, "shape", None) or (len(array),)
                 sizes |= {*zip(letters, shape, strict=True)}
-        if len(dict(sizes)) < len(sizes) or not all(self.check(found)):
-            raise ValueError(f"a {type(found).__name__} does not hold together")
+        if len(dict(sizes)) < len(sizes) or not all(self.check(record)):
+            raise ValueError(f"a {type(record).__name__} does not hold together")
 
 
-RULES: dict[str, Rule] = {}  # by the name of the class, which no other class has
-# By the former name of a class: makes of what a file has what is written today, and
-# returns the name of today.
+RULES: dict[str, Rule] = {}  # by class name, which is unique
+# By the former name of a class: converts the stored fields to the present form, and
+# returns the present name.
 FORMER: dict[str, Callable[[Json], str]] = {}
-# The least and the largest number that fields of a name, or their items, may be.
+# Smallest and largest allowed number of fields, or their items, by field name.
 BOUNDS: dict[str, tuple[float, float]] = {}
 
 
@@ -544,7 +547,7 @@ def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
     Raises
     ------
     DataError
-        If the value is of another type, or no file can hold it.
+        If the value is of another type or unsupported.
 
     Examples
     --------
@@ -559,14 +562,14 @@ def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
     if choices := _choices(origin, inner):
         if value is None and types.NoneType in inner:
             return None
-        for name, each in choices.items():
-            if len(choices) == 1 or _is_of(value, each):
-                stored = write(each, value, writer)
+        for name, choice in choices.items():
+            if len(choices) == 1 or _is_of(value, choice):
+                stored = write(choice, value, writer)
                 return stored if len(choices) == 1 else {name: stored}
         raise cannot_hold(value)
     if origin in (tuple, list):
-        each = zip(_items(origin, inner, len(value)), value, strict=True)
-        return [write(item, held, writer) for item, held in each]
+        pairs = zip(_items(origin, inner, len(value)), value, strict=True)
+        return [write(item, item_value, writer) for item, item_value in pairs]
     if origin in (dict, Mapping) and get_origin(inner[1]) is Callable:
         for name, function in value.items():
             writer.use(name, function)
@@ -588,13 +591,13 @@ def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
     if choices := _choices(origin, inner):
         if stored is None and types.NoneType in inner:
             return None
-        ((name, held),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
+        ((name, part),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
         if name in FORMER and len(choices) > 1:
-            stored[name := FORMER[name](held)] = stored.pop(name)
-        return read(choices[name], held, reader)
+            stored[name := FORMER[name](part)] = stored.pop(name)
+        return read(choices[name], part, reader)
     if origin in (tuple, list):
-        each = zip(_items(origin, inner, len(stored)), stored, strict=True)
-        return origin([read(item, held, reader) for item, held in each])
+        pairs = zip(_items(origin, inner, len(stored)), stored, strict=True)
+        return origin([read(item, part, reader) for item, part in pairs])
     if origin in (dict, Mapping) and get_origin(inner[1]) is Callable:
         return {name: reader.function(name) for name in stored}
     if origin in (dict, Mapping):
@@ -606,7 +609,7 @@ def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
 
 @cache
 def meant_by(hint: object) -> tuple[Any, tuple[Any, ...]]:
-    """Type and arguments of a hint; `NDArray` is an alias from numpy 2.5 on.
+    """Return type and arguments of a hint; `NDArray` is an alias from numpy 2.5 on.
 
     Examples
     --------
@@ -622,7 +625,7 @@ def meant_by(hint: object) -> tuple[Any, tuple[Any, ...]]:
 
 @cache
 def _choices(origin: object, inner: tuple[object, ...]) -> dict[str, object]:
-    """Types that a value may be of, by their names; none where there is but one."""
+    """Return the alternative types of a value by name; none if there is only one."""
     if origin is Sequence:
         inner = list[inner], tuple[*inner, ...]  # type: ignore[valid-type]
     elif origin not in (Union, types.UnionType):
@@ -633,7 +636,7 @@ def _choices(origin: object, inner: tuple[object, ...]) -> dict[str, object]:
 
 
 def _name_of(hint: object) -> str:
-    """The name of a type; of arrays that of their numbers."""
+    """Return the name of a type; for arrays the name of their number type."""
     origin, inner = meant_by(hint)
     if origin in (Literal, Any):
         return "Literal"
@@ -642,30 +645,30 @@ def _name_of(hint: object) -> str:
 
 
 def _items(origin: object, inner: tuple[object, ...], length: int) -> Sequence[object]:
-    """The types of the items of a tuple or list."""
+    """Return the types of the items of a tuple or list."""
     one = origin is list or inner[1:] == (Ellipsis,)
     return [inner[0]] * length if one else inner
 
 
 def _pairs(inner: tuple[object, ...]) -> object:
-    """The type of the items of a dictionary, in its order."""
+    """Return the type of the items of a dictionary, in order."""
     return types.GenericAlias(list, types.GenericAlias(tuple, inner))
 
 
 def _is_of(value: object, hint: object) -> bool:
-    """Whether a value is of a type; of a container, whether it is one."""
+    """Return whether a value has a type; of containers the items are not checked."""
     origin, inner = meant_by(hint)
     if origin is Literal:
         return any(type(value) is type(a) and value == a for a in inner)
     if origin in NUMBERS:
         is_flag = isinstance(value, bool) and origin is not bool
-        is_huge = isinstance(value, int) and abs(value) > LARGEST
+        is_huge = isinstance(value, int) and abs(value) > MAX_INTEGER
         return isinstance(value, NUMBERS[origin]) and not is_flag and not is_huge
     if origin is np.ndarray:
         (declared,) = get_args(inner[1])
         return isinstance(value, np.ndarray) and np.issubdtype(value.dtype, declared)
-    known = {Sequence: (list, tuple), Mapping: (dict,)} | CONCRETE
-    return type(value) in known.get(origin, (origin,))
+    classes = {Sequence: (list, tuple), Mapping: (dict,)} | CONCRETE
+    return type(value) in classes.get(origin, (origin,))
 
 
 def _is_record(kind: object) -> bool:
@@ -674,10 +677,10 @@ def _is_record(kind: object) -> bool:
 
 @cache
 def _hints(kind: type) -> tuple[list[str], dict[str, object]]:
-    """The fields of a dataclass or named tuple, and the types of all that is saved."""
+    """Return the fields of a dataclass or named tuple, and all saved types."""
     rule = RULES.get(kind.__name__, Rule())
     if dataclasses.is_dataclass(kind):
-        names = [each.name for each in dataclasses.fields(kind)]
+        names = [declared.name for declared in dataclasses.fields(kind)]
     else:
         names = list(getattr(kind, "_fields", ()))
     hints = {**get_type_hints(kind, localns=NAMES), **rule.hints}
@@ -698,23 +701,23 @@ def _fields_out(kind: type, value: Value, writer: ArrayWriter) -> Json:
 
 
 def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
-    """Undo `_fields_out`; fields that are not there have their defaults."""
+    """Undo `_fields_out`; missing fields get their defaults."""
     names, hints = _hints(kind)
     rule = RULES.get(kind.__name__, Rule())
     for name in rule.gone:
         stored.pop(name, None)
     hints = {**hints, **dict.fromkeys(rule.gone_arrays, Vector | None)}
-    # Arrays stand in the order of the file.
-    values = {name: read(hints[name], held, reader) for name, held in stored.items()}
+    # Arrays must be read in the order of the file.
+    values = {name: read(hints[name], part, reader) for name, part in stored.items()}
     for name in rule.gone_arrays:
         values.pop(name, None)
         stored.pop(name, None)
     for name, value in values.items():
         check_bounds(name, value)
-    found = kind(**{name: values.pop(name) for name in names if name in values})
+    record = kind(**{name: values.pop(name) for name in names if name in values})
     for name in set(names) - set(stored):
-        stored[name] = write(hints[name], getattr(found, name), ArrayWriter())
+        stored[name] = write(hints[name], getattr(record, name), ArrayWriter())
     if values:
-        vars(found).update(values)
-    rule.verify(found)
-    return found
+        vars(record).update(values)
+    rule.verify(record)
+    return record

@@ -1,8 +1,8 @@
-"""Fits, models and designs in files, and what objects from a file have to hold.
+"""How fits, models and designs are saved, and conditions for objects from files.
 
-Of training rows only their shape is written. Conditions beyond types and shapes are
-those without which an object could not be used; where one does not hold, or raises, the
-file is damaged. What the classes check themselves when they are made is not repeated.
+Only the shape of the training rows is written. The conditions, beyond types and shapes,
+make an object usable; if one is false or raises, the file is damaged. Checks that the
+classes make themselves are not repeated.
 """
 
 from collections.abc import Iterator
@@ -53,8 +53,8 @@ from pegasos_stats.studies.calibration import CalibratedResults, Reliability
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 from pegasos_stats.studies.folds import Folds
 
-MOST_COEFFICIENTS = 256  # whose covariance is computed to be saved: half a megabyte
-QUICK = 3.0  # seconds that resamples may take for it
+MAX_SAVED_COEFFICIENTS = 256  # their covariance takes half a megabyte
+MAX_SECONDS = 3.0  # for the resamples of such a covariance
 NO_ROWS = (
     "The training rows are not in the file of a fit or a study; give data, as in "
     "predict(data), ask for standard errors before saving, or fit the model again."
@@ -66,15 +66,15 @@ COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
 
 @dataclass(frozen=True, eq=False)
 class MissingRows:
-    """In the place of the training rows, which are not saved: only their shape.
+    """Placeholder for the training rows, which are not saved, with their shape.
 
     Attributes
     ----------
     shape : pair of int
     digest : str or None
-        Of all rows, by which they are known.
+        Digest of all rows, which identifies them.
     rows : int array, shape (k,)
-        Rows that are there none the less, in rising order, and `values`, theirs.
+        Positions of the rows that are saved, increasing; `values` are these rows.
     values : float array, shape (k, p)
     """
 
@@ -85,20 +85,20 @@ class MissingRows:
 
     @classmethod
     def of(cls, X: Value) -> "MissingRows":
-        """What is left of rows; of missing ones themselves."""
+        """Return the placeholder for rows."""
         if isinstance(X, cls):
             return X
         n, p = (int(size) for size in X.shape)
         return cls((n, p), rows_digest(X))
 
     def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
-        asked = np.arange(self.shape[0])[rows]
-        if not len(asked):
+        positions = np.arange(self.shape[0])[rows]
+        if not len(positions):
             return np.empty((0, self.shape[1]))
-        if not np.isin(asked, self.rows).all():
+        if not np.isin(positions, self.rows).all():
             raise DataError(NO_ROWS)
-        found: np.ndarray = self.values[np.searchsorted(self.rows, asked)]
-        return found
+        values: np.ndarray = self.values[np.searchsorted(self.rows, positions)]
+        return values
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(name) if name.startswith("__") else DataError(NO_ROWS)
@@ -108,10 +108,10 @@ class MissingRows:
 
 
 def without_rows(result: Results) -> Results:
-    """A fit as it comes back from a file.
+    """Return a fit as `load` returns it.
 
-    What it would compute from its training rows is computed, but for the distance from
-    the minimum, and for a covariance that is not there and would take long.
+    Results that need the training rows are computed now, except the distance from the
+    minimum and a covariance that takes long.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -121,21 +121,21 @@ def without_rows(result: Results) -> Results:
     X, index = MissingRows.of(problem.X), pd.RangeIndex(problem.n)
     counts, nothing = result.training_table.counts, pd.DataFrame(columns=ERRORS)
     table = ConfusionMatrix(result.coding.levels, counts, nothing, source="training")
-    # Not solved anew to be saved: what the certificate says, if no more is computed.
+    # No solver runs for saving: use the certificate unless a better bound is cached.
     near = vars(result).get("shortfall", OptimalityBounds.certified(result.certificate))
-    kept = {"training_table": table, "shortfall": near}
-    known = {n: kept[n] if n in kept else getattr(result, n) for n in names}
+    replaced = {"training_table": table, "shortfall": near}
+    computed = {n: replaced[n] if n in replaced else getattr(result, n) for n in names}
     others: dict[str, Value] = {"index": index, "full_model": None}
     if isinstance(result, LinearResults):
         if not result.has_covariance and _is_quick(result):
             with suppress(TooLongError):
-                result._estimate_within(QUICK)
+                result._estimate_within(MAX_SECONDS)
         if result.has_covariance:
-            known["estimated"] = result.estimated
+            computed["estimated"] = result.estimated
             if result._is_profiled:
-                known["profiled"] = result.profiled
+                computed["profiled"] = result.profiled
                 if result.scaling is not None:
-                    known["_profiled_original"] = result._profiled_original
+                    computed["_profiled_original"] = result._profiled_original
         groups = result.groups and replace(result.groups, codes=(), by_name=False)
         others |= {"errors_by": result.cov_type, "groups": groups}
         others |= {"lines": None, "unread": None}
@@ -143,26 +143,26 @@ def without_rows(result: Results) -> Results:
         rows = kernels.support_of(result.problem, result.solution)[0].astype(np.int64)
         X = replace(X, rows=rows, values=problem.X[rows]) if len(rows) else X
     bare = replace(result, problem=replace(problem, X=X), **others)
-    vars(bare).update(known)
+    vars(bare).update(computed)
     return bare
 
 
 def _is_quick(result: LinearResults) -> bool:
-    """Whether the covariance is computed to be saved."""
+    """Return whether the covariance is computed for saving."""
     options, problem = result.cov_type, result.problem
-    if options is None or problem.p > MOST_COEFFICIENTS or not problem.has_rows:
+    if options is None or problem.p > MAX_SAVED_COEFFICIENTS or not problem.has_rows:
         return False
     if result._is_trivial:
         return False
     if isinstance(options, Bootstrap):
         by_default = result.errors_by == "default"
-        return by_default and seconds_of(problem, options.replicates) <= QUICK
+        return by_default and seconds_of(problem, options.replicates) <= MAX_SECONDS
     return wald.is_quick(problem)
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """A model in a file: its problem and its labels."""
+    """Content of a file about a model: its problem and its labels."""
 
     problem: Problem | KernelProblem
     index: pd.Index
@@ -185,7 +185,7 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
     Raises
     ------
     DataError
-        If it is of no known class, or its formula cannot be saved.
+        If its class or its formula cannot be saved.
     """
     kind = type(model).__name__
     if MODELS.get(kind) is not type(model):
@@ -218,7 +218,7 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
 
 
 def metric_out(metric: Metric, writer: ArrayWriter) -> Json:
-    """Write a metric: its name, and whether it is a function of the user."""
+    """Write the name of a metric, and whether it is a function of the user."""
     if metric.own:
         writer.use(metric.name, metric.function)
     return [metric.name, metric.own]
@@ -235,8 +235,9 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
 
 Conditions: TypeAlias = Iterator[object]
 
-FEW_ROWS, FEWEST = 2**16, 0.01  # of folds: rows, and the share that they name of more
-ROUNDED = 1e-6  # of the largest number of a matrix
+# No minimum share of test rows in folds of at most FEW_ROWS rows.
+FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
+VARIANCE_ROUNDING = 1e-6  # relative to the largest element of the matrix
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
 
@@ -249,22 +250,22 @@ def of_missing_rows(X: MissingRows) -> Conditions:
 
 
 def of_kernel(kernel: KernelFunction) -> Conditions:
-    """It has the parameters of its name, and they are allowed."""
-    given = kernel.name, kernel.degree, kernel.offset, kernel.gamma
-    yield kernels.checked_kernel(*given, lambda rule: 1.0) == kernel
+    """The kernel has the parameters that its name requires, with allowed values."""
+    parameters = kernel.name, kernel.degree, kernel.offset, kernel.gamma
+    yield kernels.checked_kernel(*parameters, lambda rule: 1.0) == kernel
 
 
 def of_coding(coding: LabelCoding) -> Conditions:
-    """Labels are coded and given back."""
+    """Coding and decoding reproduce the labels."""
     pair = coding.decode(np.array([-1.0, 1.0]))
     yield [plain(level) for level in pair] == list(coding.levels)
     yield coding.encode(pair).tolist() == [-1.0, 1.0]
     coding.encode(coding.decode(np.array([np.nan, 1.0])))
-    hash(str(coding.levels))  # an impossible date has no text
+    hash(str(coding.levels))  # an impossible date cannot be converted to text
 
 
 def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
-    """Coefficients have names of their own, and a formula is one of the language."""
+    """Names of coefficients are unique, and the formula can be parsed."""
     names = design.names
     yield len(set(names)) == len(names) and "Intercept" not in names
     columns: Value = getattr(design, "variables", None) or design.columns
@@ -279,18 +280,18 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
 
 
 def check_terms(design: FormulaDesign) -> None:
-    """Raise FormulaError for terms that do more than compute with columns."""
+    """Raise FormulaError for terms that are not computed from columns."""
     variables = set(design.variables)
     factors = {factor for term in design.terms for factor in term.factors}
     texts = {text for text, _ in factors}
-    for what, names, known in (
+    for what, names, allowed in (
         ("numeric", design.numeric, variables),
         ("types", design.types, variables),
         ("codings", design.codings, texts),
         ("fields", design.fields, texts),
         ("spanning", design.spanning, texts),
     ):
-        if unknown := {*names} - known:
+        if unknown := {*names} - allowed:
             raise refused(design.formula, f"has {what} of {listing(sorted(unknown))}.")
     for text, kind in factors:
         used = set() if (text, kind) == ("1", "number") else {text}
@@ -302,14 +303,14 @@ def check_terms(design: FormulaDesign) -> None:
 
 
 def of_offset(offset: Offset) -> Conditions:
-    """It is computed from columns."""
+    """The offset is computed from columns."""
     for term in offset.terms:
         read_expression(term, (), term, offset.functions)
     yield offset.parts
 
 
 def of_factor(coding: FactorCoding) -> Conditions:
-    """Levels differ, and each column has a name."""
+    """Levels differ, and all columns have names."""
     levels, names, matrix = coding.levels, coding.names, coding.matrix
     yield len(set(levels)) == len(levels) and not pd.isna(pd.Series(levels)).any()
     if matrix is None:
@@ -318,37 +319,37 @@ def of_factor(coding: FactorCoding) -> Conditions:
         yield matrix.shape == (len(levels), len(names)) and np.isfinite(matrix).all()
 
 
-def of_covariance(found: Covariance) -> Conditions:
-    """Numbers are those of a sandwich, or it is not defined."""
-    yield found.prior is None or found.prior.shape == (len(found.matrix) + 1,)
-    yield (found.basis is None) == (found.inner is None)
-    if not np.isnan(found.matrix).all():
-        yield found.inner is None or are_variances(found.inner)
-        yield found.basis is None or np.isfinite(found.basis).all()
-        yield np.isfinite(found.bread).all() and are_variances(found.matrix)
-        yield found.fixed is None or are_variances(found.fixed)
+def of_covariance(cov: Covariance) -> Conditions:
+    """The matrices form a sandwich estimate, or are NaN."""
+    yield cov.prior is None or cov.prior.shape == (len(cov.matrix) + 1,)
+    yield (cov.basis is None) == (cov.inner is None)
+    if not np.isnan(cov.matrix).all():
+        yield cov.inner is None or are_variances(cov.inner)
+        yield cov.basis is None or np.isfinite(cov.basis).all()
+        yield np.isfinite(cov.bread).all() and are_variances(cov.matrix)
+        yield cov.fixed is None or are_variances(cov.fixed)
 
 
-def of_null_space(found: NullSpace) -> Conditions:
-    """Each direction is that of a coefficient."""
-    k = len(found.directions)
-    yield ((found.columns >= 0) & (found.columns < k)).all()
-    yield np.isfinite(found.directions).all()
+def of_null_space(space: NullSpace) -> Conditions:
+    """Directions refer to coefficients."""
+    k = len(space.directions)
+    yield ((space.columns >= 0) & (space.columns < k)).all()
+    yield np.isfinite(space.directions).all()
 
 
-def of_its_centre(found: BootstrapResult) -> bool:
-    """Whether there is none, or a number for each slope."""
-    return found.centre is None or len(found.centre) == len(found.matrix) - 1
+def of_its_centre(fit: BootstrapResult) -> bool:
+    """Return whether the centre is None or has one number per slope."""
+    return fit.centre is None or len(fit.centre) == len(fit.matrix) - 1
 
 
 def are_variances(matrix: Matrix) -> bool:
-    """Whether a matrix is finite, and no variance below 0 but by rounding."""
-    least = -ROUNDED * np.abs(matrix).max(initial=0.0)
+    """Return whether a matrix is finite and its variances, up to rounding, positive."""
+    least = -VARIANCE_ROUNDING * np.abs(matrix).max(initial=0.0)
     return bool(np.isfinite(matrix).all() and (np.diag(matrix) >= least).all())
 
 
 def of_fit(result: Results) -> Conditions:
-    """Its offset is from somewhere, and its trace has the columns of one."""
+    """The offset has a source, and the trace has its columns."""
     yield (result.offsets is None) == (result.problem.offset is None)
     yield result.trace is None or not len(result.trace) or {*result.trace} >= TRACE
     near = vars(result).get("shortfall")
@@ -356,7 +357,7 @@ def of_fit(result: Results) -> Conditions:
 
 
 def of_linear(result: LinearResults) -> Conditions:
-    """Standard errors are those that the fit has."""
+    """Standard errors agree with the options of the fit."""
     yield from of_fit(result)
     options, estimated = result.cov_type, vars(result).get("estimated")
     k = result.problem.p + result.problem.intercept
@@ -376,18 +377,18 @@ def of_linear(result: LinearResults) -> Conditions:
 def of_kernel_fit(result: KernelResults) -> Conditions:
     """A kernel fit has counts or dual weights, and support rows or columns."""
     yield from of_fit(result)
-    problem, found = result.problem, result.solution
+    problem, fit = result.problem, result.solution
     is_optimum = (result.refinement or result.solver).to_optimum
-    yield (found.dual is None, found.counts is None) == (not is_optimum, is_optimum)
-    yield is_optimum or found.n_iter >= 1
+    yield (fit.dual is None, fit.counts is None) == (not is_optimum, is_optimum)
+    yield is_optimum or fit.n_iter >= 1
     yield from of_columns(problem, result.columns, result.design)
     if result.columns is None:
-        rows = np.flatnonzero(kernels.multiples(problem, found)[0])
+        rows = np.flatnonzero(kernels.multiples(problem, fit)[0])
         yield np.array_equal(problem.X.rows, rows)
 
 
 def of_columns(problem: Problem, columns: Value, design: Design) -> Conditions:
-    """Columns are named; of a precomputed kernel those of the rows are known."""
+    """All columns have names; a precomputed kernel has the columns of its rows."""
     width, n = len(design.names), problem.n
     kernel = getattr(problem, "kernel", None)
     if kernel is None or kernel.name != "precomputed":
@@ -398,17 +399,17 @@ def of_columns(problem: Problem, columns: Value, design: Design) -> Conditions:
 
 
 def of_folds(folds: Folds) -> Conditions:
-    """Folds are of the same rows, and of some."""
+    """Folds refer to the same rows, and are not empty."""
     n, repeats = folds.n, [split.repeat for split in folds.splits]
     yield repeats and all(split.n == n for split in folds.splits)
-    yield sum(len(s.test) for s in folds.splits) >= FEWEST * (n - FEW_ROWS)
+    yield sum(len(s.test) for s in folds.splits) >= MIN_TEST_SHARE * (n - FEW_ROWS)
     yield repeats == sorted(repeats) and repeats[-1] <= len(repeats)
     yield {*repeats} == {*range(1, repeats[-1] + 1)}
     yield folds.groups is None or folds.groups.shape == (n,)
 
 
 def of_matrix(matrix: ConfusionMatrix) -> Conditions:
-    """A table fits its levels, and its rows their scores."""
+    """The shape of the table agrees with its levels, and scores with its rows."""
     k, scored = len(matrix.levels), matrix.scored
     yield k >= 2 and matrix.counts.shape == (k, k + 1)
     positive_position(matrix.levels, matrix.choices.positive)
@@ -417,23 +418,23 @@ def of_matrix(matrix: ConfusionMatrix) -> Conditions:
         yield scored.probabilities is None or scored.probabilities.shape[1] == k
 
 
-def of_reliability(found: Reliability) -> Conditions:
-    """A table has its columns, of numbers."""
-    yield [*found.table.columns] == BINS
-    n, shares = found.table["n"], found.table.drop(columns="n").to_numpy(np.float64)
+def of_reliability(curve: Reliability) -> Conditions:
+    """The table has its columns, with valid numbers."""
+    yield [*curve.table.columns] == BINS
+    n, shares = curve.table["n"], curve.table.drop(columns="n").to_numpy(np.float64)
     yield ((n >= 0) & (n < np.inf) & (n % 1 == 0)).all()
     yield are_shares(shares)
 
 
 def are_shares(shares: Matrix | None) -> bool:
-    """Whether all are missing or from 0 to 1."""
+    """Return whether all shares are missing or from 0 to 1."""
     return shares is None or not ((shares < 0.0) | (shares > 1.0)).any()
 
 
-def with_losses(found: CalibratedResults) -> CalibratedResults:
-    """A calibrated fit that knows its losses, which need the training rows."""
-    assert found._losses is not None
-    return found
+def with_losses(result: CalibratedResults) -> CalibratedResults:
+    """Return a calibrated fit with its losses computed from the training rows."""
+    assert result._losses is not None
+    return result
 
 
 codec.CONCRETE |= {
@@ -443,28 +444,28 @@ codec.CONCRETE |= {
 codec.FORMS |= {
     Model: Codec(model_out, model_back),
     Metric: Codec(metric_out, metric_back),
-    "signs": Codec(  # labels, -1 and +1, in a byte each
+    "signs": Codec(  # labels, -1 and +1, in one byte
         lambda y, writer: writer.put(y.astype(np.int8)),
         lambda stored, reader: reader.take(stored).astype(np.float64),
     ),
 }
 codec.NAMES |= {"Model": Model}
-MOST = float(np.finfo(np.float64).max)
+HUGE = float(np.finfo(np.float64).max)
 LARGEST_SEED = 2**31 - 1
 for low, high, names in (
-    (-MOST, MOST, "offset beta dual g estimates reference unbounded values centre"),
-    (-MOST, MOST, "dual_objective"),
+    (-HUGE, HUGE, "offset beta dual g estimates reference unbounded values centre"),
+    (-HUGE, HUGE, "dual_objective"),
     (-1e300, 1e300, "alpha"),
-    (0.0, MOST, "weights objective errors at_zero n_left_out separated seconds counts"),
-    (0.0, MOST, "bandwidth outcome predictors test given n_iter n_violations n_epochs"),
+    (0.0, HUGE, "weights objective errors at_zero n_left_out separated seconds counts"),
+    (0.0, HUGE, "bandwidth outcome predictors test given n_iter n_violations n_epochs"),
     (0.0, np.inf, "rounding rows at_least lower changed tolerance error"),
-    (5e-324, MOST, "scale"),
-    (0.0, MOST, "lam n_infinite"),
+    (5e-324, HUGE, "scale"),
+    (0.0, HUGE, "lam n_infinite"),
     (0.0, np.inf, "divergence"),
     (5e-324, np.inf, "df"),
-    (1.0, MOST, "lines memory shape"),
-    (2.0, MOST, "numbers"),
-    (-1.0, MOST, "codes"),
+    (1.0, HUGE, "lines memory shape"),
+    (2.0, HUGE, "numbers"),
+    (-1.0, HUGE, "codes"),
     (-LARGEST_SEED, LARGEST_SEED, "seed"),
 ):
     codec.BOUNDS |= dict.fromkeys(names.split(), (low, high))
@@ -472,11 +473,11 @@ for low, high, names in (
 OF_ROWS = {"X": MissingRows, "y": "signs"}
 
 
-def former_sdca(held: Json) -> str:
-    """The class of what was `SDCA`, whose Newton steps are those of `Optimum` today."""
-    if held.pop("algorithm", "perm") == "newton":
+def former_sdca(options: Json) -> str:
+    """Return the present class of `SDCA`, whose Newton steps became `Optimum`."""
+    if options.pop("algorithm", "perm") == "newton":
         return "Optimum"
-    held["arithmetic"] = held["arithmetic"] or "reference"
+    options["arithmetic"] = options["arithmetic"] or "reference"
     return "SDCA"
 
 
@@ -493,7 +494,7 @@ PROBLEM = Rule(
 FIT = "problem.X np, index n, solution.dual n"
 codec.RULES |= {
     "BootstrapResult": Rule(
-        lambda found: [are_variances(found.covariance), of_its_centre(found)],
+        lambda fit: [are_variances(fit.covariance), of_its_centre(fit)],
         "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
         "priors m, unbounded kq, error k",
         gone=("collinear", "agreeing"),
@@ -551,7 +552,7 @@ codec.RULES |= {
     "ScoredLabels": Rule(
         lambda scored: [are_shares(scored.probabilities)],
         "codes n, scores n, probabilities nk, weights n",
-        hints={"codes": NDArray[np.signedinteger]},  # a byte each of rows in files
+        hints={"codes": NDArray[np.signedinteger]},  # one byte per row of files
     ),
     "Optimum": Rule(gone=("start", "algorithm", "arithmetic")),
     "OptimalityBounds": Rule(lambda near: [near.at_least <= near.at_most]),
