@@ -1,7 +1,7 @@
 """Classifiers for scikit-learn's pipelines, searches and meta-estimators.
 
 They take rows first and labels second, store results in attributes that end in ``_``,
-and give the numbers of `SVM`, `Logit` and `KernelSVM`, bit for bit.
+and reproduce `SVM`, `Logit` and `KernelSVM` bit for bit.
 
 >>> from pegasos_stats.sklearn import SVMClassifier
 >>> SVMClassifier(lam=0.1, random_state=1).fit([[0.0], [1.0], [3.0]], [0, 0, 1])

@@ -59,21 +59,21 @@ from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import linear_scores, nearer, scores_of
 
-OWN = ("epochs", "tol")  # options of the solver that are parameters themselves
+OWN = ("epochs", "tol")  # options of the solver that are also parameters
 SEEDS = 2**31 - 1
-DEGREE, OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
-SMALL = 10**6  # numbers in the rows of a small problem
-SMALL_KERNEL = 1000  # its rows, where it has a kernel
-LARGEST_STEP = 2**31  # number of a first step of `partial_fit`
-FAR = 0.1  # relative gap above which a run without a tolerance warns
+SVC_DEGREE, SVC_OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
+SMALL_SIZE = 10**6  # largest number of stored values of a small problem
+SMALL_KERNEL = 1000  # largest number of rows of a small kernel problem
+LARGEST_STEP = 2**31  # largest number of the first step of `partial_fit`
+LARGE_GAP = 0.1  # relative gap above which a solver without a tolerance warns
 Weights = Vector | Mapping[Level, float] | str | None
-Rows = Any  # a dense array or a CSR matrix of scipy, as scikit-learn has checked it
+Rows = Any  # dense array or scipy CSR matrix that scikit-learn has checked
 
 
 @suggest_names("classifier")
 @dataclass(kw_only=True, repr=False, eq=False)
 class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Checks of data and labels, weights, the solver, predictions."""
+    """Base class: checks of data and labels, weights, solver and predictions."""
 
     lam: Lam = None
     intercept: bool = True
@@ -105,9 +105,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array, shape (n,)
             Labels of two classes.
         sample_weight : array, shape (n,), optional
-            How much the loss of each row counts, 0 or more: a weight of 2 is two rows.
-            Only ratios matter, but for ``lam=None``: 1 by the total of these weights,
-            multiplied by `class_weight`.
+            Weight of the loss of each row, 0 or more: a weight of 2 equals two rows.
+            Only ratios matter, except for ``lam=None``, which is 1 divided by the total
+            weight, including `class_weight`.
 
         Returns
         -------
@@ -123,10 +123,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Warns
         -----
         pegasos_stats.errors.ConvergenceWarning
-            If the solver has not reached its tolerance; or, where it has none, if the
+            If the solver has not reached its tolerance or, without a tolerance, if the
             relative gap is above 0.1.
         pegasos_stats.errors.PegasosStatsWarning
-            If every training row is predicted as the same class.
+            If the predicted class of all training rows is the same.
         """
         if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
             raise DataError("The labels come second; write fit(X, y).")
@@ -141,7 +141,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "sklearn.preprocessing, or give ps.svm() or the like a formula."
             ) from None
         self.classes_ = two_classes(labels, type(self).__name__)
-        each = checked_weights(sample_weight, rows)
+        row_weights = checked_weights(sample_weight, rows)
         rows = self._named(rows)
         model: SVM | Logit | KernelSVM = self.model(
             labels,
@@ -149,15 +149,15 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             lam=self.lam,
             intercept=self.intercept,
             coding=tuple(self._levels()),
-            weights=self._weights(labels, each),
+            weights=self._weights(labels, row_weights),
             standardize=self.standardize,
             **self._further(rows),
         )
-        if self.lam is None:  # C = 1 of scikit-learn, for the log loss too
-            lam = check_positive("lam", 1.0 / self._total_weight(labels, each))
+        if self.lam is None:  # C = 1 as in scikit-learn
+            lam = check_positive("lam", 1.0 / self._total_weight(labels, row_weights))
             model.problem = replace(model.problem, lam=lam, lam_rule="1/n")
         self.result_ = self._nearer(model.fit(self._solver()))
-        if self.result_.converged is None and self.relative_gap_ > FAR:
+        if self.result_.converged is None and self.relative_gap_ > LARGE_GAP:
             warn_caller(
                 f"The fit has not converged: its relative gap is "
                 f"{self.relative_gap_:.2g}. Give more epochs, or solver='optimum'.",
@@ -169,26 +169,28 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _nearer(self, result: Results) -> Any:
-        """The fit of a small problem by default, with a solution nearer to the optimum.
+        """Return a fit nearer to the optimum, for small problems with default options.
 
-        Weights then give the fit of repeated rows to seven digits.
+        Fits with weights and with repeated rows then agree to seven digits.
         """
         by_default = self.solver == "optimum" and self.tol is self.epochs is None
-        if not (by_default and self._is_small(result) and result.relative_gap < FAR):
+        if not (
+            by_default and self._is_small(result) and result.relative_gap < LARGE_GAP
+        ):
             return result
         return replace(result, solution=nearer(result.problem, result.solution))
 
     def _is_small(self, result: Results) -> bool:
-        """Whether all digits cost little time."""
+        """Return whether more digits take little time."""
         X = result.problem.X
-        return bool(getattr(X, "nnz", X.size) <= SMALL)
+        return bool(getattr(X, "nnz", X.size) <= SMALL_SIZE)
 
     def _warn_of_one_class(self) -> None:
         """Warn if every training row is predicted as the same class."""
         result = self.result_
         problem, at = result.problem, result.certificate
-        if at.relative_gap > FAR:
-            return  # far from the optimum, of which there is a warning
+        if at.relative_gap > LARGE_GAP:
+            return  # another warning says that the optimum is far
         if at.errors + sum(at.at_zero) < min(problem.label_counts):
             return  # both classes are predicted: no scores are needed
         scores = scores_of(problem, result.solution, problem.X, problem.offset)
@@ -211,12 +213,12 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _is_second(self, scores: Vector) -> np.ndarray:
-        """Whether scores are of ``classes_[1]``."""
+        """Return whether scores predict ``classes_[1]``."""
         second: np.ndarray = scores >= 0.0 if self._zero_is_second_ else scores > 0.0
         return second
 
     def __getstate__(self) -> dict[str, object]:
-        """Everything but the training rows; of `result_` what `StoredFit` has."""
+        """Return the state without training rows; `StoredFit` replaces `result_`."""
         state = dict(super().__getstate__())
         if "result_" in state:
             state["result_"] = state_of(self.result_)
@@ -238,7 +240,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return other
 
     def decision_function(self, X: ArrayLike) -> Vector:
-        """Scores; above 0 speaks for ``classes_[1]``.
+        """Compute scores; scores above 0 predict ``classes_[1]``.
 
         Parameters
         ----------
@@ -253,9 +255,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._scores(rows)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Labels by the sign of the score; at exactly 0 the first class.
+        """Predict labels by the sign of the score; at exactly 0 the first class.
 
-        A solver with ``ties="positive"`` gives the second class there.
+        With a solver with ``ties="positive"`` it is the second class.
 
         Parameters
         ----------
@@ -276,9 +278,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.result_.relative_gap
 
     def get_params(self, deep: bool = True) -> dict[str, object]:
-        """Parameters by name; with `deep` the options of a solver too.
+        """Return parameters by name; with `deep` also the options of a solver.
 
-        They are called ``solver__batch_size`` and so on.
+        Names of options are ``solver__batch_size`` and so on.
         """
         params: dict[str, object] = super().get_params(deep=False)
         if deep and isinstance(self.solver, Solver):
@@ -287,9 +289,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: object) -> Self:
-        """Set parameters; ``solver__batch_size=10`` gives the solver another option.
+        """Set parameters; ``solver__batch_size=10`` sets an option of the solver.
 
-        The solver itself, which cannot be changed, is replaced by a new one.
+        Solvers are immutable: a new solver replaces the old one.
         """
         nested = {name: v for name, v in params.items() if name.startswith("solver__")}
         for name in params.keys() - nested.keys() - set(self._get_param_names()):
@@ -308,114 +310,116 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _further(self, rows: Rows) -> dict[str, object]:
-        """Options of the model that not all classes have."""
+        """Return options of the model that are specific to a class."""
         return {}
 
     @abstractmethod
     def _keep(self, result: Any) -> None:
-        """Keep the numbers of a fit under the names of scikit-learn."""
+        """Store coefficients under the names of scikit-learn."""
 
     @abstractmethod
     def _scores(self, rows: Rows) -> Vector:
-        """Scores of rows, by these numbers."""
+        """Compute scores of rows from these coefficients."""
 
     def _accepted(self) -> dict[str, object]:
-        """How `validate_data` is to check rows."""
+        """Return the options of `validate_data`."""
         return {"dtype": (np.float64, np.float32), "accept_sparse": "csr"}
 
     def _named(self, rows: Rows) -> Rows:
-        """Rows with the names of their columns, where they have come with some."""
+        """Return rows with column names, if the training data had names."""
         names = getattr(self, "feature_names_in_", None)
         dense = isinstance(rows, np.ndarray)
         if names is None or not dense or len(set(names)) < len(names):
             return rows
         return pd.DataFrame(rows, columns=list(names), copy=False)
 
-    def _weights(self, labels: np.ndarray, each: Vector | None) -> Weights:
-        """What the model takes as ``weights=``: of rows, of levels, or none."""
-        given = self.class_weight
-        if each is None:
-            if given is None or given == "balanced":
-                return given
+    def _weights(self, labels: np.ndarray, row_weights: Vector | None) -> Weights:
+        """Return ``weights=`` of the model: for rows, for levels, or None."""
+        class_weight = self.class_weight
+        if row_weights is None:
+            if class_weight is None or class_weight == "balanced":
+                return class_weight
             return dict(zip(self._levels(), self._factors(labels), strict=True))
-        sums = np.array([each[labels == label].sum() for label in self.classes_])
+        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
         if not sums.all():
             raise LabelError(
                 "Only 1 class has rows with a weight above 0, and not "
                 f"{listing(self.classes_[sums == 0.0])}."
             )
-        factors = self._factors(labels, each)
-        weights: Vector = each * factors[(labels == self.classes_[1]).astype(np.intp)]
+        factors = self._factors(labels, row_weights)
+        weights: Vector = (
+            row_weights * factors[(labels == self.classes_[1]).astype(np.intp)]
+        )
         return weights
 
-    def _total_weight(self, labels: np.ndarray, each: Vector | None) -> float:
-        """Sum of the weights of the rows, with those of their classes."""
+    def _total_weight(self, labels: np.ndarray, row_weights: Vector | None) -> float:
+        """Return the sum of row weights times class weights."""
         if self.class_weight is None:
-            return float(len(labels) if each is None else each.sum())
-        each = np.ones(len(labels)) if each is None else each
-        sums = np.array([each[labels == label].sum() for label in self.classes_])
-        return float(sums @ self._factors(labels, each))
+            return float(len(labels) if row_weights is None else row_weights.sum())
+        row_weights = np.ones(len(labels)) if row_weights is None else row_weights
+        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
+        return float(sums @ self._factors(labels, row_weights))
 
-    def _factors(self, labels: np.ndarray, each: Vector | None = None) -> Vector:
-        """Weights of both classes, as `class_weight` says.
+    def _factors(self, labels: np.ndarray, row_weights: Vector | None = None) -> Vector:
+        """Return the weights of both classes according to `class_weight`.
 
-        As in scikit-learn a class that it does not name has the weight 1, and it may
-        name others only where it names both.
+        As in scikit-learn an unnamed class has the weight 1; labels of other classes
+        are allowed only if both classes are named.
         """
-        given, levels, factors = self.class_weight, self._levels(), np.ones(2)
-        if given == "balanced":
+        class_weight, levels, factors = self.class_weight, self._levels(), np.ones(2)
+        if class_weight == "balanced":
             return self._balanced(
-                labels, np.ones(len(labels)) if each is None else each
+                labels, np.ones(len(labels)) if row_weights is None else row_weights
             )
-        if not isinstance(given, Mapping | None):
+        if not isinstance(class_weight, Mapping | None):
             why = "is not allowed; give 'balanced' or a dict."
-            raise OptionError(why, "class_weight", given)
-        places = {label: position_of(label, levels) for label in given or {}}
+            raise OptionError(why, "class_weight", class_weight)
+        places = {label: position_of(label, levels) for label in class_weight or {}}
         others = [label for label, place in places.items() if place < 0]
         if others and len(places) - len(others) < len(levels):
             why = f"names {listing(others)}, and the classes are {listing(levels)}."
-            raise OptionError(why, "class_weight", given)
-        for label, weight in (given or {}).items():
+            raise OptionError(why, "class_weight", class_weight)
+        for label, weight in (class_weight or {}).items():
             if places[label] >= 0:
                 factors[places[label]] = weight
         return factors
 
-    def _balanced(self, labels: np.ndarray, each: Vector) -> Vector:
-        """Weights of the classes that give both the same total."""
-        sums = np.array([each[labels == label].sum() for label in self.classes_])
+    def _balanced(self, labels: np.ndarray, row_weights: Vector) -> Vector:
+        """Return class weights that make both total weights equal."""
+        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
         return np.asarray(sums.sum() / (2.0 * sums))
 
     def _levels(self) -> list[Level]:
-        """The classes as the model has them: dates are those of pandas."""
+        """Return the classes as levels of the model, with dates of pandas."""
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
 
     def _solver(self) -> AnySolver:
-        """The solver with the options that are parameters, and a seed."""
+        """Return the solver with the parameters `epochs` and `tol` and a seed."""
         own = {name: getattr(self, name) for name in OWN}
-        given = {name: value for name, value in own.items() if value is not None}
+        options = {name: value for name, value in own.items() if value is not None}
         if isinstance(self.random_state, np.random.RandomState):
-            given["seed"] = int(self.random_state.randint(SEEDS))
+            options["seed"] = int(self.random_state.randint(SEEDS))
         elif self.random_state is not None:
-            given["seed"] = self.random_state
-        if self.solver == "optimum" and "tol" in given:
-            given |= {"gap_tol": None}
-        return with_options(self._named_solver(), given)
+            options["seed"] = self.random_state
+        if self.solver == "optimum" and "tol" in options:
+            options |= {"gap_tol": None}
+        return with_options(self._named_solver(), options)
 
     def _named_solver(self) -> AnySolver:
-        """The solver as it was given, or the one of this name."""
-        given = self.solver
-        if isinstance(given, str):
-            check_choice("solver", given, tuple(self.solvers))
-            return self.solvers[given]
-        if not isinstance(given, AnySolver):
+        """Return the parameter `solver`, or the solver with this name."""
+        solver = self.solver
+        if isinstance(solver, str):
+            check_choice("solver", solver, tuple(self.solvers))
+            return self.solvers[solver]
+        if not isinstance(solver, AnySolver):
             why = f"is not allowed; give one of {listing(self.solvers)}, or a solver."
-            raise OptionError(why, "solver", given)
-        return given
+            raise OptionError(why, "solver", solver)
+        return solver
 
 
 def check_labels(y: object) -> None:
-    """Check what scikit-learn does not name: missing labels, text beside others.
+    """Raise `LabelError` for missing labels, and for text mixed with other labels.
 
     Examples
     --------
@@ -439,17 +443,17 @@ def check_labels(y: object) -> None:
 
 
 def checked_weights(weights: ArrayLike | None, rows: Rows) -> Vector | None:
-    """Return weights of rows, 0 or more, as numbers; None if none are given."""
+    """Return weights of rows, 0 or more, as numbers, or None."""
     if weights is None:
         return None
-    found: Vector = validation._check_sample_weight(
+    numbers: Vector = validation._check_sample_weight(
         weights, rows, dtype=np.float64, ensure_non_negative=True
     )
-    return found
+    return numbers
 
 
 def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
-    """Return the classes, sorted, or raise `LabelError` if they are not two."""
+    """Return the sorted classes; raise `LabelError` unless there are two."""
     check_classification_targets(labels)
     kind = type_of_target(labels, input_name="y", raise_unknown=True)
     if kind != "binary":
@@ -470,30 +474,30 @@ def with_options(solver: AnySolver, options: dict[str, object]) -> AnySolver:
     Raises
     ------
     OptionError
-        If it does not have such an option, or does not allow the value.
+        If the solver has no such option, or does not allow the value.
 
     Examples
     --------
     >>> with_options(Pegasos(epochs=5), {"batch_size": 10}).epochs
     5
     """
-    known = values_of(solver)
-    unknown = [name for name in options if name not in known]
+    defaults = values_of(solver)
+    unknown = [name for name in options if name not in defaults]
     if unknown:
-        has = listing(known, len(known))
+        has = listing(defaults, len(defaults))
         raise OptionError(
             f"{solver.name} has no option {listing(unknown)}; it has {has}."
         )
-    return type(solver)(**known | options)
+    return type(solver)(**defaults | options)
 
 
 def takes_steps(classifier: "LinearClassifier") -> bool:
-    """Whether the solver is Pegasos, which can go on with other rows."""
+    """Return whether the solver is Pegasos, which can continue with other rows."""
     return classifier.solver == "pegasos" or isinstance(classifier.solver, Pegasos)
 
 
 def step_solver(classifier: "LinearClassifier") -> Pegasos:
-    """Return Pegasos with one epoch, or raise `OptionError` for what needs all rows."""
+    """Return Pegasos with one epoch; raise `OptionError` if options need all rows."""
     solver = classifier._solver()
     assert isinstance(solver, Pegasos)
     wrong = {
@@ -503,8 +507,8 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
         f"average={solver.average!r}": solver.average != "none",
         "refit_intercept=True": solver.refit_intercept,
     }
-    for option, given in wrong.items():
-        if given:
+    for option, in_use in wrong.items():
+        if in_use:
             raise OptionError(f"{option} needs all rows at once; call fit().")
     return solver if solver.epochs is None else replace(solver, epochs=1)
 
@@ -512,7 +516,7 @@ def step_solver(classifier: "LinearClassifier") -> Pegasos:
 @suggest_arguments
 @dataclass(kw_only=True, repr=False, eq=False)
 class LinearClassifier(TwoClassClassifier):
-    """What `SVMClassifier` and `LogitClassifier` have in common."""
+    """Common base of `SVMClassifier` and `LogitClassifier`."""
 
     model: ClassVar[type[SVM] | type[Logit]]
     result_: LinearResults = field(init=False)
@@ -525,21 +529,20 @@ class LinearClassifier(TwoClassClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go on with the steps of Pegasos: one epoch over these rows.
+        """Continue Pegasos for one epoch over these rows.
 
-        The number of the step counts on from the fit or the call before. With
-        ``solver="pegasos"`` a first call begins at the step ``1 / (lam t)`` that moves
-        margins by about 1, not at ``1 / lam``; a `Pegasos` of your own begins at its
+        Step numbers continue from the previous fit or call. With ``solver="pegasos"``
+        the first call starts with a step size ``1 / (lam t)`` that moves margins by
+        about 1, instead of ``1 / lam``; a `Pegasos` object starts at its
         ``first_step``. Other solvers have no `partial_fit`. `result_` and
-        `relative_gap_` are about the rows of the last call, weights are taken as they
-        are.
+        `relative_gap_` refer to the rows of the last call. Weights are not rescaled.
 
         Parameters
         ----------
         X : array, frame or sparse matrix, shape (n, p)
         y : array, shape (n,)
         classes : array, shape (2,), optional
-            Both labels; needed in the first call if one of them is not in `y`.
+            Both labels; required in the first call if `y` lacks one of them.
         sample_weight : array, shape (n,), optional
 
         Returns
@@ -549,7 +552,7 @@ class LinearClassifier(TwoClassClassifier):
         Raises
         ------
         LabelError
-            If labels are none of the two classes.
+            If `y` contains labels that are not in the two classes.
         OptionError
             If an option needs all rows: ``standardize=True``,
             ``class_weight="balanced"``, averages, a refitted intercept.
@@ -562,13 +565,13 @@ class LinearClassifier(TwoClassClassifier):
             self, X, y, reset=first, **self._accepted()
         )
         if first or classes is not None:
-            known = labels if classes is None else np.asarray(classes)
-            given = two_classes(known, type(self).__name__)
-            if not first and not np.array_equal(given, self.classes_):
+            names = labels if classes is None else np.asarray(classes)
+            both = two_classes(names, type(self).__name__)
+            if not first and not np.array_equal(both, self.classes_):
                 raise LabelError(
-                    f"classes are {listing(given)} and were {listing(self.classes_)}."
+                    f"classes are {listing(both)} and were {listing(self.classes_)}."
                 )
-            self.classes_ = given
+            self.classes_ = both
         unknown = np.unique(labels[~np.isin(labels, self.classes_)])
         if unknown.size:
             raise LabelError(
@@ -593,10 +596,10 @@ class LinearClassifier(TwoClassClassifier):
         return self
 
     def _stable_step(self, sample: Sample) -> int:
-        """Number of the first step whose size, ``1 / (lam t)``, is stable.
+        """Return the number ``t`` of the first step with a stable size ``1 / (lam t)``.
 
         A step of size ``1 / mean(w_i (||x_i||^2 + 1))`` moves the margin of a row by
-        about 1, the first of Pegasos by ``1 / lam``: the loss would rise a lot first.
+        about 1. The first step of Pegasos, ``1 / lam``, may increase the loss a lot.
         """
         X, weights = sample.X, sample.weights
         if isinstance(X, np.ndarray):
@@ -611,13 +614,13 @@ class LinearClassifier(TwoClassClassifier):
     def _sample(
         self, labels: np.ndarray, rows: Rows, sample_weight: ArrayLike | None
     ) -> Sample:
-        """Rows of which all may be of one class, with weights as they are given."""
+        """Return a sample, possibly of one class; weights are not rescaled."""
         design = FrameDesign.from_data(rows)
         matrix, second = design.matrix(rows), labels == self.classes_[1]
         weights = checked_weights(sample_weight, rows)
         if self.class_weight is not None:
-            each = self._factors(labels)[second.astype(np.intp)]
-            weights = each if weights is None else weights * each
+            factors = self._factors(labels)[second.astype(np.intp)]
+            weights = factors if weights is None else weights * factors
         negative, positive = self._levels()
         dtype = pd.Series(labels).dtype
         return Sample(
@@ -632,7 +635,7 @@ class LinearClassifier(TwoClassClassifier):
         )
 
     def _keep(self, result: LinearResults) -> None:
-        """Keep coefficients of the predictors as they are given."""
+        """Store coefficients for predictors on their original scale."""
         beta, alpha = result.solution.beta, result.intercept
         if result.scaling is not None:
             beta, alpha = result.scaling.undone(beta, alpha)
@@ -651,40 +654,39 @@ class LinearClassifier(TwoClassClassifier):
 @suggest_arguments
 @dataclass(kw_only=True, repr=False, eq=False)
 class SVMClassifier(LinearClassifier):
-    """Linear support vector machine with an intercept that is not penalised.
+    """Linear support vector machine; the intercept is not penalised.
 
-    `pegasos_stats.SVM` for scikit-learn: the same minimum, the same numbers.
+    It is `pegasos_stats.SVM` for scikit-learn, with the same coefficients.
 
     Parameters
     ----------
     lam : float or "cv", optional
-        Penalty, above zero, or the best by cross-validation, as for `SVM`.
-        ``LinearSVC(C=C, loss="hinge")`` has ``lam = 1 / (n * C)``, and penalises its
-        intercept. The default is C = 1, with the total of `sample_weight` times
-        `class_weight` for ``n``. Pegasos, whose steps are ``1 / (lam t)``, has no
-        default.
+        Penalty above zero, or ``"cv"`` for the best by cross-validation, as for `SVM`.
+        ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, and
+        penalises its intercept. The default corresponds to C = 1, where ``n`` is the
+        total of `sample_weight` times `class_weight`. Pegasos, whose step sizes are
+        ``1 / (lam t)``, has no default.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False
-        Whether predictors are centred and scaled before the fit (sparse ones only
-        scaled), and at prediction in the same way. `coef_` is for predictors as they
-        are given.
+        Whether to centre and scale predictors before the fit (sparse predictors are
+        only scaled), and likewise for prediction. `coef_` refers to the original scale.
     class_weight : "balanced" or dict, optional
-        ``"balanced"`` gives both classes the same total weight, ``{label: weight}``
-        each row that of its class, 1 where a class is not named; ``weights=`` of `SVM`.
-        With ``sample_weight`` they are multiplied.
+        ``"balanced"`` gives both classes the same total weight. ``{label: weight}``
+        sets the weight of the rows of a class, by default 1, as ``weights=`` of `SVM`.
+        Class weights multiply ``sample_weight``.
     solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
-        ``"optimum"`` is ``Optimum()``, to a relative gap of 1e-6. Up to a million
-        numbers in `X` it goes further, so that weights give the fit of repeated rows to
-        seven digits. ``"pegasos"`` is ``Pegasos()``, ``"sdca"`` is ``SDCA()``, without
-        intercept. Options of a solver are parameters too:
-        ``set_params(solver__batch_size=10)``, or
-        ``{"solver__average": ["none", "all"]}`` in a grid.
+        ``"optimum"`` is ``Optimum()``, to a relative gap of 1e-6. With at most a
+        million values in `X` it continues, so that fits with weights and with repeated
+        rows agree to seven digits. ``"pegasos"`` is ``Pegasos()``; ``"sdca"`` is
+        ``SDCA()``, without intercept. Options of a solver are also parameters:
+        ``set_params(solver__batch_size=10)``, or ``{"solver__average": ["none",
+        "all"]}`` in a grid.
     epochs, tol : optional
-        Of the solver, in place of its own.
+        Options that replace those of the solver.
     random_state : int or RandomState, optional
-        Seed of the solver, as for R's ``set.seed()``; a RandomState draws one. By
-        default the solver's own: 1, but Pegasos without one draws it.
+        Seed of the solver, as for R's ``set.seed()``; a RandomState draws a seed. The
+        default is the solver's seed: 1, or a random seed for Pegasos.
     loss : "hinge" or "squared_hinge", default "hinge"
         ``"squared_hinge"`` is the default of ``LinearSVC``.
 
@@ -693,20 +695,20 @@ class SVMClassifier(LinearClassifier):
     coef_ : float64 array, shape (1, p)
     intercept_ : float64 array, shape (1,)
     classes_ : array, shape (2,)
-        Labels in their order; the second is coded +1.
+        Sorted labels; the second is coded +1.
     n_iter_ : int
-        Steps taken.
+        Number of steps.
     relative_gap_ : float
-        Duality gap divided by the objective: how far the fit may be from the optimum.
+        Duality gap divided by the objective; the gap bounds how far it can decrease.
     result_ : LinearResults
-        The fit with all that it offers: ``summary()``, ``tidy()``, ``report()``, ...
-        In a pipeline its columns are the transformed ones.
+        The fit, with ``summary()``, ``tidy()``, ``report()`` and more. In a pipeline
+        its columns are the transformed columns.
     n_features_in_, feature_names_in_
-        As of every estimator of scikit-learn.
+        As for every scikit-learn estimator.
 
     See Also
     --------
-    pegasos_stats.SVM : the model, from a formula too.
+    pegasos_stats.SVM : The model, also from a formula.
 
     Examples
     --------
@@ -731,15 +733,15 @@ class SVMClassifier(LinearClassifier):
 
 
 class LogitClassifier(LinearClassifier):
-    """Penalised logistic regression with an intercept that is not penalised.
+    """Ridge-penalised logistic regression; the intercept is not penalised.
 
-    `pegasos_stats.Logit` for scikit-learn. Parameters and attributes are those of
-    `SVMClassifier`, without `loss`. ``LogisticRegression(C=C)`` has ``lam = 1 / (n *
-    C)``.
+    It is `pegasos_stats.Logit` for scikit-learn. `SVMClassifier` describes parameters
+    and attributes; there is no `loss`. ``LogisticRegression(C=C)`` corresponds to ``lam
+    = 1 / (n * C)``.
 
     See Also
     --------
-    pegasos_stats.Logit : the model, from a formula too.
+    pegasos_stats.Logit : The model, also from a formula.
 
     Examples
     --------
@@ -753,10 +755,10 @@ class LogitClassifier(LinearClassifier):
     model = Logit
 
     def predict_proba(self, X: ArrayLike) -> Vector:
-        """Probabilities of both classes, ``1 / (1 + exp(-score))`` for the second.
+        """Compute probabilities, ``1 / (1 + exp(-score))`` for the second class.
 
-        As everywhere in scikit-learn they are for classes as frequent as weights make
-        them; ``result_.predict_proba`` takes the weights of classes out.
+        As in scikit-learn they assume class frequencies in proportion to the weights;
+        ``result_.predict_proba`` corrects for class weights.
 
         Parameters
         ----------
@@ -769,7 +771,7 @@ class LogitClassifier(LinearClassifier):
         return np.exp(self.predict_log_proba(X))
 
     def predict_log_proba(self, X: ArrayLike) -> Vector:
-        """Logarithms of the probabilities, without overflow.
+        """Compute logarithms of the probabilities, without overflow.
 
         Parameters
         ----------
@@ -787,9 +789,10 @@ class LogitClassifier(LinearClassifier):
 @suggest_arguments
 @dataclass(kw_only=True, repr=False, eq=False)
 class KernelSVMClassifier(TwoClassClassifier):
-    """Support vector machine with a kernel and an intercept that is not penalised.
+    """Support vector machine with a kernel; the intercept is not penalised.
 
-    `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` has ``lam = 1 / (n * C)``.
+    It is `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` corresponds to ``lam
+    = 1 / (n * C)``.
 
     Parameters
     ----------
@@ -798,35 +801,35 @@ class KernelSVMClassifier(TwoClassClassifier):
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
-        Precomputed, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) at the fit, a row
-        for each new row and a column for each row of the fit at prediction.
+        With ``"precomputed"``, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) for the
+        fit; for predictions one line per new row and one column per training row.
     degree, offset, gamma : optional
-        Of the kernel, as for `KernelSVM`, with the defaults of SVC: 3, 0 (its `coef0`)
-        and ``"scale"``, the variance being that of all rows, whatever they weigh; with
-        ``standardize=True`` ``"auto"``.
+        Parameters of the kernel, as for `KernelSVM`, with the defaults of SVC: 3, 0
+        (its `coef0`) and ``"scale"``, from the unweighted variance of all rows; with
+        ``standardize=True`` the default of `gamma` is ``"auto"``.
     memory : int, default 512 MiB
-        Bytes that rows of the Gram matrix may take.
+        Largest number of bytes for rows of the Gram matrix.
     solver : "optimum", "pegasos", Optimum or Pegasos
-        ``"optimum"`` is ``Optimum(tol=1e-4)``, and goes further up to 1,000 rows;
-        otherwise as for `SVMClassifier`. What a solver cannot do with a kernel is an
+        ``"optimum"`` is ``Optimum(tol=1e-4)``, and continues with at most 1,000 rows;
+        otherwise as for `SVMClassifier`. Options that kernels do not support raise an
         error.
     standardize, class_weight, epochs, tol, random_state
-        As for `SVMClassifier`, but sparse matrices are refused.
+        As for `SVMClassifier`, but sparse matrices are not allowed.
 
     Attributes
     ----------
     support_ : int array, shape (n_support,)
-        Rows of the fit that predictions need.
+        Training rows that predictions need.
     dual_coef_ : float64 array, shape (1, n_support)
-        Their coefficients ``b_j`` in ``f = sum_j b_j K(x_j, .)``.
+        Coefficients ``b_j`` of these rows in ``f = sum_j b_j K(x_j, .)``.
     intercept_ : float64 array, shape (1,)
     result_ : KernelResults
     classes_, n_iter_, relative_gap_, n_features_in_, feature_names_in_
-        As of `SVMClassifier`.
+        As for `SVMClassifier`.
 
     See Also
     --------
-    pegasos_stats.KernelSVM : the model, from a formula too.
+    pegasos_stats.KernelSVM : The model, also from a formula.
 
     Examples
     --------
@@ -855,29 +858,29 @@ class KernelSVMClassifier(TwoClassClassifier):
     result_: KernelResults = field(init=False)
 
     def _further(self, rows: Rows) -> dict[str, object]:
-        """Options of the kernel, with the defaults of SVC."""
+        """Return the options of the kernel, with the defaults of SVC."""
         names = ["kernel", "degree", "offset", "gamma", "memory"]
-        found = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in names}
         kernel = own_value("kernel", self.kernel)
         if kernel == "polynomial":
-            found["degree"] = DEGREE if self.degree is None else self.degree
-            found["offset"] = OFFSET if self.offset is None else self.offset
+            options["degree"] = SVC_DEGREE if self.degree is None else self.degree
+            options["offset"] = SVC_OFFSET if self.offset is None else self.offset
         if kernel in ("gaussian", "polynomial") and self.gamma in (None, "scale"):
-            scaled = usual_gamma(np.asarray(rows))  # of all rows, whatever they weigh
-            found["gamma"] = "auto" if self.standardize else scaled
-        return found
+            scaled = usual_gamma(np.asarray(rows))  # without weights
+            options["gamma"] = "auto" if self.standardize else scaled
+        return options
 
     def _is_small(self, result: Results) -> bool:
         return result.problem.n <= SMALL_KERNEL
 
-    def _balanced(self, labels: np.ndarray, each: Vector) -> Vector:
-        """Weights of the classes by their numbers of rows, as in SVC."""
+    def _balanced(self, labels: np.ndarray, row_weights: Vector) -> Vector:
+        """Return class weights from unweighted numbers of rows, as in SVC."""
         return super()._balanced(labels, np.ones(len(labels)))
 
     def _keep(self, result: KernelResults) -> None:
-        found = result.dual_coef
-        self.support_ = found.index.to_numpy()
-        self.dual_coef_ = found.to_numpy().reshape(1, -1).copy()
+        coefficients = result.dual_coef
+        self.support_ = coefficients.index.to_numpy()
+        self.dual_coef_ = coefficients.to_numpy().reshape(1, -1).copy()
         self.intercept_ = np.array([result.intercept])
         self._zero_is_second_ = result.solver.ties == "positive"
         self._kernel_ = values_of(result.problem.kernel)

@@ -1,4 +1,4 @@
-"""What a pickle of a fitted classifier holds in the place of its fit: no row."""
+"""What replaces the fit in a pickle of a fitted classifier: no training row."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ class StoredFit:
     Attributes
     ----------
     params : Series
-        Coefficients by name, of a kernel model the intercept alone.
+        Coefficients by name; for a kernel model only the intercept.
     relative_gap : float
     """
 
@@ -40,7 +40,7 @@ class StoredFit:
         Raises
         ------
         OptionError
-            If it was not.
+            If it was not computed.
         """
         covariance, terms = self._state["covariance"], self._state["terms"]
         if covariance is None:
@@ -62,7 +62,7 @@ class StoredFit:
 
 
 def state_of(result: "Results | StoredFit") -> State:
-    """What a pickle holds of a fit: numbers and names, without pandas."""
+    """Return the content of a pickle: numbers and names, without pandas."""
     if isinstance(result, StoredFit):
         return result._state
     params, covariance = pd.Series(dtype=np.float64), None
