@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 FILES = [ROOT / "tests/parity/README.md", ROOT / "README.md"]
 BLOCK = re.compile(r"(?<=<!-- parity counts -->\n).*?(?=<!-- end of counts -->)", re.S)
 LINES = """\
-* {listed} listed fits ({pegasos} Pegasos, {sdca} SDCA): Python, R, and R's stored numbers;
+* {listed} listed fits ({pegasos} Pegasos, {sdca} SDCA): Python, R, stored numbers of R;
 * {drawn} configurations drawn at random (solver, options, weights, storage): Python, R;
 * {plain} fits with a factor, text, booleans, numbers as outcome, in plain rpy2;
 * {tables} confusion tables against the stored output of `caret::confusionMatrix()`.

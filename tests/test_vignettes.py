@@ -44,8 +44,8 @@ TITLES = [
     "The same bits as R",
     "From a data frame to a report",
     "Steps, batches, projection, averages",
-    "SDCA beside Pegasos",
-    "The objective falls as 1/epsilon",
+    "SDCA compared with Pegasos",
+    "Pegasos needs 1/epsilon steps",
 ]
 LARGEST, LARGEST_PICTURE = 200_000, 30_000  # bytes
 # Folders of a machine, in text or in a table; the base64 of a figure has no such word.

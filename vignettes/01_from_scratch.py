@@ -5,12 +5,12 @@
 # script and a Python script agree in every bit?
 #
 # **Answer.** It minimises a penalty plus the mean hinge loss. Pegasos makes one small
-# update for each row, in a shuffled order. Forty lines of numpy give the same 64 bits of
+# update for each row, in a shuffled order. A short program in numpy gives the same 64 bits of
 # every coefficient as a loop in R and as `ps.svm()`. Predictions, tables and misclassified
 # rows are therefore the same too.
 #
-# Cells that begin with `%%R` run in R, by rpy2. Their output is shown as recorded where R
-# is not installed.
+# Cells that begin with `%%R` run in R, by rpy2. Without R you see the output that is stored
+# in the notebook.
 
 # %%
 import os
@@ -60,7 +60,7 @@ for ax, (_, row) in zip(axes, shown.iterrows(), strict=True):
 #
 # Pegasos starts at $\beta = 0$, $\alpha = 0$. Step $t$ takes one row $i$ and the step size
 # $\eta_t = 1 / (\lambda t)$. It moves against a sub-gradient of the objective, with the loss
-# of that row alone. The row enters only by whether its margin is below 1:
+# of that row alone. The row moves the coefficients only if its margin is below 1:
 #
 # $$s = 1\ \text{if}\ y_i (x_i'\beta + \alpha) < 1,\ \text{else}\ 0$$
 #
@@ -289,11 +289,10 @@ pd.DataFrame(
 # %% [markdown]
 # ## Larger digits: 23 errors of 600
 #
-# This package began with an R Markdown analysis. It has the same algorithm, penalty, epochs
+# This package began with an unpublished R Markdown analysis. It has the same algorithm, penalty, epochs
 # and seed, on scanned fives and sixes of 16 x 16 pixels: 200 for training, 600 for testing.
 # These files do not come with the package. The cells below run where the environment
-# variable `PEGASOS_STATS_DATA` names a folder with them; their recorded output is shown
-# elsewhere. The published tables are 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
+# variable `PEGASOS_STATS_DATA` names a folder with them; elsewhere you see their stored output. The published tables are 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
 # test pictures: 23 errors, 3.83%.
 
 # %% tags=["data"]

@@ -5,9 +5,9 @@
 # same seed? What has to agree for that?
 #
 # **Answer.** Pegasos with the hinge loss gives the same 64 bits of every number. Five
-# things have to agree: the data, the seed, the coding of the labels, the written form of
-# one line, and the order in which a score is summed. This page takes them one by one,
-# first in Python, then in R.
+# things have to agree: the data, the seed, the coding of the labels, the treatment of ties,
+# and the written form of one line, including the order in which a score is summed. The page
+# shows them first in Python, then in R.
 
 # %%
 import json
@@ -353,7 +353,7 @@ shutil.rmtree(Path(x_file).parent)
 # ## What is not promised
 #
 # * **Log loss.** `exp()` comes from the mathematical library of the machine. The tests
-#   require 12 digits there.
+#   require agreement to 1e-12 there.
 # * **Formulas** with `scale()` agree to rounding, because R sums means in extended
 #   precision. Columns that are computed once and passed on are safe.
 # * **Another BLAS** under R may sum a score in another order. The score enters only the

@@ -122,7 +122,7 @@ print(table)
 # ## The page
 #
 # The report begins with the numbers for the decision, then has the model, calibration and
-# curves. It is one HTML file that loads nothing. It does not name patients unless you set
+# curves. It is one HTML file that needs no network. It does not name patients unless you set
 # `row_names=True`.
 
 # %%

@@ -9,7 +9,7 @@
 # **Answer.** It depends on the data. If the predictors have mean 0, the last iterate is
 # noisy and an average of the last epochs removes the noise. The other options change little.
 # If the predictors have other means and $\lambda$ is small, the first steps move the
-# intercept far away and it hardly returns. Averages and a refitted intercept do not help
+# intercept far away and it returns only slowly. Averages and a refitted intercept do not help
 # then; batches, projection and centred predictors do. The duality gap shows which case it
 # is. With sparse rows, a step costs only the entries of one row.
 
@@ -36,7 +36,7 @@ import pegasos_stats as ps
 # \alpha \leftarrow \alpha + \dfrac{1}{\lambda t\,|A|} \sum_{i \in A} s_i y_i$$
 #
 # where $s_i$ is 1 if the margin $y_i (x_i'\beta + \alpha)$ is below 1, and 0 otherwise. With
-# $\lambda = 0.01$ the first step has length 100.
+# $\lambda = 0.01$ the first step size is 100.
 #
 # ## Two data sets
 #
@@ -245,7 +245,7 @@ text = axes[0].set_ylabel("Intercept\n(dashed: at the minimum)")
 # Nearly every pixel has a mean above 0, so a change of all coefficients works like a change
 # of the intercept. The first steps move the intercept to one side, the coefficients
 # compensate, and most margins are then above 1. The later steps shrink like $1/t$. Together
-# they move the intercept by a multiple of $\log t$ at most, so more epochs do not help.
+# they move the intercept by a multiple of $\log t$ at most, so more epochs help slowly.
 # A refitted intercept helps little too, because the coefficients belong to the wrong one.
 
 # %%
@@ -453,8 +453,8 @@ text = ax.set(
 # | `refit_intercept=True` | never worse; little better if the coefficients are wrong too | unchanged | one sort |
 # | centred predictors | an intercept that converges | as usual | sparse columns become dense |
 # | `step=` | depends on the size; small first steps keep the intercept near | poor where steps are small | a size to choose |
-# | `tol=`, `change_tol=` | stops early | `tol` reads it | one pass for each gap |
-# | `refine=1e-6`, `ps.Optimum()` | the minimum | closed | more passes |
+# | `tol=`, `change_tol=` | stops early | `tol=` stops on it | one pass for each gap |
+# | `refine=1e-6`, `ps.Optimum()` | the minimum | at most the tolerance | more passes |
 #
 # In R these options are arguments of `pegasos()`, with the same names and the same bits.
 #

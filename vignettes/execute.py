@@ -153,7 +153,11 @@ def write_picture(notebook: NotebookNode, path: Path) -> None:
                 small = figure.convert("RGB")
             small.thumbnail((WIDTH, WIDTH))
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(encoded(small.quantize(64), "png", optimize=True))
+            path.write_bytes(
+                encoded(
+                    small.quantize(64, Image.Quantize.MAXCOVERAGE), "png", optimize=True
+                )
+            )
 
 
 def figure_of(output: NotebookNode) -> str | None:
@@ -168,7 +172,9 @@ def shrink_figure(output: NotebookNode) -> None:
     if "image/png" in data:
         with Image.open(io.BytesIO(base64.b64decode(data.pop("image/png")))) as figure:
             whole = figure.convert("RGB")
-        written = encoded(whole.quantize(64), "png", optimize=True)
+        written = encoded(
+            whole.quantize(64, Image.Quantize.MAXCOVERAGE), "png", optimize=True
+        )
         kind = "png" if len(written) <= PHOTOGRAPH else "jpeg"
         if kind == "jpeg":
             written = encoded(whole, "jpeg", quality=60, optimize=True)
