@@ -19,7 +19,7 @@ LINES = """\
 * {drawn} configurations drawn at random (solver, options, weights, storage): Python, R;
 * {plain} fits with a factor, text, booleans, numbers as outcome, in plain rpy2;
 * {tables} confusion tables against the stored output of `caret::confusionMatrix()`.
-"""  # noqa: E501 lines of Markdown
+"""
 
 
 def counts() -> dict[str, int]:
