@@ -1,11 +1,11 @@
-"""Names for types of arrays and columns, and arrays that nobody writes to."""
+"""Names for types of arrays and columns, and read-only arrays."""
 
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:  # scipy is loaded where rows are sparse
+if TYPE_CHECKING:  # scipy is imported only for sparse rows
     import pandas as pd
     from scipy.sparse import csr_array
 
@@ -15,7 +15,7 @@ Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Dense = NDArray[np.float64] | NDArray[np.float32]
 Predictors: TypeAlias = Union[Dense, "csr_array"]  # shape (n, p)
-Rows = NDArray[np.int64]  # numbers of rows, counted from zero
+Rows = NDArray[np.int64]  # positions of rows, from zero
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
@@ -23,10 +23,10 @@ DataColumn: TypeAlias = "pd.Series"  # of numbers, text, categories, ...
 
 
 def read_only(values: Values) -> Values:
-    """View an array, or each of a named tuple, as one that cannot be written to.
+    """Return a read-only view of an array, or of all arrays of a named tuple.
 
-    Kernels are compiled for what they only read as read-only, not for both kinds: code
-    for a kind costs seconds. Other values stay as they are.
+    Kernels are compiled only for read-only inputs: compiling for writable inputs too
+    would take seconds. Other values are unchanged.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_only(values: Values) -> Values:
 
 
 def dense_rows(X: Predictors) -> Matrix:
-    """Rows as a float64 array, shape (n, p), their zeros written out.
+    """Return rows as a dense float64 array, shape (n, p).
 
     Examples
     --------
@@ -56,18 +56,18 @@ def dense_rows(X: Predictors) -> Matrix:
 def owned(values: Predictors, data: object) -> Predictors:
     """Return rows that the caller cannot change: a copy if memory may be shared.
 
-    An array that is read-only itself, and not a view of one that can be written to, is
-    taken as it is. The memory map of a file is copied: others may write to the file.
+    A read-only array that is not a view of a writable array is not copied. The memory
+    map of a file is copied: other processes may write to the file.
 
     Parameters
     ----------
     values : C-contiguous array or CSR array, shape (n, p)
     data : any
-        What they were read from.
+        Source of the values.
 
     Returns
     -------
-    The same, read-only
+    The same values, read-only
     """
     if isinstance(data, np.ndarray) and is_frozen(values):
         return read_only(values)
@@ -75,7 +75,7 @@ def owned(values: Predictors, data: object) -> Predictors:
         values = values.copy()
         parts = [values.data, values.indices, values.indptr]
     else:
-        # What pandas gives a view of, read-only, the caller may still change.
+        # The caller may still change data of which pandas returns a read-only view.
         new = values.flags.owndata and values.flags.writeable
         if not new or (
             isinstance(data, np.ndarray) and np.may_share_memory(values, data)
@@ -88,7 +88,7 @@ def owned(values: Predictors, data: object) -> Predictors:
 
 
 def is_frozen(values: object) -> bool:
-    """Whether values are an array that nobody can write to, nor to what it views.
+    """Return whether an array and the arrays that it views are read-only.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def is_frozen(values: object) -> bool:
     (True, True)
     """
     if isinstance(values, np.ndarray) and not values.flags.aligned:
-        return False  # kernels read numbers where they are aligned
+        return False  # kernels require aligned numbers
     while isinstance(values, np.ndarray) and not values.flags.writeable:
         values = values.base
     return values is None

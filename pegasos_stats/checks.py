@@ -1,4 +1,4 @@
-"""Checks of single options, made once, where the user gives them."""
+"""Checks of single options, made once, where they enter the package."""
 
 import math
 import numbers
@@ -13,13 +13,13 @@ LARGEST_INTEGER = 2**31 - 1  # of R
 
 
 def is_number(value: object) -> bool:
-    """Whether `value` is a real number; booleans and durations are not."""
+    """Return whether `value` is a real number; booleans and durations are not."""
     others = bool | np.bool_ | np.timedelta64
     return isinstance(value, numbers.Real) and not isinstance(value, others)
 
 
 def number_of(value: object) -> float:
-    """Return `value` as a float, or NaN if it is no real number or too large.
+    """Return `value` as a float, or NaN if it is not a real number or too large.
 
     Examples
     --------
@@ -29,13 +29,13 @@ def number_of(value: object) -> float:
     try:
         if isinstance(value, numbers.Real) and is_number(value):
             return float(value)
-    except Exception:  # code of others, and integers beyond every float
+    except Exception:  # foreign code may raise anything; integers may be too large
         pass
     return math.nan
 
 
 def whole_of(value: object) -> int | None:
-    """Return `value` as an int, or None if it is no whole number by its type.
+    """Return `value` as an int, or None if its type is not an integer type.
 
     Examples
     --------
@@ -45,15 +45,15 @@ def whole_of(value: object) -> int | None:
     try:
         if isinstance(value, numbers.Integral) and is_number(value):
             return int(value)
-    except Exception:  # code of others
+    except Exception:  # foreign code may raise anything
         pass
     return None
 
 
 def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
-    """Return `value` as an int, or raise `OptionError` unless it is a whole number.
+    """Return `value` as an int; raise `OptionError` unless it is a whole number.
 
-    It has to be from 1 to `most`.
+    The allowed range is 1 to `most`.
     """
     whole = whole_of(value)
     if whole is None or not 1 <= whole <= most:
@@ -85,7 +85,7 @@ def check_threshold(value: object, is_probability: bool) -> float:
     Raises
     ------
     OptionError
-        If it is no number, or no probability where it has to be one.
+        If it is not a number, or not a probability where one is required.
     """
     if not is_probability:
         return _between("threshold", value, -math.inf, math.inf, "a score")
@@ -94,11 +94,11 @@ def check_threshold(value: object, is_probability: bool) -> float:
 
 
 def _between(name: str, value: object, low: float, high: float, allowed: str) -> float:
-    found = number_of(value)
-    if not low <= found <= high:
+    number = number_of(value)
+    if not low <= number <= high:
         reason = f"is not allowed; give {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
-    return found
+    return number
 
 
 def check_flag(name: str, value: object) -> None:
@@ -110,13 +110,13 @@ def check_flag(name: str, value: object) -> None:
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
-        meant, allowed = did_you_mean(value, choices), listing(choices, len(choices))
-        reason = f"is not known{meant}; give one of {allowed}."
+        hint, allowed = did_you_mean(value, choices), listing(choices, len(choices))
+        reason = f"is not known{hint}; give one of {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
 
 
 def check_log_loss(loss: str, name: str) -> None:
-    """Raise `OptionError` for a fit without probabilities, which `name` asks for."""
+    """Raise `OptionError` if the fit lacks the probabilities that `name` needs."""
     if loss != "log":
         raise OptionError(
             f"{name} needs the log loss, and this is a fit by the {loss} loss; fit "
@@ -124,9 +124,9 @@ def check_log_loss(loss: str, name: str) -> None:
         )
 
 
-def check_rows_have_own(**given: object) -> None:
-    """Raise `OptionError` if something is given for rows that are those of the fit."""
-    for name, value in given.items():
+def check_rows_have_own(**options: object) -> None:
+    """Raise `OptionError` if options describe rows but ``data`` is missing."""
+    for name, value in options.items():
         if value is not None:
             raise OptionError(
                 f"{name}= is of the rows of data=; give both, or neither: the rows of "

@@ -1,4 +1,4 @@
-"""``pegasos_stats.datasets`` is `pegasos_stats.data.datasets`."""
+"""Alias of `pegasos_stats.data.datasets`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Every error and warning of the package, in one tree."""
+"""All exceptions and warnings of the package."""
 
 import os
 import re
@@ -10,18 +10,25 @@ from pathlib import Path
 import numpy as np
 
 HERE = f"{Path(__file__).parent}{os.sep}"
-BETWEEN = ("contextlib", "functools", "joblib", "numba", "numpy", "sklearn")  # callers
-ADDRESS = " object at 0x"  # of what has no text of its own
-# Controls, halves of characters, ends of lines and signs of direction of Unicode.
+WRAPPERS = (
+    "contextlib",
+    "functools",
+    "joblib",
+    "numba",
+    "numpy",
+    "sklearn",
+)  # callers or decorators
+ADDRESS = " object at 0x"  # in the default repr of an object
+# Control characters, surrogates, line separators and direction marks of Unicode.
 HIDDEN = re.compile(
     "[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e"
     "\\u2066-\\u2069\\ud800-\\udfff]"
 )
-LONGEST = 120  # characters of a value in a message
+MAX_SHOWN = 120  # characters of a value in a message
 
 
 class PegasosStatsError(Exception):
-    """Base of all errors that the package raises on purpose."""
+    """Base class of all exceptions that the package raises on purpose."""
 
 
 class DataError(PegasosStatsError, ValueError):
@@ -29,7 +36,7 @@ class DataError(PegasosStatsError, ValueError):
 
 
 class ColumnError(DataError):
-    """A column is missing, is not numeric, or holds a value that is not allowed."""
+    """A column is missing, is not numeric, or contains a value that is not allowed."""
 
 
 class LabelError(DataError):
@@ -61,7 +68,7 @@ class OptionError(PegasosStatsError, ValueError):
         Name of the option in Python, if the error is about a single one; the message
         then begins with the option and its value.
     value : object
-        The value that was given.
+        Value of the option.
 
     Attributes
     ----------
@@ -80,11 +87,11 @@ class OptionError(PegasosStatsError, ValueError):
 
 
 class SeedError(OptionError):
-    """A seed that R's ``set.seed`` would refuse."""
+    """A seed that R's ``set.seed`` does not accept."""
 
 
 class CallError(PegasosStatsError, TypeError):
-    """A call with an argument that the function does not have, or without one."""
+    """A call with an unknown argument, or without a required one."""
 
 
 class MissingAttributeError(PegasosStatsError, AttributeError):
@@ -102,7 +109,7 @@ class DependencyError(PegasosStatsError, ImportError):
 
 
 class PegasosStatsWarning(UserWarning):
-    """Base of all warnings of the package."""
+    """Base class of all warnings of the package."""
 
 
 class ColumnWarning(PegasosStatsWarning):
@@ -120,9 +127,9 @@ class UndefinedMetricWarning(PegasosStatsWarning):
 def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
     """Warn at the line of the user's code that called the package.
 
-    Files of libraries that call it back, or wrap its functions, are passed over.
+    Frames of libraries that call the package or wrap its functions are skipped.
     """
-    modules = [sys.modules[name] for name in BETWEEN if name in sys.modules]
+    modules = [sys.modules[name] for name in WRAPPERS if name in sys.modules]
     files = [getattr(module, "__file__", None) or HERE for module in modules]
     passed = HERE, *(file.removesuffix("__init__.py") for file in files)
     frame, level = sys._getframe(1), 2
@@ -132,26 +139,26 @@ def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
 
 
 def visible(text: str) -> str:
-    r"""Text whose control characters, and signs of direction, are written as escapes.
+    r"""Write control characters and direction marks of a text as escapes.
 
-    Names and levels of a file may hold some, which steer a terminal or turn the words
-    of a page round. Ends of lines and tabs stay.
+    In names and levels from a file they could control a terminal or reorder the text of
+    a page. Line ends and tabs are unchanged.
 
     Examples
     --------
     >>> print(visible("age\x1b[2J\u202e"))
     age\u001b[2J\u202e
     """
-    return HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return HIDDEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _shortened(text: str) -> str:
-    """Text for a message, its end left out where it is long."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    """Return a text for a message, cut at the end if it is long."""
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def one_line(text: object, longest: int = 200) -> str:
-    r"""Words of other code in one line, cut where they are long; its type if none.
+    r"""Return a foreign text on one line, cut if it is long; its type if empty.
 
     Examples
     --------
@@ -160,7 +167,7 @@ def one_line(text: object, longest: int = 200) -> str:
     """
     try:
         line = " ".join(str(text).split()).rstrip(".")
-    except Exception:  # code of others
+    except Exception:  # foreign code may raise anything
         line = ""
     line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     line = line or type(text).__name__
@@ -177,14 +184,14 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     >>> listing(range(9), limit=3)
     '0, 1, 2 and 6 more'
     """
-    found = list(items)
-    more = len(found) - limit
-    first = ", ".join(shown(item) for item in found[:limit])
+    values = list(items)
+    more = len(values) - limit
+    first = ", ".join(shown(item) for item in values[:limit])
     return first + (f" and {more} more" if more > 0 else "")
 
 
 def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
-    """The known name most similar to a wrong one; empty if none is similar.
+    """Return the candidate most similar to a wrong name, or an empty text.
 
     Examples
     --------
@@ -193,45 +200,45 @@ def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
     >>> nearest("robust", ["nonrobust"]), nearest(1, ["f1"])
     ('', '')
     """
-    from difflib import get_close_matches  # needed for a message alone
+    from difflib import get_close_matches  # needed only for a message
 
     if not isinstance(name, str):
         return ""
-    folded = {each.casefold(): each for each in known if isinstance(each, str)}
-    found = get_close_matches(name[:LONGEST].casefold(), folded, 1, alike)
-    return folded[found[0]] if found else ""
+    folded = {n.casefold(): n for n in known if isinstance(n, str)}
+    matches = get_close_matches(name[:MAX_SHOWN].casefold(), folded, 1, alike)
+    return folded[matches[0]] if matches else ""
 
 
 def did_you_mean(name: object, known: Iterable[object], alike: float = 0.85) -> str:
-    """Ask for the `nearest` name, in brackets after a wrong one.
+    """Return the question for the `nearest` name, in brackets.
 
     Examples
     --------
     >>> did_you_mean("F1", ["kappa", "f1"]), did_you_mean("r2", ["kappa", "f1"])
     (" (did you mean 'f1'?)", '')
     """
-    found = nearest(name, known, alike)
-    return f" (did you mean {found!r}?)" if found else ""
+    suggestion = nearest(name, known, alike)
+    return f" (did you mean {suggestion!r}?)" if suggestion else ""
 
 
 def shown(value: object) -> str:
-    """Write any value for an error message: in one line, cut if it is long.
+    """Write any value for an error message, on one line, cut if it is long.
 
     Examples
     --------
     >>> shown("a"), shown(np.float64(2.5)), shown(np.arange(3)), shown("b" * 500)[-5:]
     ("'a'", '2.5', 'array([0, 1, 2])', 'bb...')
     """
-    unread = f"an object of type {type(value).__name__}"
+    type_only = f"an object of type {type(value).__name__}"
     try:
         whole = repr(plain(value))
         text = " ".join(whole.split())
         text.encode()
-    except Exception:  # code of others
-        return unread
+    except Exception:  # foreign code may raise anything
+        return type_only
     table = "\n" in whole and not isinstance(value, np.ndarray)
-    if (table and len(text) > LONGEST) or ADDRESS in text or not text.isprintable():
-        return unread
+    if (table and len(text) > MAX_SHOWN) or ADDRESS in text or not text.isprintable():
+        return type_only
     return _shortened(text)
 
 

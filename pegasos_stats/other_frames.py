@@ -1,8 +1,7 @@
-"""Frames of other libraries: converted to pandas, results converted back.
+"""Convert frames of other libraries to pandas, and results back.
 
-Polars, pyarrow, DuckDB and whatever narwhals reads. `suggest_arguments` of
-`foreign_names`, which stands at the public doors, asks `are_among` and lets `called`
-make the call.
+It supports Polars, pyarrow, DuckDB and other libraries of narwhals. The decorator
+`foreign_names.suggest_arguments` of public functions uses `are_among` and `called`.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,16 +19,16 @@ if TYPE_CHECKING:
     import narwhals as nw
     import pyarrow as pa
 
-Foreign: TypeAlias = "nw.DataFrame | nw.Series"  # as read
+Foreign: TypeAlias = "nw.DataFrame | nw.Series"  # as narwhals returns it
 
 LIBRARIES = {
     *("polars", "pyarrow", "duckdb", "narwhals", "modin", "cudf"),
     *("dask", "ibis", "pyspark", "sqlframe"),
 }
-MOST = 3  # items of a list that may be columns: labels and rows, groups of two kinds
+N_ITEMS = 3  # items of a list that are searched for columns
 Call = TypeVar("Call", bound=Callable[..., object])
-ROWS = ("X", "data", "test")  # arguments in which a single column is a predictor
-NULLABLE = {"bool": "boolean"} | {  # of pandas, by the names of arrow
+ROWS = ("X", "data", "test")  # arguments whose single column is a predictor
+NULLABLE = {"bool": "boolean"} | {  # pandas types by names of arrow
     f"{sign.lower()}int{bits}": f"{sign}Int{bits}"
     for sign in ("", "U")
     for bits in (8, 16, 32, 64)
@@ -37,7 +36,7 @@ NULLABLE = {"bool": "boolean"} | {  # of pandas, by the names of arrow
 
 
 def are_among(values: Iterable[object]) -> bool:
-    """Whether a frame or column of another library is among the arguments of a call.
+    """Return whether the arguments include a frame or column of another library.
 
     Examples
     --------
@@ -48,12 +47,12 @@ def are_among(values: Iterable[object]) -> bool:
     return any(_is_other(item) for value in values for item in _items(value))
 
 
-def called(call: Callable[..., object], given: BoundArguments) -> object:
-    """Make a call with pandas' own in the place of frames and columns of others.
+def called(call: Callable[..., object], bound: BoundArguments) -> object:
+    """Call a function with frames and columns of other libraries converted to pandas.
 
-    Rows that come back, a Series or a DataFrame, are of the kind of ``data``. Frames of
-    others have no row labels: they get those of a frame or column of pandas that stands
-    beside them, and other columns are matched by position.
+    A resulting Series or DataFrame is converted to the library of ``data``. Frames of
+    other libraries have no row labels: they get the labels of a pandas argument of the
+    same length, or are matched by position.
 
     Raises
     ------
@@ -62,20 +61,20 @@ def called(call: Callable[..., object], given: BoundArguments) -> object:
     DependencyError
         If narwhals or pyarrow is not installed.
     """
-    arguments = given.arguments
-    data = read = arguments.get("data")
+    arguments = bound.arguments
+    data = native = arguments.get("data")
     if is_dask(data) and getattr(call, "is_partitioned", False):
-        return call(*given.args, **given.kwargs)
+        return call(*bound.args, **bound.kwargs)
     if _is_other(data):
-        read = arguments["data"] = _read(data)
+        native = arguments["data"] = _narwhals_frame(data)
     every = [item for value in arguments.values() for item in _items(value)]
     labelled = [v.index for v in every if isinstance(v, pd.Series | pd.DataFrame)]
     for name, value in arguments.items():
         arguments[name] = _ours(value, name in ROWS, labelled)
-    found = call(*given.args, **given.kwargs)
-    if not _is_other(data) or not isinstance(found, pd.Series | pd.DataFrame):
-        return found
-    back = _in_kind(found, read, arguments["data"])
+    result = call(*bound.args, **bound.kwargs)
+    if not _is_other(data) or not isinstance(result, pd.Series | pd.DataFrame):
+        return result
+    back = _in_kind(result, native, arguments["data"])
     if _library(data) != "narwhals":
         return back
     import narwhals as nw
@@ -84,19 +83,19 @@ def called(call: Callable[..., object], given: BoundArguments) -> object:
 
 
 def partitioned(call: Call) -> Call:
-    """Let a call have frames of Dask as they are, as ``data``."""
+    """Mark a function that accepts Dask frames as ``data``."""
     call.is_partitioned = True  # type: ignore[attr-defined]
     return call
 
 
 def is_dask(value: object) -> bool:
-    """Whether a value is a frame of Dask."""
+    """Return whether a value is a frame of Dask."""
     return _library(value) == "dask" and type(value).__name__ == "DataFrame"
 
 
 def _items(value: object) -> Iterable[object]:
-    """Return the value, or what is in a short list or in a dictionary of columns."""
-    if type(value) in (list, tuple) and len(value) <= MOST:  # type: ignore[arg-type]
+    """Return the value, or the items of a short list or a dictionary of columns."""
+    if type(value) in (list, tuple) and len(value) <= N_ITEMS:  # type: ignore[arg-type]
         return value  # type: ignore[return-value]
     return value.values() if type(value) is dict else (value,)
 
@@ -113,8 +112,8 @@ def _library_of(kind: type) -> str:
     return str(kind.__module__).partition(".")[0]
 
 
-def _read(value: object) -> object:
-    """Return a frame or column as one of narwhals or pandas; other values as is."""
+def _narwhals_frame(value: object) -> object:
+    """Convert a frame or column to narwhals or pandas, or return a value unchanged."""
     kind = type(value).__name__
     name = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} of {_library(value)}"
     if _library(value) == "dask":
@@ -144,11 +143,11 @@ def _read(value: object) -> object:
     for column in getattr(native, "column_names", ()):
         if native.column_names.count(column) > 1:
             raise errors.ColumnError(f"The column {column!r} occurs more than once.")
-    found: Any = nw.from_native(native, pass_through=True, allow_series=True)
-    if not isinstance(found, nw.LazyFrame):
-        return found
-    if found.implementation.is_duckdb():
-        return nw.from_native(found.to_native().to_arrow_table())
+    frame: Any = nw.from_native(native, pass_through=True, allow_series=True)
+    if not isinstance(frame, nw.LazyFrame):
+        return frame
+    if frame.implementation.is_duckdb():
+        return nw.from_native(frame.to_native().to_arrow_table())
     own = _library(value) in ("polars", "narwhals")
     query = "data" if own else "narwhals.from_native(data)"
     raise errors.DataError(
@@ -160,7 +159,7 @@ def _read(value: object) -> object:
 def check_valid(
     values: "pa.Table | pa.ChunkedArray | pa.Array", what: str, name: object
 ) -> None:
-    """Raise `DataError` for text that is not UTF-8, or places beyond what is there."""
+    """Raise `DataError` for text that is not UTF-8, or offsets out of bounds."""
     try:
         values.validate(full=True)
     except Exception as error:  # of pyarrow
@@ -172,10 +171,10 @@ def check_valid(
 
 
 def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
-    """Return frames and columns of others as pandas' own, also those in a list.
+    """Convert frames and columns of other libraries, also in a list, to pandas.
 
-    A column is an Index, which has a name and a type but no row labels; among the
-    predictors it is a Series.
+    A column becomes an Index, which has a name and a type but no row labels, or a
+    Series among the predictors.
     """
     if not _is_other(value):
         if not any(map(_is_other, _items(value))):
@@ -186,114 +185,115 @@ def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
             _ours(item, rows and place == 1, labelled)  # of test=(y, X)
             for place, item in enumerate(value)
         )
-    read = _read(value)
-    found = _in_pandas(read)
-    if _has_labels(read):
-        return found
-    if isinstance(found, pd.Series) and not rows:
-        single = found.astype(np.float32) if found.dtype == np.float16 else found
+    frame = _narwhals_frame(value)
+    converted = _in_pandas(frame)
+    if _has_labels(frame):
+        return converted
+    if isinstance(converted, pd.Series) and not rows:
+        single = (
+            converted.astype(np.float32) if converted.dtype == np.float16 else converted
+        )
         return pd.Index(single, tupleize_cols=False)
-    if not isinstance(found, pd.Series | pd.DataFrame):
+    if not isinstance(converted, pd.Series | pd.DataFrame):
         return value  # such as an expression
-    index = next((index for index in labelled if len(index) == len(found)), None)
-    return found if index is None else found.set_axis(index)
+    index = next((index for index in labelled if len(index) == len(converted)), None)
+    return converted if index is None else converted.set_axis(index)
 
 
-def _has_labels(read: Foreign) -> bool:
-    """Whether rows have labels: those of pandas, modin and cuDF, also in narwhals."""
-    made_by = getattr(read, "implementation", None)
-    ours = isinstance(read, pd.Series | pd.DataFrame)
+def _has_labels(frame: Foreign) -> bool:
+    """Return whether rows have labels, as in pandas, modin and cuDF."""
+    made_by = getattr(frame, "implementation", None)
+    ours = isinstance(frame, pd.Series | pd.DataFrame)
     return ours or (made_by is not None and made_by.is_pandas_like())
 
 
-def _in_pandas(read: Foreign) -> object:
-    """Return a frame or column that was read as pandas' own; other values as is."""
+def _in_pandas(frame: Foreign) -> object:
+    """Convert a narwhals frame or column to pandas; return other values unchanged."""
     import narwhals as nw
 
-    if isinstance(read, nw.Series):
-        return _column(read)
-    if not isinstance(read, nw.DataFrame):
-        return read
-    if _has_labels(read):
-        return read.to_pandas()
-    columns = dict(enumerate(map(_column, read.iter_columns())))
-    frame = pd.DataFrame(columns, index=pd.RangeIndex(len(read)))
-    return frame.set_axis(pd.Index(read.columns, tupleize_cols=False), axis=1)
+    if isinstance(frame, nw.Series):
+        return _column(frame)
+    if not isinstance(frame, nw.DataFrame):
+        return frame
+    if _has_labels(frame):
+        return frame.to_pandas()
+    columns = dict(enumerate(map(_column, frame.iter_columns())))
+    ours = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    return ours.set_axis(pd.Index(frame.columns, tupleize_cols=False), axis=1)
 
 
-def _column(read: "nw.Series") -> DataColumn:
-    """Return a column as a Series of the type that loses nothing.
+def _column(column: "nw.Series") -> DataColumn:
+    """Convert a column to a Series without loss.
 
-    Whole numbers and booleans of which some are missing are nullable; dates are
-    datetime64; what pandas has no type for, such as lists, are objects.
+    Integers and booleans with missing values are nullable, dates are datetime64. Types
+    that pandas lacks, such as lists, are objects.
     """
     import narwhals as nw
 
-    if _has_labels(read):
-        return pd.Series(read.to_pandas())
-    if read.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
-        found = pd.Series(read.to_list(), dtype=object)
+    if _has_labels(column):
+        return pd.Series(column.to_pandas())
+    if column.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
+        series = pd.Series(column.to_list(), dtype=object)
     else:
-        found = in_pandas(read.to_arrow())
-    return found.rename(read.name or None)
+        series = in_pandas(column.to_arrow())
+    return series.rename(column.name or None)
 
 
-def in_pandas(read: "pa.Array | pa.ChunkedArray") -> DataColumn:
-    """Return an array of pyarrow as a Series of the type that loses nothing."""
+def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
+    """Convert an array of pyarrow to a Series without loss."""
     import pyarrow as pa
 
-    read = read if isinstance(read, pa.ChunkedArray) else pa.chunked_array([read])
-    kind = read.type
-    nullable = NULLABLE.get(str(kind)) if read.null_count else None
+    array = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    kind = array.type
+    nullable = NULLABLE.get(str(kind)) if array.null_count else None
     types = None if nullable is None else {kind: pandas_dtype(nullable)}.get
     try:
-        found = read.to_pandas(date_as_object=False, types_mapper=types)
-    except (TypeError, ValueError):  # of levels that occur twice, or are missing
+        series = array.to_pandas(date_as_object=False, types_mapper=types)
+    except (TypeError, ValueError):  # duplicate or missing levels
         if not pa.types.is_dictionary(kind):
             raise
-        if pa.types.is_nested(kind.value_type):  # no levels: the values as they are
-            return pd.Series(read.to_pylist(), dtype=object)
-        levels = [v for chunk in read.chunks for v in chunk.dictionary.to_pylist()]
-        known = pd.unique(pd.Series(levels).dropna())
-        found = pd.Categorical(read.to_pylist(), known, ordered=kind.ordered)
-    return pd.Series(found)
+        if pa.types.is_nested(kind.value_type):  # not levels: keep the values
+            return pd.Series(array.to_pylist(), dtype=object)
+        levels = [v for chunk in array.chunks for v in chunk.dictionary.to_pylist()]
+        categories = pd.unique(pd.Series(levels).dropna())
+        series = pd.Categorical(array.to_pylist(), categories, ordered=kind.ordered)
+    return pd.Series(series)
 
 
-def _in_kind(found: pd.Series | pd.DataFrame, read: Foreign, ours: object) -> Any:
-    """Return rows as a frame or column of the library that the data came from.
+def _in_kind(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
+    """Convert rows to a frame or column of the library of the data.
 
-    Columns of the data that are among them, as `augment` has them, are those of the
-    data, as they were.
+    Columns that repeat the data, as in `augment`, are the original columns.
     """
     import narwhals as nw
     import pyarrow as pa
 
-    if isinstance(read, pd.Series | pd.DataFrame):
-        return found
-    new = found.to_frame(found.name or "") if isinstance(found, pd.Series) else found
-    kept = 0
-    if isinstance(ours, pd.DataFrame) and not _has_labels(read):
+    if isinstance(frame, pd.Series | pd.DataFrame):
+        return rows
+    new = rows.to_frame(rows.name or "") if isinstance(rows, pd.Series) else rows
+    n_original = 0
+    if isinstance(ours, pd.DataFrame) and not _has_labels(frame):
         width = ours.shape[1]
-        kept = width if new.iloc[:, :width].equals(ours) else 0
-    new = new.iloc[:, kept:]
+        n_original = width if new.iloc[:, :width].equals(ours) else 0
+    new = new.iloc[:, n_original:]
     names = [str(name) for name in new.columns]
     try:
         table = pa.Table.from_pandas(new.set_axis(names, axis=1), preserve_index=False)
     except (pa.ArrowException, TypeError):
-        library = _library(nw.to_native(read, pass_through=True))
+        library = _library(nw.to_native(frame, pass_through=True))
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
         raise errors.DataError(
             f"The labels are of the types {', '.join(mixed)}, which a column of "
             f"{library} cannot hold together; give the data as pandas' own."
         ) from None
-    added = nw.DataFrame.from_arrow(table, backend=read.implementation)
-    if read.implementation.is_polars():
+    added = nw.DataFrame.from_arrow(table, backend=frame.implementation)
+    if frame.implementation.is_polars():
         added = added.with_columns(
             added[name].cast(nw.Enum(dtype.categories))
             for name, dtype in zip(names, new.dtypes, strict=True)
             if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered
         )
-    if isinstance(found, pd.Series):
+    if isinstance(rows, pd.Series):
         return added[names[0]].to_native()
-    whole = nw.concat([read, added], how="horizontal") if kept else added
+    whole = nw.concat([frame, added], how="horizontal") if n_original else added
     return whole.to_native()

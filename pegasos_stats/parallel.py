@@ -1,4 +1,4 @@
-"""Many runs on all cores: threads, because kernels let them run side by side."""
+"""Run tasks on all cores, in threads: compiled kernels release the GIL."""
 
 import os
 from collections import deque
@@ -9,14 +9,14 @@ from typing import TypeVar
 from pegasos_stats.checks import check_count
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
-MOST = 1024  # threads
-AHEAD = 4  # tasks handed out before their turn, for each worker
+MAX_WORKERS = 1024
+TASKS_PER_WORKER = 4  # submitted tasks per worker
 
 
 def n_workers(workers: int | None) -> int:
-    """Return the number of threads: as given, or one for each usable core.
+    """Return the number of threads, by default one per usable core.
 
     Raises
     ------
@@ -24,33 +24,33 @@ def n_workers(workers: int | None) -> int:
         If it is not a whole number above zero.
     """
     if workers is not None:
-        return check_count("workers", workers, MOST)
+        return check_count("workers", workers, MAX_WORKERS)
     if hasattr(os, "sched_getaffinity"):  # on Linux
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def map_in_order(
-    function: Callable[[Item], Found],
+    function: Callable[[Item], Result],
     items: Iterable[Item],
     workers: int | None = None,
     most: int | None = None,
-) -> Iterator[Found]:
+) -> Iterator[Result]:
     """Apply a function to every item in several threads; results come in order.
 
-    Items are taken from the iterable in the calling thread, one after the other, so
-    random numbers may be drawn there: no number depends on the number of threads.
-    An exception ends the iteration; tasks not begun by then are dropped.
+    The calling thread iterates over the items, so the iterable may draw random numbers:
+    results do not depend on the number of threads. An exception ends the iteration and
+    cancels tasks that have not started.
 
     Parameters
     ----------
     function : callable
-        Must change nothing that another call reads.
+        Must not change data that other calls use.
     items : iterable
     workers : int, optional
-        Number of threads; all usable cores if not given. 1 uses no thread.
+        Number of threads, by default one per usable core. With 1 there is no thread.
     most : int, optional
-        Results that are there at once at most.
+        Largest number of results in memory.
 
     Examples
     --------
@@ -58,11 +58,15 @@ def map_in_order(
     [2, 3]
     """
     count = n_workers(workers)
-    ahead = AHEAD * count if most is None else min(AHEAD * count, most)
+    ahead = (
+        TASKS_PER_WORKER * count
+        if most is None
+        else min(TASKS_PER_WORKER * count, most)
+    )
     if min(count, ahead) == 1:
         yield from map(function, items)
         return
-    waiting: deque[Future[Found]] = deque()
+    waiting: deque[Future[Result]] = deque()
     pool = ThreadPoolExecutor(min(count, ahead))
     try:
         for item in items:
@@ -76,9 +80,9 @@ def map_in_order(
 
 
 def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Pass items on, the next one made in another thread while one is used.
+    """Iterate over items; another thread computes the next item while one is used.
 
-    Two items are held at a time. An exception in the making of an item is raised here.
+    Two items are in memory. An exception while computing an item is raised here.
 
     Examples
     --------

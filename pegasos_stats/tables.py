@@ -1,4 +1,4 @@
-"""Tables as text, HTML, LaTeX and Markdown; numbers as text; the summary of both."""
+"""Tables as text, HTML, LaTeX and Markdown; numbers as text; summaries."""
 
 import re
 from abc import ABC, abstractmethod
@@ -16,10 +16,10 @@ from pegasos_stats.foreign_names import suggest_names
 
 Fields = Sequence[tuple[str, str]]  # names and values of a header
 
-WIDTH = 78
+TEXT_WIDTH = 78
 GAP = 2
-COLUMN = 11  # of numbers, where there is room
-NARROWEST = 12  # room for names
+COLUMN = 11  # width of a column of numbers, if there is room
+MIN_NAME_WIDTH = 12
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -56,9 +56,9 @@ class Summary:
     Attributes
     ----------
     header : sequence of str
-        Lines; the first is the title.
+        Lines of the header; the first is the title.
     params : DataFrame
-        One row for each coefficient shown; the columns hold text.
+        One row per coefficient; the columns contain text.
     notes : sequence of str
     left, right : sequences of (name, value)
         Further facts, in two columns.
@@ -74,7 +74,7 @@ class Summary:
     footer: str = ""
 
     def as_text(self) -> str:
-        """Plain text, 78 characters wide, or more if numbers need it."""
+        """Return plain text, 78 characters wide, or more if numbers need it."""
         table = params_text(self.params)
         facts = columns_text(self.left, self.right, len(table[0]))
         rule = [table[0]] * bool(facts)
@@ -83,7 +83,7 @@ class Summary:
         return "\n".join([*self.header, *rule, *facts, *table, *notes, *last])
 
     def to_html(self) -> str:
-        """The header, HTML tables, and the notes as a list."""
+        """Return the header, HTML tables, and the notes as a list."""
         title, *others = self.header
         head = "<br>".join([f"<b>{escape(title)}</b>", *map(escape, others)])
         parts = [f'<p style="margin:0">{head}</p>']
@@ -98,13 +98,13 @@ class Summary:
         return "\n".join(parts)
 
     def to_latex(self, caption: str = "", label: str = "") -> str:
-        """LaTeX for the package booktabs, decimal points below each other.
+        """Return LaTeX for the package booktabs, with aligned decimal points.
 
         Parameters
         ----------
         caption, label : str, optional
-            With one of these the table is a ``table``, with the notes below it; else a
-            tabular after the header, the notes as paragraphs.
+            With one of these the result is a ``table`` with notes below it; otherwise a
+            tabular with the header above and the notes as paragraphs below.
         """
         table = params_latex(self.params)
         if caption or label:
@@ -115,7 +115,7 @@ class Summary:
         return "\n\n".join([*header, *facts, table, *map(latex, self.notes)])
 
     def to_markdown(self) -> str:
-        """Tables for Markdown; header and notes as paragraphs."""
+        """Return Markdown tables, with header and notes as paragraphs."""
         title, *others = map(markdown, self.header)
         pairs = [*self.left, *self.right]
         facts = [markdown(f"{name.rstrip(':')}: {value}") for name, value in pairs]
@@ -136,7 +136,7 @@ class Summary:
 
 
 class DisplayedBySummary:
-    """A result that notebooks, and documents made of one, show by its `summary()`."""
+    """A result that notebooks display by its `summary()`."""
 
     summary: Callable[..., Summary]
 
@@ -154,7 +154,7 @@ class DisplayedBySummary:
 
 
 class Summarised(DisplayedBySummary):
-    """A result that is shown by its `summary()`, as text too."""
+    """A result that prints and displays its `summary()`."""
 
     def __repr__(self) -> str:
         return self.summary().as_text()
@@ -184,13 +184,13 @@ class Pairs(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Sentences, a line for each."""
+    """Sentences, one per line."""
 
     lines: Sequence[str]
 
 
 class Typewritten(NamedTuple):
-    """Lines whose characters are all of one width."""
+    """Lines in a fixed-width font."""
 
     lines: Sequence[str]
 
@@ -267,11 +267,11 @@ def latex_of(parts: Sequence[Part]) -> str:
 
 
 class Displayed(ABC):
-    """A result that notebooks, and documents made of one, show as tables and lines."""
+    """A result that notebooks display as tables and lines."""
 
     @abstractmethod
     def _parts(self) -> Sequence[Part]:
-        """What is shown."""
+        """Return the displayed parts."""
 
     def _repr_html_(self) -> str:
         return html_of(self._parts())
@@ -291,23 +291,23 @@ class Exported(Displayed):
 
     @abstractmethod
     def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
-        """The table, lines below it, and rows with a rule above them."""
+        """Return the table, lines below it, and rows with a rule above them."""
 
     def _parts(self) -> Sequence[Part]:
         table, lines, ruled = self._sheet()
         return [Cells(table, ruled, self._over, self._corner), Lines(lines)]
 
     def to_html(self) -> str:
-        """An HTML table, and lines below it."""
+        """Return an HTML table, and lines below it."""
         return html_of(Exported._parts(self))
 
     def to_latex(self, caption: str = "", label: str = "") -> str:
-        """LaTeX for the package booktabs, and the lines below it.
+        """Return LaTeX for the package booktabs, and the lines below it.
 
         Parameters
         ----------
         caption, label : str, optional
-            With one of these the table is a ``table``; else a tabular.
+            With one of these the result is a ``table``; otherwise a tabular.
         """
         if not (caption or label):
             return latex_of(Exported._parts(self))
@@ -316,22 +316,22 @@ class Exported(Displayed):
         return floating_latex(tabular, caption, label, lines)
 
     def to_markdown(self) -> str:
-        """A table for Markdown, and the lines as paragraphs."""
+        """Return a Markdown table, and the lines as paragraphs."""
         return markdown_of(Exported._parts(self))
 
 
 class Facts(Displayed):
-    """A result of rows that is shown by a few facts."""
+    """A result that is displayed as a few facts."""
 
     _title: ClassVar[str]
     n_left_out: int
 
     @abstractmethod
     def _facts(self) -> dict[str, str]:
-        """Facts by name, in words."""
+        """Return facts by name, as text."""
 
     def _with_rows(self) -> dict[str, str]:
-        """Facts, and how many rows were left out."""
+        """Return the facts and the number of excluded rows."""
         rows = {"Left out": f"{self.n_left_out:,} of the rows, which lack a value"}
         return self._facts() | (rows if self.n_left_out else {})
 
@@ -350,7 +350,7 @@ class Facts(Displayed):
 def percent(share: float) -> str:
     """Write a share in percent: one decimal, below 10% three significant digits.
 
-    A share is a count divided by a count, so that equal counts are written alike.
+    Equal ratios of counts give equal text.
 
     Examples
     --------
@@ -385,14 +385,14 @@ def aligned(value: float, digits: int = 4) -> str:
     return f"{value:z#.{digits}g}"
 
 
-COUNTED = ["p-value"]  # from resamples, whose deviation is no error to divide by
+COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
 
 
 def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
-    """Headings of a statistic and its p-value; of resamples of the p-value alone.
+    """Return headings of a statistic and its p-value; for resamples only the p-value.
 
-    The statistic is called ``t`` for finite degrees of freedom, else ``z``, the normal
-    law's. P-values that are counted from resamples do not follow from it.
+    The statistic is ``t`` for finite degrees of freedom, otherwise ``z``. P-values that
+    count resamples do not depend on a statistic.
 
     Examples
     --------
@@ -408,16 +408,16 @@ def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
 def estimate_cells(
     tidy: pd.DataFrame, headings: Sequence[str] = (), alpha: float = 0.05
 ) -> pd.DataFrame:
-    """Write a table of estimates under the headings that statsmodels has.
+    """Write a table of estimates with the headings of statsmodels.
 
     Parameters
     ----------
     tidy : DataFrame
         Columns ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``.
     headings : sequence of str
-        Of tests, see `headings_of_tests`; without them the estimates alone are shown.
+        Headings of tests, see `headings_of_tests`; by default only estimates.
     alpha : float
-        The intervals are of level ``1 - alpha``.
+        The confidence level is ``1 - alpha``.
     """
     terms = list(tidy["term"])
     coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
@@ -443,7 +443,7 @@ def estimate_cells(
 
 
 def maketables_columns(tidy: pd.DataFrame) -> pd.DataFrame:
-    """The columns of ``tidy()`` under the names that the package maketables reads.
+    """Rename the columns of ``tidy()`` for the package maketables.
 
     Examples
     --------
@@ -456,7 +456,7 @@ def maketables_columns(tidy: pd.DataFrame) -> pd.DataFrame:
     return tidy.set_index("term").rename_axis("Coefficient").rename(columns=names)
 
 
-def filled(items: Sequence[str], width: int = WIDTH) -> list[str]:
+def filled(items: Sequence[str], width: int = TEXT_WIDTH) -> list[str]:
     """Write items side by side, in as many lines as they need.
 
     Examples
@@ -476,8 +476,8 @@ def filled(items: Sequence[str], width: int = WIDTH) -> list[str]:
     return lines
 
 
-def columns_text(left: Fields, right: Fields, width: int = WIDTH) -> list[str]:
-    """Write names and values side by side; values too long are cut in the middle.
+def columns_text(left: Fields, right: Fields, width: int = TEXT_WIDTH) -> list[str]:
+    """Write names and values side by side; cut long values in the middle.
 
     Examples
     --------
@@ -503,8 +503,8 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
     Names that are too long take several lines; the table is wider than 78 characters
-    only if its numbers are. Before rows whose numbers are in `ruled`, from 0, there is
-    a rule as well.
+    only if its numbers are. There is also a rule above the rows in `ruled`, counted
+    from 0.
 
     Examples
     --------
@@ -515,19 +515,19 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
         [_line(str(cell)) for cell in row] for row in params.to_numpy(dtype=object)
     ]
     heads = [_line(str(column)) for column in params.columns]
-    natural = [max(map(len, each)) for each in zip(heads, *cells, strict=True)]
+    natural = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     names = [_line(str(name)) for name in params.index]
     longest = max(map(len, names), default=0)
     sizes = [size + GAP for size in natural]
-    while sum(sizes) < WIDTH - longest and min(sizes, default=COLUMN) < COLUMN:
+    while sum(sizes) < TEXT_WIDTH - longest and min(sizes, default=COLUMN) < COLUMN:
         sizes[sizes.index(min(sizes))] += 1  # the narrowest first
-    first = min(longest, max(WIDTH - sum(sizes), NARROWEST))
+    first = min(longest, max(TEXT_WIDTH - sum(sizes), MIN_NAME_WIDTH))
     rows = []
     for name, row in zip(["", *names], [heads, *cells], strict=True):
         begin, *others = wrap(name, max(first, 1), subsequent_indent="  ") or [""]
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
         rows.append("\n".join([begin.ljust(first) + numbers, *others]))
-    rule = "-" * max(WIDTH, first + sum(sizes))
+    rule = "-" * max(TEXT_WIDTH, first + sum(sizes))
     if params.empty:
         return [rule]
     head, *lines = rows
@@ -537,10 +537,10 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
 
 
 def note_text(note: str, mark: str = "") -> list[str]:
-    """Wrap a note, its further lines indented as far as its mark is long."""
+    """Wrap a note and indent its further lines by the length of its mark."""
     indent = " " * len(mark)
     text = f"{mark}{note}"
-    return wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    return wrap(text, TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def cut(text: str, width: int) -> str:
@@ -554,8 +554,8 @@ def cut(text: str, width: int) -> str:
     text = _line(text)
     if len(text) <= width:
         return text
-    kept = max(width - 3, 2)
-    return f"{text[: (kept + 1) // 2]}...{text[-(kept // 2) :]}"
+    length = max(width - 3, 2)
+    return f"{text[: (length + 1) // 2]}...{text[-(length // 2) :]}"
 
 
 def _needed(side: Fields) -> int:
@@ -578,7 +578,7 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
     """Write names and values in two columns, under a caption if there is a title."""
     caption = f'<caption style="font-weight:bold">{escape(title)}</caption>'
     lines = [caption] if title else []
-    for row in _beside(left, right):
+    for row in _paired_rows(left, right):
         cells = [
             _html_cell("th", name, NAME)
             + _html_cell("td", value, f"{VALUE};padding-right:2em")
@@ -591,7 +591,7 @@ def header_html(title: str, left: Fields, right: Fields) -> str:
 def params_html(
     params: pd.DataFrame, ruled: Collection[int] = (), over: str = "", corner: str = ""
 ) -> str:
-    """Write a table: names from the index, numbers to the right, rules before some.
+    """Write a table: names from the index, numbers to the right, optional rules.
 
     Parameters
     ----------
@@ -633,7 +633,8 @@ def lines_html(lines: Sequence[str]) -> str:
 def columns_latex(left: Fields, right: Fields) -> str:
     """Write names and values in two columns, with rules of booktabs."""
     rows = [
-        [latex(text) for cell in row for text in cell] for row in _beside(left, right)
+        [latex(text) for cell in row for text in cell]
+        for row in _paired_rows(left, right)
     ]
     return _tabular("lrlr", [*map(_row, rows)])
 
@@ -661,7 +662,7 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[str]:
-    r"""Cells for LaTeX, numbers filled up so that their points are below each other.
+    r"""Write cells for LaTeX and pad numbers so that decimal points are aligned.
 
     Examples
     --------
@@ -669,11 +670,11 @@ def at_points(cells: Iterable[object]) -> list[str]:
     ['$-$1.25', '0.5*', '10\\phantom{.25}', 'no']
     """
     texts = [str(cell) for cell in cells]
-    found = [NUMBER.fullmatch(text) for text in texts]
-    longest = max((each[1] for each in found if each), key=len, default="")
+    matches = [NUMBER.fullmatch(text) for text in texts]
+    longest = max((match[1] for match in matches if match), key=len, default="")
     filled = []
-    for text, each in zip(texts, found, strict=True):
-        missing = longest[len(each[1]) :] if each else ""
+    for text, match in zip(texts, matches, strict=True):
+        missing = longest[len(match[1]) :] if match else ""
         room = rf"\phantom{{{latex(missing)}}}" if missing else ""
         filled.append(NEGATIVE.sub("$-$", latex(text)) + room)
     return filled
@@ -682,7 +683,7 @@ def at_points(cells: Iterable[object]) -> list[str]:
 def floating_latex(
     tabular: str, caption: str, label: str, notes: Sequence[str] = ()
 ) -> str:
-    """A ``table`` of LaTeX: caption, label, a tabular, and notes below it."""
+    """Write a ``table`` of LaTeX: caption, label, tabular and notes."""
     body = tabular.replace("\\begin{center}\n", "").replace("\n\\end{center}", "")
     parts = [r"\begin{table}[htbp]", r"\centering"]
     parts += [rf"\caption{{{latex(caption)}}}"] * bool(caption)
@@ -710,7 +711,7 @@ def params_markdown(params: pd.DataFrame, corner: str = "") -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Write a text for Markdown so that no character of it is a mark, on one line.
+    r"""Write a text for Markdown on one line, with its special characters escaped.
 
     Examples
     --------
@@ -721,7 +722,7 @@ def markdown(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Escape every character that LaTeX reads as a command, on one line.
+    r"""Write a text for LaTeX on one line, with its special characters escaped.
 
     Examples
     --------
@@ -732,8 +733,8 @@ def latex(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in line)
 
 
-def _beside(left: Fields, right: Fields) -> list[list[tuple[str, str]]]:
-    """Pair two columns row by row, the shorter one filled up with blanks."""
+def _paired_rows(left: Fields, right: Fields) -> list[list[tuple[str, str]]]:
+    """Pair two columns row by row; pad the shorter column with blanks."""
     height = max(len(left), len(right))
     sides = [[*side, *[("", "")] * (height - len(side))] for side in (left, right)]
     return [list(row) for row in zip(*sides, strict=True)]

@@ -1,14 +1,13 @@
-"""Files are written whole or not at all, and over no file of others unasked.
+"""Write files completely or not at all; replace foreign files only on request.
 
-A file is written beside its place under a name of its own, brought to the disk, and
-put in its place by one renaming. Whatever stops this, a full disk or an interrupt,
-leaves the earlier file as it was. A run that is killed may leave such a part behind:
-``.pegasos_stats-<process>-<random>.part``, which nothing reads and anyone may remove.
+A file is written under a temporary name in the same folder, flushed to the disk and
+renamed. If a full disk or an interrupt stops this, the earlier file is unchanged. A
+killed process may leave ``.pegasos_stats-<process>-<random>.part``, which can be
+removed.
 
-What is replaced keeps its permissions, and belongs to who writes it. A symbolic link
-stays, and what it leads to is replaced. Other names of the same file (hard links) go on
-to lead to the earlier content. Of several files that are written together all are whole
-before the first is put in its place.
+A replaced file retains its permissions, and its new owner is the writer. Of a symbolic
+link the target is replaced. Hard links still lead to the earlier content. Several files
+that belong together are all complete before the first is renamed.
 """
 
 import os
@@ -23,7 +22,7 @@ from typing import IO
 from pegasos_stats.checks import check_flag
 from pegasos_stats.errors import DataError, OptionError
 
-LONGEST = 500  # characters of a path in a message
+MAX_PATH = 500  # characters of a path in a message
 
 
 @dataclass(frozen=True)
@@ -35,14 +34,14 @@ class Kind:
     noun : str
         In messages: "The <noun> cannot be written", "is no <noun> of pegasos_stats".
     known : callable
-        Whether an open file begins as one that the package wrote.
+        Returns whether an open file was written by the package.
     """
 
     noun: str
     known: Callable[[IO[bytes]], bool]
 
     def is_at(self, path: str) -> bool:
-        """Whether a file of this kind, written by the package, is at a path."""
+        """Return whether a path leads to a file of this kind that the package wrote."""
         try:
             with open(path, "rb") as handle:
                 return self.known(handle)
@@ -52,14 +51,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class OutputPath:
-    """Where a file is to be written; `validated_output_path` makes one.
+    """Path of a file to write, as `validated_output_path` returns.
 
     Attributes
     ----------
     path : str
-        Absolute, symbolic links followed.
+        Absolute path, with symbolic links resolved.
     shown : str
-        The path as it was given, on one line.
+        The user's path, on one line.
     kind : Kind
     overwrite : bool
         Whether a file that the package did not write may be replaced.
@@ -72,7 +71,7 @@ class OutputPath:
 
     @property
     def folder(self) -> str:
-        """The folder that the file is in."""
+        """Folder of the file."""
         return os.path.dirname(self.path)
 
     def failed(self, reason: object) -> DataError:
@@ -82,12 +81,12 @@ class OutputPath:
         return DataError(f"{verb} {self.shown}: {reason}; give another path.")
 
     def check(self) -> int | None:
-        """Return the permissions of the file that is there, None without one.
+        """Return the permissions of an existing file, or None.
 
         Raises
         ------
         DataError
-            If it is not to be replaced, or no file can be made there.
+            If the file must not be replaced, or no file can be created there.
         """
         try:
             mode = os.stat(self.path).st_mode
@@ -107,7 +106,7 @@ class OutputPath:
         return mode & 0o777
 
     def _check_folder(self) -> None:
-        """Raise `DataError` if the folder is not there, or takes no files."""
+        """Raise `DataError` if the folder does not exist or is not writable."""
         shown = f"the folder {shown_path(self.folder)}"
         if not os.path.isdir(self.folder):
             raise self.failed(f"{shown} is not there")
@@ -118,7 +117,7 @@ class OutputPath:
 def validated_output_path(
     path: object, kind: Kind, overwrite: bool = False
 ) -> OutputPath:
-    """Check where a file is to be written, before anything is computed.
+    """Check the path of a file to write, before anything is computed.
 
     Parameters
     ----------
@@ -130,10 +129,10 @@ def validated_output_path(
     Raises
     ------
     OptionError
-        If the path is none, or `overwrite` is neither True nor False.
+        If the path is invalid, or `overwrite` is neither True nor False.
     DataError
-        If no file can be written there, or one is there that is read-only or that the
-        package did not write.
+        If no file can be written there, or an existing file is read-only or not written
+        by the package.
     """
     check_flag("overwrite", overwrite)
     name = checked_path(path)
@@ -150,7 +149,7 @@ def validated_output_path(
 
 @contextmanager
 def outputs() -> Iterator["Outputs"]:
-    """Write files, which are put in their places once all of them are whole.
+    """Write files that replace earlier files once all of them are complete.
 
     Yields
     ------
@@ -159,7 +158,7 @@ def outputs() -> Iterator["Outputs"]:
     Raises
     ------
     DataError
-        If one cannot be written, or its place was taken meanwhile.
+        If a file cannot be written, or a foreign file appeared meanwhile.
 
     Examples
     --------
@@ -184,14 +183,14 @@ def outputs() -> Iterator["Outputs"]:
 
 
 class Outputs:
-    """Files that are put in their places once all are whole; `outputs` makes one.
+    """Files that are renamed once all are complete, as `outputs` yields.
 
     Attributes
     ----------
     place : OutputPath or None
-        Of the file that is being written.
+        Path of the file being written.
     parts : list of str
-        Paths of the files that are not whole yet.
+        Temporary paths of incomplete files.
     """
 
     def __init__(self) -> None:
@@ -200,11 +199,11 @@ class Outputs:
         self.parts: list[str] = []
 
     def open(self, place: OutputPath) -> IO[bytes]:
-        """Open a new file, which is put in its place at the end."""
+        """Open a temporary file, which is renamed at the end."""
         self.place = place
         if any(other.path == place.path for other, *_ in self._files):
             raise place.failed("another file of this call is written there")
-        # What is private stays so while it is written.
+        # A private file stays private while it is written.
         part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
         path = os.path.join(place.folder, part)
         self.parts.append(path)
@@ -218,12 +217,12 @@ class Outputs:
         try:
             content = content.encode() if isinstance(content, str) else content
         except UnicodeEncodeError as error:
-            held = error.object[error.start]
-            raise place.failed(f"{held!a} is no character of UTF-8") from None
+            character = error.object[error.start]
+            raise place.failed(f"{character!a} is no character of UTF-8") from None
         self.open(place).write(content)
 
     def finish(self) -> None:
-        """Bring all files to the disk, then put each in its place."""
+        """Flush all files to the disk, then rename them."""
         for place, _, handle in self._files:
             self.place = place
             handle.flush()
@@ -237,7 +236,7 @@ class Outputs:
             os.replace(path, place.path)
 
     def remove(self) -> None:
-        """Remove what was not put in its place."""
+        """Remove temporary files that were not renamed."""
         try:
             for _, _, handle in self._files:
                 with suppress(OSError):
@@ -254,7 +253,7 @@ def checked_path(path: object) -> str:
     Raises
     ------
     OptionError
-        If it is neither text nor a path, is empty, or holds what no name can hold.
+        If it is neither text nor a path, is empty, or contains invalid characters.
 
     Examples
     --------
@@ -267,7 +266,7 @@ def checked_path(path: object) -> str:
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
         possible = isinstance(name, str) and b"\0" not in os.fsencode(name or "\0")
-    except Exception:  # code of others, and characters that no name can hold
+    except Exception:  # foreign code, or invalid characters
         name, possible = path, False
     if not possible:
         what = ascii(name) if isinstance(name, str) else type(name).__name__
@@ -281,7 +280,7 @@ def checked_path(path: object) -> str:
 def shown_path(path: str) -> str:
     r"""Write a path for a message, in quotes if it would break the line.
 
-    Of a very long one the end, which has the file's name.
+    A very long path is cut at the beginning.
 
     Examples
     --------
@@ -289,11 +288,11 @@ def shown_path(path: str) -> str:
     fit.model 'a\nb'
     """
     plain = path if path.isprintable() and path.strip() else ascii(path)
-    return plain if len(plain) <= LONGEST else f"...{plain[3 - LONGEST :]}"
+    return plain if len(plain) <= MAX_PATH else f"...{plain[3 - MAX_PATH :]}"
 
 
 def is_same(path: str, other: str) -> bool:
-    """Whether two paths lead to the same file, through links or before it is made too.
+    """Return whether two paths lead to the same file, even before it exists.
 
     Examples
     --------

@@ -430,7 +430,7 @@ def header_lines(
     if isinstance(problem, KernelProblem):
         model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
     first = [model + addition, outcome(result)]
-    if (room := tables.WIDTH - len(first[0])) > len(first[1]) + 1:
+    if (room := tables.TEXT_WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
     # A reader has to see a seed that is in no argument.
     drawn = result.solver.seed is None and result.seed is not None
@@ -470,7 +470,7 @@ def title_of(problem: Problem) -> str:
     return LOSSES[problem.loss].title if problem.lam else "Logistic regression"
 
 
-def outcome(result: "Results", width: int = tables.WIDTH) -> str:
+def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
     """The outcome and the counts of its levels; long names are cut in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
     numbers = [counted(n, "row") for n in result.problem.label_counts]

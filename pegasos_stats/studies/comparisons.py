@@ -572,7 +572,9 @@ class ModelComparison(tables.Exported):
         """Plain text."""
         frame, lines, ruled = self._sheet()
         table = [line.rstrip() for line in tables.params_text(frame, ruled)]
-        return "\n".join([*table, *("\n".join(wrap(n, tables.WIDTH)) for n in lines)])
+        return "\n".join(
+            [*table, *("\n".join(wrap(n, tables.TEXT_WIDTH)) for n in lines)]
+        )
 
     def _sheet(self) -> tuple[pd.DataFrame, list[str], list[int]]:
         above, terms, _ = map(len, self._sections)
