@@ -35,10 +35,22 @@ if TYPE_CHECKING:
 
 Strategy = Literal["uniform", "quantile"]
 
-COLUMNS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
+BIN_COLUMNS = [
+    "low",
+    "high",
+    "n",
+    "mean_predicted",
+    "observed",
+    "conf_low",
+    "conf_high",
+]
 MOST_BINS = 10_000
 RARE = 0.1  # share of an outcome below which bins are quantiles
-FEWEST, CURVE, SPAN = 20, 100, 2 / 3  # rows, points and share of rows of a smooth curve
+MIN_ROWS, CURVE, SPAN = (
+    20,
+    100,
+    2 / 3,
+)  # rows, points and share of rows of a smooth curve
 BLOCKS = 5000  # of rows, from which it is made
 PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
@@ -112,8 +124,8 @@ class Reliability(tables.Facts):
     def calibration_error(self) -> float:
         """Expected calibration error: row mean of ``|observed - mean_predicted|``."""
         n = self.table["n"]
-        apart = (self.table["observed"] - self.table["mean_predicted"]).abs()
-        return rates.ratio((apart * n).sum(), n.sum())
+        distances = (self.table["observed"] - self.table["mean_predicted"]).abs()
+        return rates.ratio((distances * n).sum(), n.sum())
 
     def tidy(self) -> pd.DataFrame:
         """One row for each statistic.
@@ -286,7 +298,7 @@ def smoothed(p: Vector, happened: Codes) -> tuple[pd.DataFrame | None, float]:
     >>> curve["observed"].iloc[[0, 50, 99]].round(1).tolist(), round(ici, 2)
     ([0.0, 0.5, 1.0], 0.15)
     """
-    if p.size < FEWEST:
+    if p.size < MIN_ROWS:
         return None, NAN
     at = np.unique(p)
     if at.size > PLACES:
@@ -333,7 +345,7 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
     p = np.add.reduceat(p[order], first) / count
     share = np.add.reduceat(happened[order].astype(np.float64), first) / count
     near = max(int(SPAN * p.size + 1e-10), 2)
-    found = np.empty(at.size)
+    fitted = np.empty(at.size)
     for j, x in enumerate(at):
         away = np.abs(p - x)
         width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
@@ -344,8 +356,8 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
         spread = w @ np.square(p - mean)
         flat = spread <= 1e-12 * total
         slope = 0.0 if flat else w @ ((p - mean) * share) / spread
-        found[j] = level + slope * (x - mean)
-    return found
+        fitted[j] = level + slope * (x - mean)
+    return fitted
 
 
 def distance_by_chance(p: Vector) -> float:
@@ -412,14 +424,14 @@ def _binned(
 ) -> tuple[pd.DataFrame, float]:
     """Return one line for each bin, and the calibration error by chance."""
     place = np.searchsorted(ends[1:-1], p)
-    lines, apart = [], 0.0
+    lines, chance = [], 0.0
     for j, pair in enumerate(pairwise(ends)):
         here, count = p[place == j], int(came[place == j].sum())
         n, mean = here.size, float(here.mean()) if here.size else NAN
         interval = intervals.proportion_interval(count, n, "wilson", level)
         lines.append((*pair, n, mean, rates.ratio(count, n), *interval))
-        apart += distance_by_chance(here)
-    return pd.DataFrame(lines, columns=COLUMNS), apart / p.size
+        chance += distance_by_chance(here)
+    return pd.DataFrame(lines, columns=BIN_COLUMNS), chance / p.size
 
 
 STEPS = 100
@@ -625,10 +637,10 @@ def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> 
     scores : float64 array, shape (n, repeats)
         NaN where a row is in no held-out fold.
     """
-    known = ~np.isnan(scores)
-    shares = weights[:, None] / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    scored = ~np.isnan(scores)
+    shares = weights[:, None] / np.maximum(scored.sum(axis=1, keepdims=True), 1)
     labels, shares = (np.broadcast_to(v, scores.shape) for v in (y[:, None], shares))
-    return fitting(labels[known], scores[known], shares[known])
+    return fitting(labels[scored], scores[scored], shares[scored])
 
 
 def cross_fitted_logits(
@@ -647,14 +659,14 @@ def cross_fitted_logits(
     -------
     float64 array, shape (n, repeats)
     """
-    found = np.full(scores.shape, np.nan)
+    logits = np.full(scores.shape, np.nan)
     for split in folds.splits:
         column = scores[:, split.repeat - 1]
         others = ~np.isnan(column)
         others[split.test] = False
         sigmoid = fitting(y[others], column[others], weights[others])
-        found[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
-    return found
+        logits[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
+    return logits
 
 
 NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
@@ -751,7 +763,7 @@ def calibrate(
     why = _without_scores(result, sigmoid)
     way: Fitting = base_rate if why else fit_sigmoid
     if why:
-        errors.warn_caller(f"{why}: {SHARES}.", errors.UndefinedMetricWarning)
+        errors.warn_caller(f"{why}: {SHARE_COLUMNS}.", errors.UndefinedMetricWarning)
         sigmoid = sigmoid_of(y, scores, weights, way)
     logits = validation.scores_by_repeat.copy()
     logits[:] = cross_fitted_logits(validation.folds, y, scores, weights, way)
@@ -761,16 +773,16 @@ def calibrate(
 def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     """Why scores say nothing of the labels; empty if they do."""
     without = zero_model(result.problem)[1]
-    alone = result.problem.offset is None  # predictors say all that there is to say
+    no_offset = result.problem.offset is None  # predictors say all that there is to say
     near = result.relative_gap <= NEAR
-    if alone and near and abs(without - result.objective) <= result.gap:
+    if no_offset and near and abs(without - result.objective) <= result.gap:
         return "The fit is no better than one without predictors, within its gap"
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second level are not the larger ones"
     return ""
 
 
-SHARES = "every probability is the share of its level"
+SHARE_COLUMNS = "every probability is the share of its level"
 
 
 @suggest_names("calibrated")
@@ -979,10 +991,10 @@ progress
         if new:
             counts = column_of_counts(freq_weights, self.result.counted, data)
             table = self.confusion(data, actual, freq_weights=counts, offset=offset)
-            folds = thresholds.INNER if folds is None else folds
+            folds = thresholds.INNER_FOLDS if folds is None else folds
             repeats = 1 if repeats is None else repeats
             return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
-        if any(each is not None for each in (folds, repeats, groups)):
+        if any(option is not None for option in (folds, repeats, groups)):
             raise OptionError("folds=, repeats= and groups= are of new rows.")
         checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
         validation, problem = self.validation, self.validation.model.problem
@@ -990,17 +1002,17 @@ progress
         fitter = fold_fits.FoldFitter(
             validation.model, validation.solver, rng, workers, progress
         )
-        drawn, inside, outside = validation.folds, [], []
-        _, scored = thresholds.inside_rows(fitter, drawn, self.result.problem.lam)
+        outer, inside, outside = validation.folds, [], []
+        _, scored = thresholds.inside_rows(fitter, outer, self.result.problem.lam)
         fitting = base_rate if self.without_scores else fit_sigmoid
-        for split, rows in zip(drawn.splits, scored, strict=True):
-            labels, known = np.where(rows.second, 1.0, -1.0), ~np.isnan(rows.values)
-            own = labels[known], rows.values[known], rows.weights[known]
+        for split, rows in zip(outer.splits, scored, strict=True):
+            labels, finite = np.where(rows.second, 1.0, -1.0), ~np.isnan(rows.values)
+            own = labels[finite], rows.values[finite], rows.weights[finite]
             chances = expit(fitting(*own).logits(rows.values))
             inside.append(rows._replace(values=chances))
             logits = self.logits[split.repeat].to_numpy()[split.test]
             outside.append(thresholds.rows_of(problem, split.test, expit(logits)))
-        return rule.thresholds(drawn, rng.seed, inside, outside)
+        return rule.thresholds(outer, rng.seed, inside, outside)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -1016,15 +1028,15 @@ progress
     def _losses(self) -> pd.DataFrame:
         problem, lines = self.result.problem, []
         scores = np.asarray(self.result.decision_function(), dtype=np.float64)
-        seen = self.sigmoid.logits(scores)
+        training = self.sigmoid.logits(scores)
         for name in ("brier_score", "log_loss"):
-            found = []
-            for column in (*self.logits.to_numpy(dtype=np.float64).T, seen):
-                known = ~np.isnan(column)
-                y, weights = problem.y[known], problem.outcome_weights[known]
+            means = []
+            for column in (*self.logits.to_numpy(dtype=np.float64).T, training):
+                finite = ~np.isnan(column)
+                y, weights = problem.y[finite], problem.outcome_weights[finite]
                 measure = fold_fits.MEASURES[name]
-                found.append(float(measure(y, column[known][None], weights, "na")[0]))
-            lines.append((name, float(np.mean(found[:-1])), found[-1]))
+                means.append(float(measure(y, column[finite][None], weights, "na")[0]))
+            lines.append((name, float(np.mean(means[:-1])), means[-1]))
         return pd.DataFrame(lines, columns=["term", "estimate", "in_sample"])
 
     def tidy(self) -> pd.DataFrame:
@@ -1080,7 +1092,11 @@ progress
         table = self._losses.set_index("term").map(tables.significant)
         table.columns = ["cross-fitted", "in sample"]
         notes = [
-            *([f"{self.without_scores}: {SHARES}."] if self.without_scores else []),
+            *(
+                [f"{self.without_scores}: {SHARE_COLUMNS}."]
+                if self.without_scores
+                else []
+            ),
             "Cross-fitted: each row was neither in the fit nor in the sigmoid. In "
             "sample: the rows of the fit, which is too optimistic.",
         ]

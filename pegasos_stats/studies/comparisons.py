@@ -109,20 +109,20 @@ def compare_errors(
     ...     "one pixel": ps.svm("digit ~ p34", train, lam=0.01),
     ...     "all pixels": ps.svm("digit ~ .", train, lam=0.01),
     ... }
-    >>> found = ps.compare_errors(models, folds=5, seed=443)
-    >>> found.tidy()[["term", "estimate", "conf_low", "conf_high"]].round(3)
+    >>> studies = ps.compare_errors(models, folds=5, seed=443)
+    >>> studies.tidy()[["term", "estimate", "conf_low", "conf_high"]].round(3)
                          term  estimate  conf_low  conf_high
     0  one pixel - all pixels ...
     """
-    given = named("models", models, Model | CrossValidation, MODELS, least=2)
-    first = next((v for v in given.values() if isinstance(v, CrossValidation)), None)
-    found: dict[str, CrossValidation] = {}
-    for name, each in given.items():
+    entries = named("models", models, Model | CrossValidation, MODELS, least=2)
+    first = next((v for v in entries.values() if isinstance(v, CrossValidation)), None)
+    studies: dict[str, CrossValidation] = {}
+    for name, study in entries.items():
         if first is not None:
             folds, repeats, groups, seed = first.folds, 1, None, first.seed
-        if isinstance(each, Model):
-            each = cross_validation.cross_validate(
-                each,
+        if isinstance(study, Model):
+            study = cross_validation.cross_validate(
+                study,
                 solver,
                 folds=folds,
                 repeats=repeats,
@@ -132,23 +132,23 @@ def compare_errors(
                 workers=workers,
                 progress=progress,
             )
-        first = first or each
-        found[name] = each
-        _check_same(name, each, first)
+        first = first or study
+        studies[name] = study
+        _check_same(name, study, first)
         column = getattr(metric, "__name__", metric)
-        if column not in (known := [metric.name for metric in each.metrics]):
-            why = f"is no metric of {shown(name)}, which has {listing(known)}."
+        if column not in (names := [metric.name for metric in study.metrics]):
+            why = f"is no metric of {shown(name)}, which has {listing(names)}."
             raise OptionError(why, "metric", metric)
-    return ErrorComparison(found, str(column))
+    return ErrorComparison(studies, str(column))
 
 
-def _check_same(name: str, found: CrossValidation, first: CrossValidation) -> None:
+def _check_same(name: str, study: CrossValidation, first: CrossValidation) -> None:
     """Raise `DataError` unless both are of the same rows, outcomes and folds."""
-    a, b = first.model._sample, found.model._sample
+    a, b = first.model._sample, study.model._sample
     same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
     if not same or a.coding.levels != b.coding.levels:
         raise DataError(f"{shown(name)} is not of the rows of the first model.")
-    if not np.array_equal(first.folds.assignment, found.folds.assignment):
+    if not np.array_equal(first.folds.assignment, study.folds.assignment):
         raise DataError(f"{shown(name)} has folds of its own, and no pairs.")
 
 
@@ -171,8 +171,8 @@ def paired_mean(
     >>> round(mean, 3), round(error, 4), df
     (0.2, 0.1732, 1.0)
     """
-    kept = ~np.isnan(differences)
-    d, w, count = differences[kept], weights[kept], int(kept.sum())
+    finite = ~np.isnan(differences)
+    d, w, count = differences[finite], weights[finite], int(finite.sum())
     if not count:
         return np.nan, np.nan, np.nan
     mean = float(w @ d / w.sum())
@@ -209,8 +209,8 @@ class ErrorComparison(tables.Summarised):
     @property
     def means(self) -> dict[str, float]:
         """Mean of the metric for each model."""
-        each = self.cross_validations.items()
-        return {name: float(found.mean[self.metric]) for name, found in each}
+        studies = self.cross_validations.items()
+        return {name: float(study.mean[self.metric]) for name, study in studies}
 
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """Differences for each pair of models: the first minus the second.
@@ -233,9 +233,9 @@ class ErrorComparison(tables.Summarised):
         level, lines = checks.check_fraction("conf_level", conf_level), []
         for (a, one), (b, two) in combinations(self.cross_validations.items(), 2):
             folds = one.by_fold
-            apart = (folds[self.metric] - two.by_fold[self.metric]).to_numpy(np.float64)
+            delta = (folds[self.metric] - two.by_fold[self.metric]).to_numpy(np.float64)
             share = float((folds["n_test"] / folds["n_train"]).mean())
-            mean, error, df = paired_mean(apart, folds["weight"].to_numpy(), share)
+            mean, error, df = paired_mean(delta, folds["weight"].to_numpy(), share)
             line = estimates(np.array([mean]), np.array([error]), df, level)
             lines.append(line.assign(term=f"{a} - {b}", df=df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
@@ -359,8 +359,8 @@ def compare_models(
     ...     ps.logit(formula, train, lam=0.01).fit(ps.Optimum(seed=1))
     ...     for formula in ("digit ~ p34", "digit ~ p34 + p43")
     ... )
-    >>> found = ps.compare_models({"one": small, "two": large}, stars=True)
-    >>> found.tidy()[["term", "model"]].values.tolist()[2:]
+    >>> comparison = ps.compare_models({"one": small, "two": large}, stars=True)
+    >>> comparison.tidy()[["term", "model"]].values.tolist()[2:]
     [['p34', 'one'], ['p34', 'two'], ['p43', 'two']]
     """
     if isinstance(results, list | tuple):
@@ -372,10 +372,10 @@ def compare_models(
     validated, estimates = {}, {}
     if cross_validations is not None:
         cure = f"give those of ps.cross_validate() for fits of {listing(fits)}."
-        given = named("cross_validations", cross_validations, CrossValidation, cure)
-        if not set(given) <= set(fits):
-            raise OptionError(f"is not allowed; {cure}", "cross_validations", given)
-        validated = {name: found.tidy() for name, found in given.items()}
+        studies = named("cross_validations", cross_validations, CrossValidation, cure)
+        if not set(studies) <= set(fits):
+            raise OptionError(f"is not allowed; {cure}", "cross_validations", studies)
+        validated = {name: comparison.tidy() for name, comparison in studies.items()}
     for name, fit in fits.items():
         if isinstance(fit, LinearResults):
             scaled = original and fit.scaling is not None and fit.cov_type is not None
@@ -401,15 +401,15 @@ def _joined(parts: Mapping[str, pd.DataFrame], columns: list[str]) -> pd.DataFra
 
 def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
     """Rows of these terms; all, the intercept first, for None."""
-    known = list(dict.fromkeys([INTERCEPT, *table["term"]]))
+    names = list(dict.fromkeys([INTERCEPT, *table["term"]]))
     chosen = [terms] if isinstance(terms, str) else terms
     if terms is not None:
         if not isinstance(chosen, list | tuple) or not all(
-            is_name(name) and name in known for name in chosen
+            is_name(name) and name in names for name in chosen
         ):
-            raise OptionError(f"is no list of {listing(known)}.", "terms", terms)
-        known = list(chosen)
-    at = table["term"].map({term: j for j, term in enumerate(known)})
+            raise OptionError(f"is no list of {listing(names)}.", "terms", terms)
+        names = list(chosen)
+    at = table["term"].map({term: j for j, term in enumerate(names)})
     order = at[at.notna()].sort_values(kind="stable").index
     return table.loc[order].reset_index(drop=True)
 
@@ -418,11 +418,11 @@ def _bounds(stars: object) -> tuple[float, ...]:
     """Bounds of p-values, the smallest first."""
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
-    given = stars if isinstance(stars, list | tuple) else ()
-    found = [checks.number_of(each) for each in given]
-    if not found or not all(0.0 < each < 1.0 for each in found):
+    items = stars if isinstance(stars, list | tuple) else ()
+    bounds = [checks.number_of(bound) for bound in items]
+    if not bounds or not all(0.0 < bound < 1.0 for bound in bounds):
         raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(bounds)))
 
 
 IN_BRACKETS: dict[str, str] = {
@@ -584,15 +584,15 @@ class ModelComparison(tables.Exported):
     @property
     def notes(self) -> list[str]:
         """Notes: what the numbers are, and which of them are not comparable."""
-        found = []
+        lines = []
         if self.brackets != "none" and len(self.estimates):
-            found.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
+            lines.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
         if self.stars:
             bounds = zip(range(len(self.stars), 0, -1), self.stars, strict=True)
-            found.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
+            lines.append(", ".join(f"{'*' * n} p < {p:g}" for n, p in bounds) + ".")
         problems = [fit.problem for fit in self.fits.values()]
-        if len({(each.loss, each.lam, each.y.tobytes()) for each in problems}) > 1:
-            found.append(
+        if len({(x.loss, x.lam, x.y.tobytes()) for x in problems}) > 1:
+            lines.append(
                 "Objectives, log-likelihoods, AIC and BIC compare between fits of the "
                 "same rows, loss and lambda alone; coefficients of the hinge and the "
                 "log loss are on scales of their own."
@@ -600,12 +600,12 @@ class ModelComparison(tables.Exported):
         for name, fit in self.fits.items():
             if warned := sum(note.severity == "warning" for note in fit.notes):
                 count = counted(warned, "warning")
-                found.append(f"{name}: {count}, see its summary().")
+                lines.append(f"{name}: {count}, see its summary().")
         scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
         if scaled and not self.original:
             names = ", ".join(scaled)
-            found.append(f"Coefficients of standardized predictors: {names}.")
-        return found
+            lines.append(f"Coefficients of standardized predictors: {names}.")
+        return lines
 
     @cached_property
     def _sections(self) -> list[pd.DataFrame]:
@@ -625,7 +625,7 @@ class ModelComparison(tables.Exported):
         for metric, lines in self.validated.groupby("term", sort=False):
             cells = lines.set_index("model").apply(_with_error, axis=1)
             below[f"Out of fold: {metric}"] = [cells.get(n, "") for n in self.fits]
-        first, last = (pd.DataFrame(each, list(self.fits)).T for each in (above, below))
+        first, last = (pd.DataFrame(part, list(self.fits)).T for part in (above, below))
         return [first, self._terms(), last]
 
     def _terms(self) -> pd.DataFrame:
@@ -663,9 +663,9 @@ def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
     """An estimate with its stars, and what stands below it."""
     mark = "*" * sum(line.p_value < bound for bound in stars)
     if brackets == "conf_int":
-        known = not np.isnan(line.conf_low)
+        has_limits = not np.isnan(line.conf_low)
         limits = f"[{tables.aligned(line.conf_low)}, {tables.aligned(line.conf_high)}]"
-        return f"{tables.aligned(line.estimate)}{mark}", limits if known else ""
+        return f"{tables.aligned(line.estimate)}{mark}", limits if has_limits else ""
     value = getattr(line, brackets, np.nan)
     text = f"{value:.3f}" if brackets == "p_value" else tables.aligned(value)
     below = "" if np.isnan(value) else f"({text})"
@@ -678,7 +678,7 @@ def _with_error(line: DataColumn) -> str:
     return mean if np.isnan(error) else f"{mean} ({tables.significant(error, 2)})"
 
 
-ENDS = ["conf_low", "conf_high"]
+INTERVAL_ENDS = ["conf_low", "conf_high"]
 
 
 def _number(column: str, row: int, about: str) -> property:
@@ -734,7 +734,7 @@ class RocComparison(tables.Facts):
     @property
     def interval(self) -> intervals.Interval:
         """Confidence interval of the difference."""
-        low, high = self.table[ENDS].iloc[2]
+        low, high = self.table[INTERVAL_ENDS].iloc[2]
         return intervals.Interval(float(low), float(high))
 
     def tidy(self) -> pd.DataFrame:
@@ -772,7 +772,9 @@ class RocComparison(tables.Facts):
         a, b = self.names
         shown = [
             f"{estimate:.4f}, {self.level:.0%} interval [{low:.4f}, {high:.4f}]"
-            for estimate, low, high in self.table[["estimate", *ENDS]].to_numpy()
+            for estimate, low, high in self.table[
+                ["estimate", *INTERVAL_ENDS]
+            ].to_numpy()
         ]
         test = f"z {self.statistic:.4g}, p {format_pval([self.pvalue], 4)[0]}"
         return {
@@ -863,21 +865,25 @@ def compare_roc(
         sides = [inputs.events_of(actual, s, positive, "scores") for s in both]
     used = sides[0].is_complete & sides[1].is_complete
     codes = inputs.check_both_levels(sides[0], used)
-    scores = [each.values[used] for each in sides]
-    first, second = (intervals.placement_values(codes, each) for each in scores)
-    apart = (first[0] - second[0], first[1] - second[1])
-    variances = [intervals.delong_variance(each) for each in (first, second, apart)]
-    areas = [float(each[1].mean()) for each in (first, second)]
+    scores = [sample.values[used] for sample in sides]
+    first, second = (intervals.placement_values(codes, sample) for sample in scores)
+    paired = (first[0] - second[0], first[1] - second[1])
+    variances = [
+        intervals.delong_variance(sample) for sample in (first, second, paired)
+    ]
+    areas = [float(sample[1].mean()) for sample in (first, second)]
     values = np.array([*areas, areas[0] - areas[1]])
     table = estimates(values, np.sqrt(variances), level=level)
     table.insert(0, "term", [*names, f"{names[0]} - {names[1]}"])
     table.loc[:1, ["statistic", "p_value"]] = np.nan
-    for row, each in enumerate(scores):
-        table.loc[row, ENDS] = list(intervals.auc_interval(codes, each, level))
-    if not (apart[0].any() or apart[1].any()):
+    for row, sample in enumerate(scores):
+        table.loc[row, INTERVAL_ENDS] = list(
+            intervals.auc_interval(codes, sample, level)
+        )
+    if not (paired[0].any() or paired[1].any()):
         table.loc[2, ["statistic", "p_value"]] = 0.0, 1.0
     elif not variances[2] > 0.0:
-        table.loc[2, ENDS] = np.nan
+        table.loc[2, INTERVAL_ENDS] = np.nan
         warn_undefined(["pvalue"], "the difference of the areas has no variance")
     return RocComparison(
         names=names,
@@ -915,7 +921,7 @@ def _of_fits(
     return sides
 
 
-POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value", *ENDS]
+POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value", *INTERVAL_ENDS]
 POOLED += ["riv", "lambda", "fmi"]
 BY_RUBIN = (
     "Standard errors have the variance between imputations (Rubin's rules); df by "
@@ -993,7 +999,7 @@ class PooledResults(tables.Summarised):
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Intervals of level ``1 - alpha``, lower limits in column 0, upper in 1."""
         table = self.tidy(1.0 - checks.check_fraction("alpha", alpha)).set_index("term")
-        return table[ENDS].set_axis([0, 1], axis=1)
+        return table[INTERVAL_ENDS].set_axis([0, 1], axis=1)
 
     def tidy(
         self, conf_level: float = 0.95, exponentiate: bool = False
@@ -1031,14 +1037,14 @@ class PooledResults(tables.Summarised):
             riv, share = between / within, between / total
             observed = (complete + 1) / (complete + 3) * complete * (1 - share)
             df = 1.0 / (np.square(share) / (self.m - 1) + 1.0 / observed)
-        found = estimates(self.estimates.mean(axis=0), np.sqrt(total), df, level)
+        table = estimates(self.estimates.mean(axis=0), np.sqrt(total), df, level)
         if exponentiate:
-            numbers = ["estimate", *ENDS]
-            found[numbers] = np.exp(found[numbers])
-        found.insert(0, "term", self.fits[0].params.index)
+            numbers = ["estimate", *INTERVAL_ENDS]
+            table[numbers] = np.exp(table[numbers])
+        table.insert(0, "term", self.fits[0].params.index)
         fmi = (riv + 2.0 / (df + 3.0)) / (1.0 + riv)
         of_missing = {"df": df, "riv": riv, "lambda": share, "fmi": fmi}
-        return found.assign(**of_missing)[POOLED]
+        return table.assign(**of_missing)[POOLED]
 
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Header, table and a note; ``print()`` shows text, a notebook HTML.
@@ -1159,7 +1165,7 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
         V, missing = errors.covariance.matrix.copy(), np.isnan(errors.std_error)
         V[missing] = V[:, missing] = np.nan
         parts.append((errors.estimate, V))
-    estimates, covariances = (np.array(each) for each in zip(*parts, strict=True))
+    estimates, covariances = (np.array(part) for part in zip(*parts, strict=True))
     rest = float(min(fit.df_resid for fit in fits))
     finite = [df for df in degrees if np.isfinite(df)]
     complete = max(1.0, min(finite, default=rest))

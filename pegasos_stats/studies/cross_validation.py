@@ -42,7 +42,7 @@ Rule = Literal["min", "1se"]
 RULES: tuple[Rule, ...] = ("min", "1se")
 EPOCHS = 1000  # of Optimum along a path, where no solver is given
 COUNT = 30
-MOST = 10_000
+MAX_LAMBDAS = 10_000
 RATIO = 1e-5
 
 
@@ -90,7 +90,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     array([3.  , 0.3 , 0.03])
     """
     problem = fold_fits.checked_model(model).problem
-    count = checks.check_count("count", count, MOST)
+    count = checks.check_count("count", count, MAX_LAMBDAS)
     ratio = checks.check_fraction("ratio", ratio)
     scores = _first_order(problem, null_dual(problem))
     half_range = float(np.ptp(scores)) / 2.0
@@ -137,10 +137,10 @@ def distinct_positive(name: str, values: Any) -> list[float]:
     )
     with convert_errors(refused):
         items = list(values) if np.ndim(values) == 1 else []
-    found = sorted({checks.check_positive(name, item) for item in items})
-    if not items or len(found) < len(items):
+    numbers = sorted({checks.check_positive(name, item) for item in items})
+    if not items or len(numbers) < len(items):
         raise refused
-    return found
+    return numbers
 
 
 def checked_lambdas(lambdas: object, model: Model) -> Vector:
@@ -261,30 +261,33 @@ def lambda_path(
     at = fold_fits.at_lambda(model, model.problem.lam or 1.0 / model.problem.n)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
-    names = tuple(known.name for known in chosen)
+    names = tuple(measure.name for measure in chosen)
     if metric is None:
         usual = LOSSES[model.problem.loss].decides
         metric = usual if usual in names else names[0]
     checks.check_choice("metric", metric, names)
     use = fold_fits.with_seed(fitter.solver, fitter.rng.seed)
-    tasks, drawn = [fold_fits.Task(None, use)], None  # all rows, then those of folds
+    tasks, partition = (
+        [fold_fits.Task(None, use)],
+        None,
+    )  # all rows, then those of folds
     if folds is not None:
-        drawn = fitter.folds(folds, repeats, groups)
-        tasks += fitter.tasks(drawn.splits)
+        partition = fitter.folds(folds, repeats, groups)
+        tasks += fitter.tasks(partition.splits)
     elif checks.check_count("repeats", repeats) > 1:
         raise OptionError("repeats= goes with a number of folds; give folds=10.")
     whole, *parts = fits = fitter.fits(tasks, grid)
     fitter.warn_of_gaps(fits)
     by_fold = None
-    if drawn is not None:
-        by_fold = fitter.lines(drawn, parts, chosen)
-        by_fold.insert(2, "lam", np.tile(grid, len(drawn)))
+    if partition is not None:
+        by_fold = fitter.lines(partition, parts, chosen)
+        by_fold.insert(2, "lam", np.tile(grid, len(partition)))
     lines, coefficients = _whole_fits(model, grid, whole, use.ties)
     return LambdaPath(
         model=model,
         solver=use,
         lambdas=grid,
-        folds=drawn,
+        folds=partition,
         seed=fitter.rng.seed,
         metrics=chosen,
         metric=metric,
@@ -310,7 +313,7 @@ def _whole_fits(
         rows = [support_of(model.problem, fit.solution)[0] for fit in fits]
         return pd.DataFrame(columns | {"n_support": list(map(len, rows))}), None
     beta = np.array([fit.solution.beta for fit in fits])
-    columns["norm"] = [float(np.linalg.norm(each)) for each in beta]
+    columns["norm"] = [float(np.linalg.norm(vector)) for vector in beta]
     frame = pd.DataFrame(beta, pd.Index(grid, name="lam"), list(model.names))
     if model.problem.intercept:
         frame.insert(0, "Intercept", [fit.solution.alpha for fit in fits])
@@ -426,7 +429,7 @@ class LambdaPath(Summarised):
     def _losses(self) -> tuple[Vector, Vector]:
         """The deciding metric as a loss, smaller being better, and its error."""
         mean, error = self._curve(self.metric)
-        metric = next(known for known in self.metrics if known.name == self.metric)
+        metric = next(item for item in self.metrics if item.name == self.metric)
         return -mean if metric.larger_is_better else mean, error
 
     def _chosen(self, rule: Rule) -> float:
@@ -445,7 +448,7 @@ class LambdaPath(Summarised):
         OptionError
             If it is not among the metrics.
         """
-        names = tuple(known.name for known in self.metrics)
+        names = tuple(item.name for item in self.metrics)
         checks.check_choice("metric", metric, names)
         return replace(self, metric=metric)
 
@@ -475,8 +478,8 @@ class LambdaPath(Summarised):
         ConvergenceWarning
             If the solver does not reach its tolerance.
         """
-        found: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
-        return found
+        result: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
+        return result
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric against lambda, with standard errors and both choices.
@@ -702,19 +705,19 @@ def cross_validate(
     default = Optimum(fold_fits.FOLD_TOL, epochs=epochs)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
-    drawn = fitter.folds(folds, repeats, groups)
+    partition = fitter.folds(folds, repeats, groups)
     lams: list[float] = []
     if choosing is None:
         lam = np.array([model.problem.lam])
-        fits = fitter.fits(fitter.tasks(drawn.splits), lam)
+        fits = fitter.fits(fitter.tasks(partition.splits), lam)
     else:
-        fits, lams = nested_fits(fitter, drawn, choosing)
+        fits, lams = nested_fits(fitter, partition, choosing)
     fitter.warn_of_gaps(fits)
-    scores = np.full((model.problem.n, drawn.repeats), np.nan)
-    for split, (fit,) in zip(drawn.splits, fits, strict=True):
+    scores = np.full((model.problem.n, partition.repeats), np.nan)
+    for split, (fit,) in zip(partition.splits, fits, strict=True):
         scores[split.test, split.repeat - 1] = fit.scores
-    columns = pd.RangeIndex(1, drawn.repeats + 1, name="repeat")
-    by_fold = fitter.lines(drawn, fits, chosen)
+    columns = pd.RangeIndex(1, partition.repeats + 1, name="repeat")
+    by_fold = fitter.lines(partition, fits, chosen)
     if not model.problem.lam and not lams:
         lams = [fit.lam for (fit,) in fits]
     if lams:
@@ -723,7 +726,7 @@ def cross_validate(
     return CrossValidation(
         model=model,
         solver=fitter.solver,
-        folds=drawn,
+        folds=partition,
         seed=fitter.rng.seed,
         metrics=chosen,
         by_fold=by_fold,
@@ -787,10 +790,10 @@ class CrossValidation(Summarised):
         for metric in self.metrics:
             (mean,), (error,) = fold_fits.curve(self.by_fold, metric.name)
             lines.append((metric.name, float(mean), float(error)))
-        found = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
+        table = pd.DataFrame(lines, columns=["term", "estimate", "std_error"])
         if self.choosing is not None:
-            found["std_error"] *= fold_fits.correction_factor(self.by_fold)
-        return found
+            table["std_error"] *= fold_fits.correction_factor(self.by_fold)
+        return table
 
     @property
     def mean(self) -> "pd.Series[float]":
@@ -858,7 +861,7 @@ class CrossValidation(Summarised):
         ties = self.solver.ties if ties is None else ties
         odds, counts = scores - problem.prior_shift, problem.counting
         logistic = problem.loss == "log"
-        found = confusion(
+        table = confusion(
             self.actual[tested],
             predicted(scores, problem, model.coding, ties, threshold),
             levels=model.coding.levels,
@@ -866,7 +869,7 @@ class CrossValidation(Summarised):
             probabilities=model.coding.probabilities(odds) if logistic else None,
             freq_weights=None if counts is None else counts[tested],
         )
-        return replace(found, source="out of fold")
+        return replace(table, source="out of fold")
 
     def pairs(self) -> PairShares:
         """How often held-out scores of one fold order a pair of its rows right.
@@ -877,10 +880,10 @@ class CrossValidation(Summarised):
         problem, shares, weights = self.model.problem, [], []
         for split in self.folds.splits:
             scores = self.scores_by_repeat.to_numpy()[split.test, split.repeat - 1]
-            each, known = problem.row_weights[split.test], ~np.isnan(scores)
+            w, finite = problem.row_weights[split.test], ~np.isnan(scores)
             codes = (problem.y[split.test] > 0.0).astype(np.intp)
-            shares.append(shares_of_pairs(codes[known], scores[known], each[known]))
-            weights.append([float(each.sum())] * 2)
+            shares.append(shares_of_pairs(codes[finite], scores[finite], w[finite]))
+            weights.append([float(w.sum())] * 2)
         repeats = self.by_fold["repeat"].to_numpy()
         means, _ = fold_fits.means_and_errors(
             np.array(shares), np.array(weights), repeats
@@ -936,11 +939,11 @@ class CrossValidation(Summarised):
 
     def summary(self) -> Summary:
         """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
-        found = self.tidy().set_index("term")
-        folds = self.by_fold[list(found.index)]
+        estimates = self.tidy().set_index("term")
+        folds = self.by_fold[list(estimates.index)]
         columns = {
-            "mean": found["estimate"],
-            "std err": found["std_error"],
+            "mean": estimates["estimate"],
+            "std err": estimates["std_error"],
             "lowest fold": folds.min(),
             "highest fold": folds.max(),
         }
@@ -1020,8 +1023,8 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
         return Choosing(lambdas, *size, metric, rule)
     loss = model.problem.loss
     (metric,) = fold_fits.checked_metrics(LOSSES[loss].decides, loss)
-    given = None if lambda_path is True else lambda_path
-    return Choosing(checked_lambdas(given, model), INNER, 1, metric, rule)
+    grid = None if lambda_path is True else lambda_path
+    return Choosing(checked_lambdas(grid, model), INNER, 1, metric, rule)
 
 
 def nested_fits(
@@ -1038,15 +1041,15 @@ def nested_fits(
     """
     metric, lambdas = choosing.metric, choosing.lambdas
     outer, inner = fitter.nested(folds, choosing.folds, choosing.repeats, lambdas)
-    found, chosen = [], []
+    fits, chosen = [], []
     for whole, (part, own) in zip(outer, inner, strict=True):
         lines = fitter.lines(part, own, [metric])
         mean, error = fold_fits.curve(lines, metric.name, len(lambdas))
         loss = -mean if metric.larger_is_better else mean
         at = place(loss, error, choosing.rule)
-        found.append([whole[at]])
+        fits.append([whole[at]])
         chosen.append(float(lambdas[at]))
-    return found, chosen
+    return fits, chosen
 
 
 TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
@@ -1206,9 +1209,9 @@ class KernelTuning:
         The cross-validated error at the chosen values is optimistic, as the best of
         many: use new rows, or nested cross-validation, for a better estimate.
         """
-        found = self.best.refit("min")
-        assert isinstance(found, KernelResults)
-        return found
+        result = self.best.refit("min")
+        assert isinstance(result, KernelResults)
+        return result
 
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the mean metric as a map of lambda and gamma, the best pair marked.

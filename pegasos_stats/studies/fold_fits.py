@@ -233,12 +233,12 @@ class FoldFitter:
             for task, fits in zip(tasks, shared, strict=True)
             if (missing := [fit is None for fit in fits]).count(True)
         ]
-        alone: Iterable[list[FoldFit]] = map_in_order(
-            lambda each: fit_alone(self.model, *each), rest, count
+        single: Iterable[list[FoldFit]] = map_in_order(
+            lambda item: fit_alone(self.model, *item), rest, count
         )
         if self.progress:
-            alone = pegasos_run.with_progress(alone, len(rest), "fold")
-        others = (fit for fits in alone for fit in fits)
+            single = pegasos_run.with_progress(single, len(rest), "fold")
+        others = (fit for fits in single for fit in fits)
         return [[fit or next(others) for fit in fits] for fits in shared]
 
     def nested(
@@ -268,21 +268,21 @@ class FoldFitter:
         inner = [
             inner_folds(self.model, folds, s, k, repeats, rng) for s in folds.splits
         ]
-        every = [split for each in inner for split in each.splits]
+        every = [split for part in inner for split in part.splits]
         if outer is None:
             tasks = self.tasks([*folds.splits, *every])
         else:
             tasks = [*outer, *self.tasks(every)]
         fits = iter(self.fits(tasks, lambdas))
         own = [next(fits) for _ in range(len(tasks) - len(every))]
-        return own, [(each, [next(fits) for _ in each.splits]) for each in inner]
+        return own, [(part, [next(fits) for _ in part.splits]) for part in inner]
 
     def warn_of_gaps(self, fits: Iterable[Sequence[FoldFit]]) -> None:
         """Warn, in one warning, of all fits that have not reached their tolerance.
 
         Nothing is said of Pegasos with `change_tol`: certificates do not tell.
         """
-        solver, ends = self.solver, [fit.certificate for each in fits for fit in each]
+        solver, ends = self.solver, [fit.certificate for part in fits for fit in part]
         late = [at.relative_gap for at in ends if not solver.reached(at)]
         late = [] if self.model.problem.has_firth else late
         if late and solver.stops and not solver.change_tol > 0.0:
@@ -306,7 +306,7 @@ class FoldFitter:
         for split, own in zip(folds.splits, fits, strict=True):
             y, weights = problem.y[split.test], problem.row_weights[split.test]
             scores = np.array([fit.scores for fit in own])
-            known = ~np.isnan(scores).any(axis=0)
+            finite = ~np.isnan(scores).any(axis=0)
             ends = [fit.certificate for fit in own]
             columns: dict[str, object] = {
                 "repeat": split.repeat,
@@ -320,8 +320,8 @@ class FoldFitter:
                 "objective": [end.objective for end in ends],
                 "relative_gap": [end.relative_gap for end in ends],
             }
-            if not known.all():
-                y, scores, weights = y[known], scores[:, known], weights[known]
+            if not finite.all():
+                y, scores, weights = y[finite], scores[:, finite], weights[finite]
             for metric in metrics:
                 columns[metric.name] = metric.measure(y, scores, weights, ties)
             parts.append(pd.DataFrame(columns))
@@ -342,14 +342,14 @@ def inner_folds(
         groups, levels = pd.factorize(folds.groups[rows])
         most = len(levels)
     codes = (y[rows] > 0).astype(np.intp)
-    drawn = fold_rows.drawn_folds(codes, min(k, most), repeats, rng, groups)
+    relative = fold_rows.draw_folds(codes, min(k, most), repeats, rng, groups)
     splits = tuple(
-        Split(each.repeat, each.fold, rows[each.test], split.n, rows[each.train])
-        for each in drawn.splits
+        Split(part.repeat, part.fold, rows[part.test], split.n, rows[part.train])
+        for part in relative.splits
     )
-    found = Folds(splits, split.n)
-    fold_rows.check_classes(found, y * (model.problem.row_weights > 0.0), model.coding)
-    return found
+    inner = Folds(splits, split.n)
+    fold_rows.check_classes(inner, y * (model.problem.row_weights > 0.0), model.coding)
+    return inner
 
 
 def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
@@ -362,15 +362,15 @@ def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
             offset = model.problem.offset[split.test][scored]
     for at, one in path_solutions(problem, task.solver, lambdas):
         scores = np.full(len(scored), np.nan)
-        kept: Coefficients | KernelSolution | None = None
+        solution: Coefficients | KernelSolution | None = None
         if held_out is not None:
             scores[scored] = solver_runs.scores_of(at, one, held_out, offset)
         elif isinstance(one, Solution):
-            kept = Coefficients(one.beta, one.alpha)
+            solution = Coefficients(one.beta, one.alpha)
         else:
-            kept = one
+            solution = one
         gap = solver_runs.certificate_of(at, one)
-        fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, kept, at.lam))
+        fits.append(FoldFit(gap, int(one.n_iter), one.seed, scores, solution, at.lam))
     return fits
 
 
@@ -421,8 +421,8 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     curvature = lam * lam * norm2
     if problem.loss != "hinge" or not curvature > 0.0:  # for tiny lambdas it underflows
         return last.dual
-    known = 0.0 if problem.offset is None else problem.y * problem.offset
-    best = problem.lam * float((last.dual * (1.0 - known)).mean()) / curvature
+    offset = 0.0 if problem.offset is None else problem.y * problem.offset
+    best = problem.lam * float((last.dual * (1.0 - offset)).mean()) / curvature
     return last.dual * min(1.0, max(0.0, best))
 
 
@@ -459,7 +459,7 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     scored = np.ones(len(split.test), dtype=bool)
     anew = _learnt_anew(model, split)
     if anew is None:
-        X, held_out = _taken(whole, rows, rows), _taken(whole, split.test, rows)
+        X, held_out = _submatrix(whole, rows, rows), _submatrix(whole, split.test, rows)
     else:
         fitted, tested = anew
         X, rows = fitted.values, rows[fitted.kept]
@@ -470,9 +470,9 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
         scaling = _scaling(model, X, rows, weights)
         X, held_out = scaling.apply(X), scaling.apply(held_out)
     offset = None if whole.offset is None else whole.offset[rows]
-    given = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
+    data = {"X": X, "y": whole.y[rows], "weights": weights, "offset": offset}
     of: WeightsOf = "rows" if whole.weights_of == "rows" else "levels"
-    return replace(whole, **given, weights_of=of), held_out, scored
+    return replace(whole, **data, weights_of=of), held_out, scored
 
 
 def learning_design(model: Model) -> FormulaDesign | None:
@@ -506,23 +506,23 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         except errors.FormulaError as error:
             why = f"{where}, for which the formula {error.reason}"
             raise errors.DataError(why) from None
-        found = learnt.matrix(fitted)
-        if not found.kept.any():
+        matrix = learnt.matrix(fitted)
+        if not matrix.kept.any():
             raise errors.DataError(f"{where}, and none has a value in all terms.")
-        return found, learnt.matrix(learnt.without_unseen(tested)[0])
+        return matrix, learnt.matrix(learnt.without_unseen(tested)[0])
 
 
-def _taken(problem: Problem, rows: Rows, columns: Rows) -> Any:
+def _submatrix(problem: Problem, rows: Rows, columns: Rows) -> Any:
     """Take rows of the predictors, and these columns of a precomputed kernel."""
     if isinstance(problem, KernelProblem) and problem.kernel.name == "precomputed":
         return np.ascontiguousarray(problem.X[np.ix_(rows, columns)])
-    taken = problem.X[rows]
-    return np.ascontiguousarray(taken) if isinstance(taken, np.ndarray) else taken
+    part = problem.X[rows]
+    return np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part
 
 
-TIGHTEST = 1e-8  # tolerance: below it rounding asks for sums with more digits
+MIN_BATCH_TOL = 1e-8  # tolerance: below it rounding asks for sums with more digits
 PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # rows of a fit, at least
-MOST_COLUMNS = 300
+MAX_BATCH_COLUMNS = 300
 MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
 
 
@@ -537,10 +537,10 @@ def suits(problem: Problem, solver: object) -> bool:
         type(problem) is Problem
         and problem.has_rows
         and (is_dense or problem.n * problem.p <= MOST_WRITTEN)
-        and 0 < problem.p <= MOST_COLUMNS
+        and 0 < problem.p <= MAX_BATCH_COLUMNS
         and isinstance(solver, Optimum)
         and solver.epochs >= DEFAULT_EPOCHS
-        and solver.tol >= TIGHTEST
+        and solver.tol >= MIN_BATCH_TOL
         and not solver.gap_tol
     )
 
@@ -561,23 +561,23 @@ def shared_fits(
         if there are splits of all rows.
     """
     problem, solver = model.problem, tasks[0].solver
-    found: list[list[FoldFit | None]] = [[None] * len(lambdas) for _ in tasks]
+    fits: list[list[FoldFit | None]] = [[None] * len(lambdas) for _ in tasks]
     if not lambdas.all() or len(tasks) < 2 or learning_design(model):
-        return found
+        return fits
     if not suits(problem, solver):
-        return found
+        return fits
     if not isinstance(problem.X, np.ndarray):
         problem = replace(problem, X=problem.X.toarray())
     wholes = [at for at, task in enumerate(tasks) if task.split is None]
     for rows, held_out in _sets(problem, tasks):
-        fold, held = np.empty(problem.n, dtype=np.int64), range(len(held_out))
+        fold, parts = np.empty(problem.n, dtype=np.int64), range(len(held_out))
         for j, split in enumerate(held_out.values()):
             fold[split.test] = j
         scales = None
         if getattr(model, "scaling", None) is not None:
-            w, kept = problem.row_weights, [rows[fold[rows] != j] for j in held]
-            each = [_scaling(model, problem.X[at], at, w[at]) for at in kept]
-            scales = np.array([scaling.scale for scaling in each])
+            w, train = problem.row_weights, [rows[fold[rows] != j] for j in parts]
+            scalings = [_scaling(model, problem.X[at], at, w[at]) for at in train]
+            scales = np.array([scaling.scale for scaling in scalings])
         of_all = len(rows) == problem.n
         of_rows = problem if of_all else problem.of_rows(rows)
         folded = FoldedRows(of_rows, fold[rows], len(held_out), scales)
@@ -585,8 +585,8 @@ def shared_fits(
             path = fold_path(folded, lambdas, solver.tol)
         for j, at in enumerate([*held_out, *(wholes if of_all else ())]):
             last = min(j, folded.k)  # the fit of all rows
-            found[at] = list(_fits_of(problem, tasks[at], folded, path, last))
-    return found
+            fits[at] = list(_fits_of(problem, tasks[at], folded, path, last))
+    return fits
 
 
 def _sets(
@@ -625,14 +625,17 @@ def _fits_of(
         theta = point.theta[j]
         beta = theta[: rows.p].copy()
         alpha = float(theta[-1] - beta @ rows.centre) if rows.intercept else 0.0
-        gap, kept = Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))), None
+        gap, model = (
+            Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))),
+            None,
+        )
         scores = X @ beta + alpha + offset
         if split is None:
             wrong = int((scores * y < 0.0).sum())
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
-            kept, scores = Coefficients(beta, alpha), np.empty(0)
-        yield FoldFit(gap, int(point.reads[j]) * n, None, scores, kept)
+            model, scores = Coefficients(beta, alpha), np.empty(0)
+        yield FoldFit(gap, int(point.reads[j]) * n, None, scores, model)
 
 
 def _scaling(
@@ -724,8 +727,8 @@ def _means(values: Matrix, weights: Vector) -> Vector:
 
 
 def _shares(parts: Vector, totals: Vector) -> Vector:
-    found = np.full(len(parts), np.nan)
-    return np.asarray(np.divide(parts, totals, out=found, where=totals > 0.0))
+    means = np.full(len(parts), np.nan)
+    return np.asarray(np.divide(parts, totals, out=means, where=totals > 0.0))
 
 
 MEASURES: dict[str, Measure] = {
@@ -734,7 +737,7 @@ MEASURES: dict[str, Measure] = {
     "brier_score": brier_score,
     "auc": auc,
 }
-COLUMNS = (  # of the lines of the folds, beside the metrics
+FOLD_COLUMNS = (  # of the lines of the folds, beside the metrics
     *("repeat", "fold", "lam", "n_train", "n_test", "weight", "decided", "seed"),
     *("steps", "objective", "relative_gap"),
 )
@@ -756,26 +759,26 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
         If a metric is not known, does not go with the loss, or has the name of
         another one.
     """
-    known = LOSSES[loss].metrics
+    allowed = LOSSES[loss].metrics
     if metrics is None:
-        metrics = known
-    named = errors.listing(known)
+        metrics = allowed
+    named = errors.listing(allowed)
     why = f"is not allowed; give different ones of {named}, or functions."
     refused = OptionError(why, "metrics", metrics)
     items = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
     if not isinstance(items, list | tuple):
         raise refused
-    found = []
+    chosen = []
     for item in items:
         if callable(item):
-            found.append(Metric(getattr(item, "__name__", ""), item, own=True))
+            chosen.append(Metric(getattr(item, "__name__", ""), item, own=True))
         else:
-            check_choice("metric", item, known)
-            found.append(Metric(item, MEASURES[item], item in LARGER_IS_BETTER))
-    names = {metric.name for metric in found if metric.name.isidentifier()}
-    if not found or len(names) < len(found) or names.intersection(COLUMNS):
+            check_choice("metric", item, allowed)
+            chosen.append(Metric(item, MEASURES[item], item in LARGER_IS_BETTER))
+    names = {metric.name for metric in chosen if metric.name.isidentifier()}
+    if not chosen or len(names) < len(chosen) or names.intersection(FOLD_COLUMNS):
         raise refused
-    return tuple(found)
+    return tuple(chosen)
 
 
 def means_and_errors(
@@ -811,19 +814,19 @@ def means_and_errors(
     >>> means_and_errors(values, np.ones((2, 1)), np.ones(2, int))
     (array([0.5]), array([0.25]))
     """
-    kept = ~np.isnan(values)
-    v, w = np.where(kept, values, 0.0), np.where(kept, weights, 0.0)
+    finite = ~np.isnan(values)
+    v, w = np.where(finite, values, 0.0), np.where(finite, weights, 0.0)
     means, squares, used = [], [], []
     with np.errstate(divide="ignore", invalid="ignore"):
         for repeat in np.unique(repeats):
             part = repeats == repeat
-            count, total = kept[part].sum(axis=0), w[part].sum(axis=0)
+            count, total = finite[part].sum(axis=0), w[part].sum(axis=0)
             mean = (w[part] * v[part]).sum(axis=0) / total
-            apart = (w[part] * np.square(v[part] - mean)).sum(axis=0) / total
-            apart = np.where(count > 1, apart / (count - 1.0), np.nan)
+            variance = (w[part] * np.square(v[part] - mean)).sum(axis=0) / total
+            variance = np.where(count > 1, variance / (count - 1.0), np.nan)
             used.append(count > 0)
             means.append(np.where(count > 0, mean, 0.0))
-            squares.append(np.where(count > 0, apart, 0.0))
+            squares.append(np.where(count > 0, variance, 0.0))
         number = np.sum(used, axis=0)
         return np.sum(means, axis=0) / number, np.sqrt(np.sum(squares, axis=0) / number)
 

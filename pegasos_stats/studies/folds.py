@@ -1,4 +1,4 @@
-"""Folds: the rows fitted and the rows held out, drawn by R's random numbers."""
+"""Folds of a cross-validation: training and test rows, drawn as in R."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,27 +24,29 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
-MOST = 1_000_000  # folds in a list, which may have no end
+MAX_FOLDS = 1_000_000  # from an iterable, which may be infinite
 
-CURE = "give a number, the fold of each row, pairs (train, test), or other folds"
+ALLOWED_FOLDS = (
+    "give a number, the fold of each row, pairs (train, test), or other folds"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One fit of a cross-validation: rows to fit, and rows held out.
+    """Training and test rows of one fit of a cross-validation.
 
     Attributes
     ----------
     repeat : int
         From 1.
     fold : int or label
-        From 1 within the repeat; the label where folds were given by labels.
+        From 1 within the repeat; the label if the user passed labels.
     test : int64 array
-        Rows held out, counted from zero.
+        Test rows, counted from zero.
     n : int
         Number of all rows.
     given : int64 array or None
-        Rows to fit, where they were given; all others if None.
+        Training rows; None for all rows outside `test`.
     """
 
     repeat: int
@@ -58,12 +60,12 @@ class Split:
 
     @property
     def n_train(self) -> int:
-        """Number of rows to fit."""
+        """Number of training rows."""
         return self.n - len(self.test) if self.given is None else len(self.given)
 
     @property
     def train(self) -> Rows:
-        """Rows to fit, counted from zero."""
+        """Training rows, counted from zero."""
         if self.given is not None:
             return self.given
         fitted = np.ones(self.n, dtype=bool)
@@ -72,17 +74,17 @@ class Split:
 
     @property
     def rows(self) -> Rows:
-        """Rows to fit or held out, in rising order."""
+        """Training and test rows, in increasing order."""
         return np.sort(np.concatenate([self.train, self.test]))
 
 
 @suggest_arguments
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The splits of a cross-validation, which can be used in another one.
+    """Splits of a cross-validation, which other studies can reuse.
 
-    Iteration gives pairs ``(train, test)`` of row positions counted from zero, as
-    scikit-learn takes them: ``cv=list(folds)``.
+    Iteration yields pairs ``(train, test)`` of row positions counted from zero, as
+    scikit-learn expects them: ``cv=list(folds)``.
 
     Attributes
     ----------
@@ -90,11 +92,11 @@ class Folds:
     n : int
         Number of rows.
     seed : int or None
-        Seed of the drawn folds; None if they were given.
+        Seed of the random folds; None if the user passed folds.
     groups : int array, shape (n,), or None
-        Group of each row, if groups are kept together.
+        Group of each row, if folds do not split groups.
     labels, outcome : str or None
-        Digests of the row labels and of the classes, by which other rows are refused.
+        Digests of row labels and classes, to reject folds of other data.
 
     Examples
     --------
@@ -124,16 +126,16 @@ class Folds:
         seed: int | None = 1,
         sample_kind: SampleKind = "rejection",
     ) -> "Folds":
-        """Draw stratified folds, over which each level is spread evenly.
+        """Draw folds that are stratified by level.
 
-        The rows of each level, levels in the order of ``factor()``, are shuffled by R's
-        ``sample.int()`` and dealt to folds 1, 2, ..., k, 1, ... like cards; the next
-        level continues where the last one ended. Any two folds differ by at most one
-        row, in total and in each level. ``stratified_folds()`` of ``r_reference`` does
-        the same in base R.
+        R's ``sample.int()`` shuffles the rows of each level, in the order of
+        ``factor()``. The rows are assigned to folds 1, 2, ..., k, 1, ... in turn, and
+        the next level continues where the last one ended. Any two folds differ by at
+        most one row, in total and in each level. ``stratified_folds()`` of
+        ``r_reference`` is the same in base R.
 
-        With groups, each group is in a single fold, and levels are spread as evenly as
-        whole groups permit: see `grouped_folds`.
+        With groups, each group is in a single fold, and levels are as balanced as whole
+        groups permit; see `grouped_folds`.
 
         Parameters
         ----------
@@ -169,9 +171,9 @@ class Folds:
             raise DataError(f"y lacks a label in {labels.isna().sum():,} rows.")
         codes = positions(labels, factor_levels(labels, "y"))
         lines = RowIndex.of(y, np.arange(len(labels)), labels.index)
-        found = drawn_folds(codes, k, repeats, rng, whole_groups(lines, groups))
+        folds = draw_folds(codes, k, repeats, rng, whole_groups(lines, groups))
         index = y.index if isinstance(y, pd.Series) else None
-        return replace(found, labels=_digest(index), outcome=_digest(codes))
+        return replace(folds, labels=_digest(index), outcome=_digest(codes))
 
     @property
     def repeats(self) -> int:
@@ -185,14 +187,14 @@ class Folds:
 
     @property
     def assignment(self) -> Rows:
-        """Test fold of each row, counted from 1; 0 for none. Shape (repeats, n)."""
-        found = np.zeros((self.repeats, self.n), dtype=np.int64)
+        """Test fold of each row from 1, or 0 for none; shape (repeats, n)."""
+        assigned = np.zeros((self.repeats, self.n), dtype=np.int64)
         place = [0] * self.repeats
         for split in self.splits:
             at = split.repeat - 1
             place[at] += 1
-            found[at, split.test] = place[at]
-        return found
+            assigned[at, split.test] = place[at]
+        return assigned
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -206,21 +208,21 @@ class Folds:
 
     @property
     def kind(self) -> str:
-        """Number and kind of the folds, and their repeats, for a header."""
+        """Number, kind and repeats of the folds, for a header."""
         kind = f"{self.k}, {'given' if self.seed is None else 'stratified'}"
         kind += " by group" if self.groups is not None else ""
         return kind if self.repeats == 1 else f"{kind}, {self.repeats} times"
 
     @property
     def description(self) -> str:
-        """Number and kind of the folds, rows and seed, in words."""
+        """Number and kind of folds, rows and groups, in words."""
         kind = "fold" if self.seed is None else "stratified fold"
         again = "" if self.repeats == 1 else f", {self.repeats} repeats"
         rows = counted(self.n, "row")
         if self.groups is not None:
             groups = len(np.unique(self.groups))
             rows += f" in {counted(groups, 'group')}"
-            if groups == self.k:  # nothing is left to stratify
+            if groups == self.k:  # leave-one-group-out is not stratified
                 kind, rows = "fold", f"{counted(self.n, 'row')}, one group each"
         return f"{counted(self.k, kind)} of {rows}{again}"
 
@@ -228,76 +230,76 @@ class Folds:
 def checked_folds(
     folds: object, repeats: object, sample: Sample, rng: RRandom, groups: object = None
 ) -> Folds:
-    """Draw folds, or read those that are given.
+    """Draw folds, or validate the folds of the user.
 
     Parameters
     ----------
     folds : int, Folds, Series or array, or iterable of pairs
     repeats : int
-        Of drawn folds; 1 for given ones.
+        Number of repeats of random folds; 1 for folds of the user.
     sample : Sample
         The rows of the fit.
     rng : RRandom
-        Draws folds if a number is given.
+        Generator of random folds.
     groups : Groups, or as `Lines.groups` takes them; optional
-        Of rows that stay together. Folds that were drawn by groups have their own.
+        Groups that folds do not split. A `Folds` has its own.
 
     Returns
     -------
-    Folds, with rows of both levels to fit in every one
+    Folds, whose training rows always include both levels
 
     Raises
     ------
     OptionError
-        If the folds are none of these, or `repeats` are asked of given folds.
+        If `folds` is of another type, or `repeats` is not 1 for folds of the user.
     DataError
-        If they are not of these rows, leave a level out of a fit, or part a group.
+        If the folds have other rows, training rows of one level, or split groups.
     """
     repeats, codes = check_count("repeats", repeats), whole_groups(sample.lines, groups)
     if (k := whole_of(folds)) is not None:
         y = (sample.y > 0).astype(np.intp)
-        found = drawn_folds(y, k, repeats, rng, codes)
+        splits = draw_folds(y, k, repeats, rng, codes)
     elif repeats > 1:
         raise OptionError("goes with a number of folds.", "repeats", repeats)
     else:
-        found = _read_folds(folds, sample)
+        splits = _read_folds(folds, sample)
         if codes is not None:
-            for split in found.splits:
+            for split in splits.splits:
                 if np.intersect1d(codes[split.test], codes[split.train]).size:
                     raise DataError(f"{split} parts groups.")
-            found = replace(found, groups=codes)
-    if found.labels is None or found.outcome is None:
+            splits = replace(splits, groups=codes)
+    if splits.labels is None or splits.outcome is None:
         labels, outcome = _digest(sample.index), _digest(sample.y)
-        found = replace(found, labels=labels, outcome=outcome)
+        splits = replace(splits, labels=labels, outcome=outcome)
     counting = sample.y if sample.weights is None else sample.y * (sample.weights > 0)
-    check_classes(found, counting, sample.coding)
-    return found
+    check_classes(splits, counting, sample.coding)
+    return splits
 
 
 def _read_folds(folds: Any, sample: Sample) -> Folds:
-    """Folds of another study, a label for each row, or pairs of rows."""
+    """Validate folds of another study, labels of the rows, or pairs of rows."""
     n = len(sample.y)
     if isinstance(folds, Folds):
         if folds.n != n:
             rows = counted(folds.n, "row")
             raise DataError(f"The folds are of {rows} and the model uses {n:,}.")
-        for known, here, what in (
+        for digest, here, what in (
             (folds.labels, sample.index, "row labels"),
             (folds.outcome, sample.y, "classes"),
         ):
-            if known not in (None, _digest(here)):
+            if digest not in (None, _digest(here)):
                 raise DataError(
                     f"The folds are of other rows: {what} differ; draw folds of these, "
                     "or give folds=list(folds) to match rows by position."
                 )
         return folds
     folds = column_of_frame(folds)
-    refused = OptionError(f"is not allowed; {CURE}.", "folds", folds)
+    error = OptionError(f"is not allowed; {ALLOWED_FOLDS}.", "folds", folds)
     if isinstance(folds, str):
-        raise refused
+        raise error
     if not isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
-        with convert_errors(refused):
-            folds = list(islice(folds, MOST))
+        with convert_errors(error):
+            folds = list(islice(folds, MAX_FOLDS))
             if folds and all(map(_is_pair, folds)):
                 return _by_pairs(folds, n)
             folds = np.asarray(folds)
@@ -305,7 +307,7 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
 
 
 def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
-    """A digest of row labels, or of classes, whichever of them is the first."""
+    """Digest row labels, or classes up to exchanging their names."""
     if values is None:
         return None
     labels = values if isinstance(values, pd.Index) else pd.Index(values == values[0])
@@ -314,13 +316,13 @@ def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
 
 
 def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
-    """Make a fold of each different label; of a matrix, a repeat of each line."""
+    """Make one fold per label; each row of a matrix is a repeat."""
     lines = [labels] if np.ndim(labels) == 1 else list(np.atleast_2d(labels))
     splits: list[Split] = []
     for repeat, line in enumerate(lines, 1):
         column, index = column_of_labels(line, "folds"), sample.index
         if len(column) == len(sample.kept) != len(index):
-            column = column[sample.kept]  # dropped rows may have labels too
+            column = column[sample.kept]  # without the labels of dropped rows
         check_aligned("folds", column, index, isinstance(line, pd.Series))
         if column.isna().any():
             rows = index[column.isna().to_numpy(dtype=bool)]
@@ -333,7 +335,7 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
             test = np.flatnonzero(codes == j)
             splits.append(Split(repeat, plain(level), test, len(codes)))
     if not splits:
-        raise DataError(f"folds are empty; {CURE}.")
+        raise DataError(f"folds are empty; {ALLOWED_FOLDS}.")
     return Folds(tuple(splits), len(sample.y))
 
 
@@ -343,7 +345,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
-    """Splits as given; a repeat begins where a row is tested again."""
+    """Convert pairs to splits; a repeat begins where a row is tested again."""
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
     for pair in pairs:
@@ -360,26 +362,26 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
 
 
 def _checked_rows(rows: ArrayLike, n: int, what: str) -> Rows:
-    """Return different rows counted from zero."""
-    found = np.asarray(rows)
-    if not found.size:
+    """Validate that row numbers are distinct and within range."""
+    array = np.asarray(rows)
+    if not array.size:
         raise DataError(
             f"A pair of folds has no rows to {what}; give rows, 0 to {n - 1}, in both."
         )
-    several = found.dtype.kind in "iu" and found.size == np.unique(found).size > 0
-    if not several or found.min() < 0 or found.max() >= n:
-        known = pd.Series(found.ravel())
-        rows = known[~known.isin(range(n)) | known.duplicated()]
-        held = listing((rows if len(rows) else known).tolist())
+    several = array.dtype.kind in "iu" and array.size == np.unique(array).size > 0
+    if not several or array.min() < 0 or array.max() >= n:
+        labels = pd.Series(array.ravel())
+        rows = labels[~labels.isin(range(n)) | labels.duplicated()]
+        shown = listing((rows if len(rows) else labels).tolist())
         cure = f"give different rows by number, 0 to {n - 1}"
-        if found.dtype.kind == "b":
+        if array.dtype.kind == "b":
             cure = f"give the numbers of rows, as by np.flatnonzero(), 0 to {n - 1}"
-        raise DataError(f"A fold has the rows {held}; {cure}.")
-    return found.astype(np.int64)
+        raise DataError(f"A fold has the rows {shown}; {cure}.")
+    return array.astype(np.int64)
 
 
 def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
-    """Group of every row, for folds; None without groups.
+    """Return the group of every row, or None without groups.
 
     Raises
     ------
@@ -393,11 +395,13 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
             raise OptionError("groups= are of rows, which this model does not hold.")
         groups = lines.groups(groups, FOR_FOLDS)
     if len(groups.codes) > 1:
-        raise OptionError("groups are of 2 kinds; folds keep those of one whole.")
+        raise OptionError(
+            "groups are of 2 kinds; folds can preserve only one; give one."
+        )
     return groups.codes[0]
 
 
-def drawn_folds(
+def draw_folds(
     codes: Codes, k: object, repeats: object, rng: RRandom, groups: Codes | None = None
 ) -> Folds:
     """Draw stratified folds, as ``stratified_folds()`` of the R reference does.
@@ -405,10 +409,10 @@ def drawn_folds(
     Parameters
     ----------
     codes : int array, shape (n,)
-        Position of each row's level.
+        Level of each row, from 0.
     k, repeats : int
     rng : RRandom
-        Goes on from where the folds leave it.
+        Generator, advanced by the draws.
     groups : int array, shape (n,), optional
         Group of each row, numbered from 0 as they first appear; then as
         ``grouped_folds()`` of the R reference.
@@ -416,10 +420,10 @@ def drawn_folds(
     Raises
     ------
     OptionError
-        If `k` is not between 2 and n, or the number of groups, or `repeats` not above
-        zero.
+        If `k` is not between 2 and the number of rows or groups, or `repeats` is not
+        positive.
     DataError
-        If there is one row, or one group.
+        If there is only one row or group.
     """
     n = len(codes)
     most, units = (n, "row") if groups is None else (int(groups.max()) + 1, "group")
@@ -443,7 +447,7 @@ def drawn_folds(
 
 
 def stratified_folds(codes: Codes, k: int, rng: RRandom) -> Rows:
-    """The fold, 1 to k, that tests each row; see `Folds.stratified`. Shape (n,)."""
+    """Return the test fold of each row, 1 to k; see `Folds.stratified`."""
     fold = np.zeros(len(codes), dtype=np.int64)
     dealt = 0
     for level in range(int(codes.max()) + 1):
@@ -455,22 +459,22 @@ def stratified_folds(codes: Codes, k: int, rng: RRandom) -> Rows:
 
 
 def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
-    """The fold, 1 to k, that tests each row, the same for all rows of a group.
+    """Return the test fold of each row, 1 to k, equal within groups.
 
-    Groups are shuffled by R's ``sample.int()`` and taken from the largest to the
-    smallest. Each goes to the fold where ``sum_c n_fc m_c / N_c^2`` is smallest, with
-    ``n_fc`` rows of level ``c`` in the fold already, ``m_c`` in the group and ``N_c``
-    in all: that is where the squared shares of the levels in the folds grow least. Of
-    several folds it is the one with the fewest rows, and of these the first.
+    R's ``sample.int()`` shuffles the groups, which are then assigned from the largest
+    to the smallest. A group is assigned to the fold ``f`` that minimises ``sum_c n_fc
+    m_c / N_c^2``, where ``n_fc``, ``m_c`` and ``N_c`` count the rows of level ``c`` in
+    the fold, in the group and in all. This minimises the sum of squared shares of the
+    levels. Ties go to the fold with the fewest rows, and then to the first.
 
     Parameters
     ----------
     codes : int array, shape (n,)
         Position of each row's level.
     groups : int array, shape (n,)
-        From 0, with none left out.
+        Group of each row, from 0 without gaps.
     k : int
-        At most the number of groups, so that no fold stays empty.
+        Number of folds, at most the number of groups.
     rng : RRandom
 
     Returns
@@ -502,12 +506,12 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
 
 
 def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
-    """Raise `DataError` if the rows to fit of a fold are all of one level.
+    """Raise `DataError` if the training rows of a fold have only one level.
 
     Parameters
     ----------
     folds : Folds
-    y : float64 array, shape (n,), of -1 and +1; 0 for a row of weight 0
+    y : float64 array, shape (n,), of -1 and +1; 0 for rows of weight 0
     coding : LabelCoding
     """
     for split in folds.splits:

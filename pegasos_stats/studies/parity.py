@@ -110,17 +110,17 @@ class R(ABC):
         (self._folder / "request.R").write_bytes(code.encode())
         self._n_files = 0
         self._run()
-        found = value_of((self._folder / "answer.bin").read_bytes())
-        if "error" in found:
-            raise DataError(f"R stopped: {' '.join(str(found['error'][0]).split())}.")
-        return found["value"]
+        answer = value_of((self._folder / "answer.bin").read_bytes())
+        if "error" in answer:
+            raise DataError(f"R stopped: {' '.join(str(answer['error'][0]).split())}.")
+        return answer["value"]
 
     def call(self, function: str, *args: object, **named: object) -> RValue:
         """Value of a function of R; an underscore at the end of a name is left out."""
-        given = [self._code(value) for value in args]
+        arguments = [self._code(value) for value in args]
         for name, value in named.items():
-            given.append(f"{name.removesuffix('_')} = {self._code(value)}")
-        return self.eval(f"{function}({', '.join(given)})")
+            arguments.append(f"{name.removesuffix('_')} = {self._code(value)}")
+        return self.eval(f"{function}({', '.join(arguments)})")
 
     def set(self, name: str, value: object) -> None:
         """Assign to a variable of R."""
@@ -137,7 +137,7 @@ class R(ABC):
         if value is None:
             return "NULL"
         if isinstance(value, dict):
-            items = (f"{quoted(k)} = {self._code(each)}" for k, each in value.items())
+            items = (f"{quoted(k)} = {self._code(item)}" for k, item in value.items())
             return f"list({', '.join(items)})"
         if isinstance(value, pd.Series | pd.Categorical | pd.Index):
             return self._labels(pd.Series(value))
@@ -147,7 +147,7 @@ class R(ABC):
 
     def _vector(self, flat: np.ndarray) -> str:
         if flat.dtype.kind not in "biuf":
-            texts = ("NA" if each is None else quoted(str(each)) for each in flat)
+            texts = ("NA" if text is None else quoted(str(text)) for text in flat)
             return f"as.character(c({', '.join(texts)}))"
         place, numbers = self._folder / f"{self._n_files}.bin", flat.astype(np.float64)
         self._n_files += 1
@@ -165,8 +165,8 @@ class R(ABC):
     def _labels(self, labels: DataColumn) -> str:
         """Categories as a factor, all else by its values, with NA where one misses."""
         if isinstance(labels.dtype, pd.CategoricalDtype):
-            known, codes = labels.cat.categories, labels.cat.codes.to_numpy() + 1.0
-            levels = f"{self._code(np.arange(len(known)) + 1)}, {self._code(known)}"
+            names, codes = labels.cat.categories, labels.cat.codes.to_numpy() + 1.0
+            levels = f"{self._code(np.arange(len(names)) + 1)}, {self._code(names)}"
             ordered = str(labels.cat.ordered).upper()
             return f"factor({self._code(codes)}, {levels}, ordered = {ordered})"
         present = labels.notna().to_numpy(dtype=bool)
@@ -199,18 +199,18 @@ def value_of(content: bytes) -> RValue:
             names = [text() for _ in range(size)]
             items = [value() for _ in names]
             return dict(zip(names, items, strict=True)) if any(names) else items
-        found: RValue
+        values: RValue
         if kind == "character":
             texts = [text() for _ in range(size)]
-            found = np.array([t[1:] if t[0] == "+" else None for t in texts], object)
+            values = np.array([t[1:] if t[0] == "+" else None for t in texts], object)
         else:
-            found = np.frombuffer(content, np.float64, size, at).copy()
+            values = np.frombuffer(content, np.float64, size, at).copy()
             at += 8 * size
             if kind == "logical":
-                found = np.array([None if np.isnan(x) else bool(x) for x in found])
-            elif kind == "integer" and not np.isnan(found).any():
-                found = found.astype(np.int64)
-        return found.reshape(shape, order="F") if shape else found
+                values = np.array([None if np.isnan(x) else bool(x) for x in values])
+            elif kind == "integer" and not np.isnan(values).any():
+                values = values.astype(np.int64)
+        return values.reshape(shape, order="F") if shape else values
 
     return value()
 
@@ -346,7 +346,7 @@ class Setup:
     def levels(self) -> list[Level]:
         """The two levels; what R has no type for, such as a date, as text."""
         levels = self.model.coding.levels
-        return [each if isinstance(each, IN_R) else str(each) for each in levels]
+        return [level if isinstance(level, IN_R) else str(level) for level in levels]
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -363,20 +363,20 @@ class Setup:
     def in_r(self) -> dict[str, object]:
         """The list that `run_configuration` of ``configurations.R`` takes."""
         solver, problem, X = self.solver, self.problem, self.X
-        values, given = values_of(solver), {"lambda": problem.lam}
+        values, arguments = values_of(solver), {"lambda": problem.lam}
         if not isinstance(solver, Pegasos):
-            names, given["loss"] = ["epochs", "start"], problem.loss
+            names, arguments["loss"] = ["epochs", "start"], problem.loss
             names += ["average", "random_stop"]
         elif self.kernel is None:
             names = [n for n, option in declared(type(solver)).items() if option.in_r]
-            given |= {"loss": problem.loss, "intercept": problem.intercept}
+            arguments |= {"loss": problem.loss, "intercept": problem.intercept}
         else:
             names = ["epochs", "order", "steps", "refit_intercept"]
-            given |= {"intercept": problem.intercept, "kernel": self.kernel.name}
-            given |= self.kernel.parameters
-        given |= {name: values[name] for name in names}
-        if isinstance(given.get("order"), np.ndarray):
-            given["order"] = values["order"] + 1
+            arguments |= {"intercept": problem.intercept, "kernel": self.kernel.name}
+            arguments |= self.kernel.parameters
+        arguments |= {name: values[name] for name in names}
+        if isinstance(arguments.get("order"), np.ndarray):
+            arguments["order"] = values["order"] + 1
         rows: object = X
         if not isinstance(X, np.ndarray):
             ends, columns = X.indptr.astype(np.float64), X.indices + 1.0
@@ -391,7 +391,7 @@ class Setup:
             "seed": solver.seed,
             "sample_kind": solver.sample_kind.capitalize(),
             "ties": solver.ties,
-            "arguments": given | {"epochs": values["epochs"] or 1},
+            "arguments": arguments | {"epochs": values["epochs"] or 1},
         }
 
 
@@ -420,17 +420,17 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)
     offset = getattr(problem, "offset", None)
-    given = Setup(
+    setup = Setup(
         model, solver, problem.X, labels, coding.rule, problem.weights, offset
     )
-    low, high = levels = given.levels
+    low, high = levels = setup.levels
     if levels != list(coding.levels):
-        given = replace(given, labels=pd.Series(np.where(problem.y > 0.0, high, low)))
+        setup = replace(setup, labels=pd.Series(np.where(problem.y > 0.0, high, low)))
     elif coding.rule == "factor" or (
         coding.rule == "first-seen" and not model.dropped.total
     ):
-        return given
-    return replace(given, coding=pd.Series(levels))
+        return setup
+    return replace(setup, coding=pd.Series(levels))
 
 
 # Everything without exp() is the same in every bit. Twelve digits of the largest step,
@@ -543,8 +543,8 @@ class ParityCheck(Displayed):
         if names := list(self.table.index[same == "differs"]):
             return f"Python and R differ in: {', '.join(names)}."
         if names := list(self.table.index[same == "to rounding"]):
-            alone = f"to rounding alone in: {', '.join(names)}"
-            return f"Python and R are the same; {alone}."
+            rounded = f"to rounding alone in: {', '.join(names)}"
+            return f"Python and R are the same; {rounded}."
         return "Python and R are the same in every bit."
 
     @property
@@ -584,8 +584,8 @@ def in_python(r: R, setup: Setup) -> Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
         result = setup.model.fit(setup.solver)
-    found = result.solution
-    n_epochs = found.n_epochs
+    solution = result.solution
+    n_epochs = solution.n_epochs
     labels = result._labels()  # those of weight 0 too, as in R
     table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {
@@ -593,19 +593,19 @@ def in_python(r: R, setup: Setup) -> Run:
         "y": problem.y,
         "weights": problem.row_weights,
         "rows": np.concatenate(epochs_of(setup)[:n_epochs]) + 1,
-        "n_iter": found.n_iter,
+        "n_iter": solution.n_iter,
         "n_epochs": n_epochs,
-        "violations": found.n_violations,
-        "alpha": found.alpha,
+        "violations": solution.n_violations,
+        "alpha": solution.alpha,
         "table": table.to_numpy(),
     }
     if setup.kernel is not None:
-        at = scores_of_kernel(problem, found, problem.X)
-        return run | {"counts": found.counts, "g": found.g, "scores": at}
-    at = compiled.risk.scores(problem.rows, found.beta, found.alpha)
+        at = scores_of_kernel(problem, solution, problem.X)
+        return run | {"counts": solution.counts, "g": solution.g, "scores": at}
+    at = compiled.risk.scores(problem.rows, solution.beta, solution.alpha)
     if problem.offset is not None:
         at = at + problem.offset
-    return run | {"beta": found.beta, "a": found.dual, "scores": at}
+    return run | {"beta": solution.beta, "a": solution.dual, "scores": at}
 
 
 def epochs_of(setup: Setup) -> list[Rows]:
@@ -636,14 +636,14 @@ def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
     left, right = left.astype(np.float64), right.astype(np.float64)
     if left.shape != right.shape:
         return Compared(name, "differs", f"{left.size} here, {right.size} in R")
-    apart = np.flatnonzero(left.view(np.int64) != right.view(np.int64))
-    if not apart.size:
+    differing = np.flatnonzero(left.view(np.int64) != right.view(np.int64))
+    if not differing.size:
         return Compared(name, "every bit")
     if np.abs(left - right).max() <= tolerance(setup, name, ours, theirs):
         return Compared(name, "to rounding")
-    at = int(apart[0])
+    at = int(differing[0])
     place = setup.model.names[at] if name == "beta" else f"number {at + 1}"
-    words = f"{apart.size:,} of {left.size:,} differ, first {place}: "
+    words = f"{differing.size:,} of {left.size:,} differ, first {place}: "
     return Compared(name, "differs", f"{words}{left[at]} here, {right[at]} in R")
 
 
@@ -728,8 +728,8 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
             shorter = replace(solver, epochs=at, average="none")
         part = replace(setup, solver=shorter)
         mine, other = in_python(r, part), in_r(r, part)
-        each = (difference(part, name, mine, other) for name in setup.state)
-        words = (f"{NAMES[found.name]}: {found.words}" for found in each if found.words)
+        results = (difference(part, name, mine, other) for name in setup.state)
+        words = (f"{NAMES[item.name]}: {item.words}" for item in results if item.words)
         return next(words, "")
 
     if not differ_after(total):
@@ -799,28 +799,28 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     ours = in_python(r, setup)
     setup = setup.ended_at(ours["n_epochs"])
     by_r = r.call("label_levels", setup.labels, setup.coding)  # in the locale of R
-    by_r = {"levels": [str(each) for each in by_r]}
+    by_r = {"levels": [str(item) for item in by_r]}
     levels = difference(setup, "levels", ours, by_r)
     if not levels.equal:  # the other things are compared in our order
         setup = replace(setup, coding=pd.Series(setup.levels))
     theirs = in_r(r, setup)
-    found = [levels, *compared(setup, ours, theirs)[1:]]
-    found = [_summed(setup, each, ours, theirs) for each in found]
-    apart, parting, reason = [each.name for each in found if not each.equal], "", ""
-    if apart == ["levels"]:
+    results = [levels, *compared(setup, ours, theirs)[1:]]
+    results = [_summed(setup, item, ours, theirs) for item in results]
+    unequal, parting, reason = [item.name for item in results if not item.equal], "", ""
+    if unequal == ["levels"]:
         parting = f"Before the first step: the levels are {levels.words}."
         locale = facts["collate"][0]
         reason = f"Another order of levels: R sorts text by its locale ({locale})."
-    elif apart:
+    elif unequal:
         parting = first_difference(r, setup, ours, theirs)
         reason = f"Sums and exp() may round differently (the BLAS of R is {blas})."
-        if "rows" in apart:
+        if "rows" in unequal:
             reason = f"Another RNGkind: that of R is {kinds}."
     version = f"{facts['version'][0]}, by {r.name}"
     shown = theirs | by_r
     rows = {
         NAMES[name]: [_cell(name, ours[name]), _cell(name, shown[name]), how]
-        for name, how, _ in found
+        for name, how, _ in results
     }
     return ParityCheck(
         pd.DataFrame.from_dict(rows, orient="index", columns=["python", "r", "same"]),
@@ -834,15 +834,15 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     )
 
 
-def _summed(setup: Setup, each: Compared, ours: Run, theirs: Run) -> Compared:
+def _summed(setup: Setup, item: Compared, ours: Run, theirs: Run) -> Compared:
     """Scores that differ as sums in another order do are the same to rounding."""
     problem, eps = setup.problem, np.finfo(np.float64).eps
-    if each.name != "scores" or each.equal or setup.kernel is not None:
-        return each
+    if item.name != "scores" or item.equal or setup.kernel is not None:
+        return item
     size = abs(problem.X) @ np.abs(ours["beta"]) + abs(ours["alpha"])
     allowed = (problem.p + 2.0) * eps * (size + np.abs(problem.row_offsets))
     summed = bool((np.abs(ours["scores"] - theirs["scores"]) <= allowed).all())
-    return Compared("scores", "to rounding") if summed else each
+    return Compared("scores", "to rounding") if summed else item
 
 
 def _cell(name: str, value: RValue) -> str:
@@ -864,5 +864,5 @@ def _coefficients(setup: Setup, ours: Run, theirs: Run) -> pd.DataFrame:
         side: np.append(run["alpha"], run[name])
         for side, run in (("python", ours), ("r", theirs))
     }
-    found = pd.DataFrame(sides, ["Intercept", *terms])
-    return found if setup.problem.intercept else found.iloc[1:]
+    table = pd.DataFrame(sides, ["Intercept", *terms])
+    return table if setup.problem.intercept else table.iloc[1:]

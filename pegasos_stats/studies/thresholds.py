@@ -1,4 +1,4 @@
-"""Choice of a threshold by scores of rows that no fit has seen; its performance."""
+"""Selection of a decision threshold on held-out scores, and its performance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,54 +27,52 @@ from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter, Task
-from pegasos_stats.studies.folds import Folds, drawn_folds, whole_groups
+from pegasos_stats.studies.folds import Folds, draw_folds, whole_groups
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-ENDS = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}  # of all thresholds
+SCALE_RANGE = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}
 
 
 def scale_of(problem: Problem) -> str:
-    """What ``predict(threshold=)`` of a fit is compared with."""
+    """Return the scale of ``predict(threshold=)``."""
     return "probability" if problem.loss == "log" else "score"
 
 
 @suggest_names("thresholds")
 @dataclass(frozen=True, repr=False, eq=False)
 class Thresholds(Summarised):
-    """A chosen threshold and its performance; made by ``result.thresholds()``.
+    """A selected threshold and its performance, from ``result.thresholds()``.
 
     Attributes
     ----------
     threshold : float
-        The chosen threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
-        An infinite one, on the scale of scores, predicts the same level for all rows.
+        Selected threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
+        An infinite threshold predicts the same level for all rows.
     usual : float
-        The usual threshold: the score 0, or the probability that belongs to it.
+        Default threshold: the score 0, or the corresponding probability.
     scale : "score" or "probability"
         Scale of the thresholds: the score, or for the log loss the probability of the
         second level.
     target : Target
-        Metric that the threshold maximises (or the error rate or cost that it
-        minimises).
+        Metric that the threshold maximises, or error rate or cost that it minimises.
     positive : label
         Positive class.
     levels : pair of labels
     folds : Folds
     seed : int or None
     out_of_fold : bool
-        Whether the scores are out-of-fold scores of the training rows; otherwise they
-        are scores of new rows.
+        Whether scores are out-of-fold scores of the training rows, or of new rows.
     by_fold : DataFrame
-        A line for each fold: ``repeat, fold, n_train, n_test, weight, threshold``
-        (chosen without the rows of the fold), the metric or cost that it gives on these
-        rows, and under the same name with ``_usual`` that of the usual threshold.
+        One row per fold: ``repeat, fold, n_train, n_test, weight``, the ``threshold``
+        selected without the rows of the fold, and its metric or cost on these rows. The
+        column with the suffix ``_usual`` refers to the default threshold.
     table : DataFrame
-        A line for each candidate: ``threshold``, the metrics, and ``cost``. The
-        threshold was chosen on these rows, so its own line is optimistic.
+        One row per candidate: ``threshold``, the metrics, and ``cost``. The row of the
+        selected threshold is optimistic, because the same data selected it.
 
     Examples
     --------
@@ -103,10 +101,10 @@ class Thresholds(Summarised):
 
     @property
     def estimate(self) -> float:
-        """Estimated metric or cost on new rows for a threshold chosen in this way.
+        """Estimated metric or cost on new rows of a threshold selected in this way.
 
-        By nested cross-validation: the threshold of each fold is chosen without its
-        rows and evaluated on them; the decisions of all folds are pooled.
+        Nested cross-validation selects the threshold of each fold without its rows,
+        evaluates it on them, and pools the decisions of all folds.
         """
         return float(self.tidy()["estimate"].iloc[0])
 
@@ -117,17 +115,17 @@ class Thresholds(Summarised):
 
     @property
     def apparent(self) -> float:
-        """Metric or cost on the rows by which the threshold was chosen: optimistic."""
+        """Optimistic metric or cost on the rows that selected the threshold."""
         at = self.table["threshold"] == self.threshold
         return float(self.table.loc[at, self.target.name].iloc[0])
 
     def tidy(self) -> pd.DataFrame:
-        """Estimates for new rows: ``term, threshold, estimate, std_error``.
+        """Return estimates for new rows: ``term, threshold, estimate, std_error``.
 
-        There is a row for the chosen threshold and one for the usual threshold. In each
-        repeat the decisions of all folds are pooled; the standard error is by the
-        jackknife that leaves out one fold at a time, with Nadeau and Bengio's factor
-        for shared training rows. With several repeats it is that of a single one.
+        The rows are the selected and the default threshold. The decisions of all folds
+        of a repeat are pooled. The standard error is the delete-one-fold jackknife,
+        with Nadeau and Bengio's factor for shared training rows. With several repeats
+        it refers to a single one.
         """
         chosen, usual = zip(*self._judged, strict=True)
         lines = [
@@ -137,27 +135,27 @@ class Thresholds(Summarised):
         columns = ["term", "threshold", "estimate", "std_error"]
         return pd.DataFrame(lines, columns=columns)
 
-    def _pooled(self, found: Sequence[Decisions]) -> tuple[float, float]:
-        """Mean over the repeats, and standard error of one."""
-        tables, repeats = np.array([d.tables for d in found]), self.by_fold["repeat"]
+    def _pooled(self, judged: Sequence[Decisions]) -> tuple[float, float]:
+        """Return the mean over the repeats, and the standard error of one repeat."""
+        tables, repeats = np.array([d.tables for d in judged]), self.by_fold["repeat"]
         means, variances = [], []
         for repeat in repeats.unique():
             own = tables[(repeats == repeat).to_numpy()]
             k, total = len(own), own.sum(axis=0)
             means.append(float(self.target.of(total)[0]))
-            left = np.array([self.target.of(total - each)[0] for each in own])
+            left = np.array([self.target.of(total - part)[0] for part in own])
             spread = float(np.square(left - left.mean()).sum())
             variances.append(spread * (k - 1) / k if k > 1 else np.nan)
         factor = fold_fits.correction_factor(self.by_fold) if self.out_of_fold else 1.0
         return float(np.mean(means)), factor * float(np.sqrt(np.mean(variances)))
 
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw the metric or cost against the threshold, and the chosen one.
+        """Draw the metric or cost against the threshold, and mark the selected one.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the lines, such as ``color`` or ``label``.
 
@@ -171,9 +169,9 @@ class Thresholds(Summarised):
         return draw_thresholds(self, ax, line)
 
     def summary(self) -> Summary:
-        """Header, both thresholds and notes; ``print()`` shows text."""
-        found, target = self.tidy(), self.target
-        table = found.set_index("term").map(significant)
+        """Summarise both thresholds, with a header and notes."""
+        estimates, target = self.tidy(), self.target
+        table = estimates.set_index("term").map(significant)
         table.columns = ["threshold", target.name, "std err"]
         best = f"{'largest' if target.larger_is_better else 'smallest'} {target.name}"
         left = [
@@ -197,15 +195,15 @@ class Thresholds(Summarised):
         return Summary(["Threshold"], table, notes, left, right)
 
 
-INNER = 5  # folds of the rows of each fit, by which its threshold is chosen
+INNER_FOLDS = 5  # inner folds that select the threshold of a fit
 METRIC = "balanced_accuracy"
-LARGEST_COST = 1e100  # whose square is a number
+LARGEST_COST = 1e100  # the square must not overflow
 BOTH = ("false_positive", "false_negative")
 
 
 @dataclass(frozen=True)
 class ThresholdRule:
-    """What a threshold is chosen by, and on which scale.
+    """Criterion and scale for the selection of a threshold.
 
     Attributes
     ----------
@@ -215,7 +213,7 @@ class ThresholdRule:
     coding : LabelCoding
     scale : "score" or "probability"
     usual : float
-        The threshold where none is chosen.
+        Default threshold.
     """
 
     target: Target
@@ -234,23 +232,23 @@ class ThresholdRule:
         scale: str,
         usual: float,
     ) -> "ThresholdRule":
-        """Read what the threshold is chosen by, and which level is the positive class.
+        """Validate the criterion and the positive class.
 
         Parameters
         ----------
         metric : str or None
         cost : dict or None
-            By ``"false_positive"`` and ``"false_negative"``, or by the levels: what it
-            costs to mistake a row of that level for one of the other.
+            Costs with keys ``"false_positive"`` and ``"false_negative"``, or the costs
+            of misclassifying a row of each level.
         positive : label or None
-            The second level if None.
+            By default the second level.
         coding, scale, usual
-            As above.
+            See `ThresholdRule`.
 
         Raises
         ------
         OptionError
-            If both or neither make sense, costs are none, or there is no such level.
+            If both criteria are specified, or a cost or level is invalid.
         """
         levels, at = coding.levels, positive_position(coding.levels, positive)
         if cost is None:
@@ -259,7 +257,10 @@ class ThresholdRule:
             return cls(Target(str(name)), at, coding, scale, usual)
         if metric is not None:
             raise OptionError("excludes cost=.", "metric", metric)
-        by_error = (levels[1 - at], levels[at])  # a false positive is not one
+        by_error = (
+            levels[1 - at],
+            levels[at],
+        )  # a false positive is a row of the other level
         costs = dict(cost) if isinstance(cost, Mapping) else {}
         for names in (by_error, BOTH):
             paid = {position_of(key, names): costs[key] for key in costs}
@@ -271,18 +272,18 @@ class ThresholdRule:
         raise OptionError(why, "cost", cost)
 
     def best(self, rows: ScoredRows) -> tuple[float, Vector, Decisions]:
-        """The best threshold by some rows; all of them, and what each decides.
+        """Return the best threshold for some rows, all candidates, and their decisions.
 
         Raises
         ------
         DataError
-            If the rows are not of both levels.
+            If a level has no rows.
         """
         sides = (~rows.second, rows.second)
         for mark, level in zip(sides, self.coding.levels, strict=True):
             if not rows.weights[mark].any():
                 raise DataError(f"No row of level {level!r} is there to choose by.")
-        ends = ENDS[self.scale]
+        ends = SCALE_RANGE[self.scale]
         at, decisions = scores.cut(rows, self.positive == 1, self.usual, ends)
         return float(at[self.target.best(at, decisions, self.usual)]), at, decisions
 
@@ -295,15 +296,15 @@ class ThresholdRule:
         *,
         out_of_fold: bool = True,
     ) -> Thresholds:
-        """Choose a threshold by the rows of all folds, and judge those of each fold.
+        """Select a threshold on all rows, and evaluate the selection in each fold.
 
         Parameters
         ----------
         folds : Folds
         seed : int or None
         inside, outside : sequences of ScoredRows, one for each fold
-            Rows to choose a threshold by, and others to judge it by; no fit has seen
-            the rows that it scores here.
+            Rows to select a threshold, and rows to evaluate it. All scores come from
+            fits without these rows.
         out_of_fold : bool
         """
         target, usual, second = self.target, self.usual, self.positive == 1
@@ -311,7 +312,7 @@ class ThresholdRule:
         for split, own, others in zip(folds.splits, inside, outside, strict=True):
             at, *_ = self.best(own)
             judged.append((others.at(at, second), others.at(usual, second)))
-            values = [float(target.of(each.tables)[0]) for each in judged[-1]]
+            values = [float(target.of(side.tables)[0]) for side in judged[-1]]
             line = {
                 "repeat": split.repeat,
                 "fold": split.fold,
@@ -354,38 +355,38 @@ class ThresholdRule:
         repeats: object,
         seed: int | None,
     ) -> Thresholds:
-        """Choose a threshold by new rows, each as often as it counts.
+        """Select a threshold on new rows, repeated by their frequencies.
 
-        Those with a label and a score; that of a fold is chosen by all but its own.
+        Rows need a label and a score. The other folds select the threshold of a fold.
 
         Raises
         ------
         DataError
-            If they are rows of the fit, or some are.
+            If some of the rows are training rows.
         """
         if table.source.endswith("training"):
             some = table.source != "training"
             which = f"{table.n_seen:,} of the rows are" if some else "These are the"
             why = "rows of the fit; leave data out, or give new rows."
             raise DataError(f"{which} {why}")
-        found, rng, codes = table.scored, RRandom(seed), None
-        if found is None or found.scores is None:
+        scored, rng, codes = table.scored, RRandom(seed), None
+        if scored is None or scored.scores is None:
             raise DataError("A threshold is chosen by rows in memory; give a frame.")
-        chances = found.probability(1)
-        values = found.scores if chances is None else chances
-        known = (found.codes >= 0) & ~np.isnan(values)
-        second = found.codes[known] > 0
+        chances = scored.probability(1)
+        values = scored.scores if chances is None else chances
+        used = (scored.codes >= 0) & ~np.isnan(values)
+        second = scored.codes[used] > 0
         if groups is not None:
             index = row_labels(data)
             positions = np.arange(len(index))
             if counts is not None:
                 positions = repeated(counts, data, index)
-            codes = whole_groups(RowIndex.of(data, positions[known], index), groups)
-        drawn = drawn_folds(second.astype(np.intp), folds, repeats, rng, codes)
-        rows = ScoredRows(values[known], second, np.ones(len(second)))
-        inside = [rows.subset(split.train) for split in drawn.splits]
-        outside = [rows.subset(split.test) for split in drawn.splits]
-        return self.thresholds(drawn, rng.seed, inside, outside, out_of_fold=False)
+            codes = whole_groups(RowIndex.of(data, positions[used], index), groups)
+        partition = draw_folds(second.astype(np.intp), folds, repeats, rng, codes)
+        rows = ScoredRows(values[used], second, np.ones(len(second)))
+        inside = [rows.subset(split.train) for split in partition.splits]
+        outside = [rows.subset(split.test) for split in partition.splits]
+        return self.thresholds(partition, rng.seed, inside, outside, out_of_fold=False)
 
 
 @suggest_arguments
@@ -397,7 +398,7 @@ def thresholds(
     metric: str | None = None,
     cost: object = None,
     positive: object = None,
-    folds: object = INNER,
+    folds: object = INNER_FOLDS,
     repeats: int = 1,
     groups: object = None,
     seed: int | None = 1,
@@ -407,17 +408,16 @@ def thresholds(
     workers: int | None = None,
     progress: bool = False,
 ) -> Thresholds:
-    """Choose a threshold for ``predict(threshold=)``, estimate its performance.
+    """Select a threshold for ``predict(threshold=)`` and estimate its performance.
 
-    The choice uses scores of rows that no fit has seen: out-of-fold scores of the
-    same model and solver, from folds as in `cross_validate`, or scores of new rows.
-    The performance of the procedure is estimated by nesting: in each fold a
-    threshold is chosen without the rows of that fold, by 5 inner folds of the
-    training rows; for new rows, by the other folds.
+    The selection uses held-out scores: out-of-fold scores of the same model and
+    solver, from folds as in `cross_validate`, or scores of new rows. Nested
+    cross-validation estimates the performance of the procedure. In each fold, 5 inner
+    folds of the training rows select a threshold; for new rows, the other folds do.
 
     Candidates are the midpoints between neighbouring scores; if the usual threshold
-    lies between the two, it is the candidate. Of several equally good ones the
-    nearest to the usual threshold is taken. The scale is that of `predict`.
+    lies between the two, it is the candidate. Ties go to the candidate nearest to the
+    usual threshold. The scale is the scale of `predict`.
 
     Metrics and costs use ``freq_weights=`` and weights of rows.
     Class weights, such as ``"balanced"``, are used in the fits only.
@@ -425,7 +425,7 @@ def thresholds(
     Parameters
     ----------
     data, actual, unseen, freq_weights, offset : optional
-        New rows, as for `confusion`; out-of-fold scores if left out.
+        New rows, as for `confusion`; by default out-of-fold scores are used.
     metric : str, optional
         Metric to maximise: ``"balanced_accuracy"``, the default, ``"youden"``,
         ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
@@ -463,12 +463,12 @@ def thresholds(
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.svm("digit ~ p34 + p43", train, lam=0.01).fit(ps.Optimum(seed=1))
     >>> cost = {"false_positive": 1, "false_negative": 5}
-    >>> found = result.thresholds(cost=cost, seed=443)
-    >>> usual, chosen = (
+    >>> chosen = result.thresholds(cost=cost, seed=443)
+    >>> usual, low = (
     ...     result.confusion(test, threshold=t).table.loc[6, 5]
-    ...     for t in (0.0, found.threshold)
+    ...     for t in (0.0, chosen.threshold)
     ... )
-    >>> bool(chosen < usual)
+    >>> bool(low < usual)
     True
     """
     problem, model = result.problem, result.full_model
@@ -487,42 +487,42 @@ def thresholds(
     solver = result.refinement or result.solver
     fitter = FoldFitter.of(model, solver, Optimum(), seed, workers, progress)
     if groups is None and (own := getattr(result, "groups", None)) is not None:
-        groups = replace(own, codes=own.codes[:1])  # of two kinds the first
-    drawn = fitter.folds(folds, repeats, groups)
-    # Seeds of the fits are drawn as by `cross_validate`, whose scores these are.
-    outer = fitter.tasks(drawn.splits)
-    fits, inside = inside_rows(fitter, drawn, problem.lam, outer)
-    pairs = zip(drawn.splits, fits, strict=True)
+        groups = replace(own, codes=own.codes[:1])  # the first of two groupings
+    partition = fitter.folds(folds, repeats, groups)
+    # The same seeds as in `cross_validate` give the same scores.
+    outer = fitter.tasks(partition.splits)
+    fits, inside = inside_rows(fitter, partition, problem.lam, outer)
+    pairs = zip(partition.splits, fits, strict=True)
     outside = [rows_of(problem, split.test, fit.scores) for split, (fit,) in pairs]
     sides = (
         [rows._replace(values=thresholded(rows.values, problem)) for rows in side]
         for side in (inside, outside)
     )
-    return rule.thresholds(drawn, fitter.rng.seed, *sides)
+    return rule.thresholds(partition, fitter.rng.seed, *sides)
 
 
 def inside_rows(
     fitter: FoldFitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
 ) -> tuple[list[list[FoldFit]], list[ScoredRows]]:
-    """Score the rows that each fold is fitted on by fits of their own folds.
+    """Score the training rows of each fold out of their own inner folds.
 
     Returns
     -------
     fits : list of lists of one FoldFit
-        Of the tasks `outer`, made at the same time.
+        Fits of the tasks `outer`.
     inside : list of ScoredRows
-        The rows that each fold is fitted on.
+        Training rows of each fold.
     """
-    own, within = fitter.nested(folds, INNER, 1, np.array([lam]), outer)
-    fitter.warn_of_gaps([*own, *(fit for _, each in within for fit in each)])
+    own, within = fitter.nested(folds, INNER_FOLDS, 1, np.array([lam]), outer)
+    fitter.warn_of_gaps([*own, *(fit for _, fits in within for fit in fits)])
     inside = []
-    for part, each in within:
+    for part, fits in within:
         tested = np.concatenate([split.test for split in part.splits])
-        values = np.concatenate([fit.scores for (fit,) in each])
+        values = np.concatenate([fit.scores for (fit,) in fits])
         inside.append(rows_of(fitter.model.problem, tested, values))
     return own, inside
 
 
 def rows_of(problem: Problem, rows: Rows, values: Vector) -> ScoredRows:
-    """Rows of a problem with their scores."""
+    """Combine rows of a problem with their scores."""
     return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])

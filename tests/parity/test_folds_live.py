@@ -5,7 +5,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.rng import RRandom
-from pegasos_stats.studies.folds import drawn_folds, grouped_folds
+from pegasos_stats.studies.folds import draw_folds, grouped_folds
 
 # Fits are equal in every bit; held-out scores are summed in another order.
 RTOL = 1e-12
@@ -23,7 +23,7 @@ def test_folds_and_seeds_are_those_of_r(r, seed, kind):
     seeds = r.call("fit_seeds", k * repeats)
     rng = RRandom(seed, sample_kind=kind.lower())
     codes = np.unique(y, return_inverse=True)[1]
-    assert (drawn_folds(codes, k, repeats, rng).assignment == folds).all()
+    assert (draw_folds(codes, k, repeats, rng).assignment == folds).all()
     ours = rng.sample_int(2**31 - 1, k * repeats)
     assert ours.tolist() == seeds.tolist()
 

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 import pegasos_stats as ps
-from pegasos_stats.studies.folds import drawn_folds
+from pegasos_stats.studies.folds import draw_folds
 
 GRID = [0.3, 0.03, 0.003]
 EXACT = ps.Optimum(tol=1e-11, epochs=2000, seed=1)
@@ -134,7 +134,7 @@ def test_nested_selection_is_that_of_a_plain_loop(wine, loss, rule, grouped):
     positive = (wine["y"] == "third").to_numpy()
     groups = pd.factorize(wine["group"])[0]
     rng = ps.RRandom(20)
-    outer = drawn_folds(positive.astype(int), 3, 1, rng, groups if grouped else None)
+    outer = draw_folds(positive.astype(int), 3, 1, rng, groups if grouped else None)
     assert (outer.assignment == found.folds.assignment).all()
     if grouped:
         fold_of = pd.Series(outer.assignment[0])
@@ -142,7 +142,7 @@ def test_nested_selection_is_that_of_a_plain_loop(wine, loss, rule, grouped):
     lines = []
     for train, test in outer:
         within = pd.factorize(wine["group"].iloc[train])[0] if grouped else None
-        own = drawn_folds(positive[train].astype(int), 10, 1, rng, within)
+        own = draw_folds(positive[train].astype(int), 10, 1, rng, within)
         losses, sizes = [[] for _ in GRID], []
         for a, b in own:
             fitted, held = wine.iloc[train[a]], wine.iloc[train[b]]
@@ -184,7 +184,7 @@ def test_a_threshold_is_that_of_a_plain_loop(cancer, grouped):
     positive = (cancer["y"] == "malignant").to_numpy()
     rng, paid = ps.RRandom(3), np.array([1.0, 4.0])
     codes = pd.factorize(cancer["group"])[0] if grouped else None
-    outer = drawn_folds(positive.astype(int), 4, 1, rng, codes)
+    outer = draw_folds(positive.astype(int), 4, 1, rng, codes)
     assert (outer.assignment == found.folds.assignment).all()
     every, cuts, wrong, usual = np.empty(len(cancer)), [], [], []
     for train, test in outer:
@@ -193,7 +193,7 @@ def test_a_threshold_is_that_of_a_plain_loop(cancer, grouped):
         every[test] = held
         own = pd.factorize(rows["group"])[0] if grouped else None
         inner = np.empty(len(train))
-        for a, b in drawn_folds(positive[train].astype(int), 5, 1, rng, own):
+        for a, b in draw_folds(positive[train].astype(int), 5, 1, rng, own):
             inner[b] = cancer_scores(rows.iloc[a], rows.iloc[b])
         cuts.append(cheapest(positive[train], inner, paid))
         wrong.append(decisions(positive[test], held, cuts[-1]) @ paid)

@@ -14,7 +14,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.rng import RRandom
 from pegasos_stats.studies.fold_fits import inner_folds
-from pegasos_stats.studies.folds import checked_folds, drawn_folds, grouped_folds
+from pegasos_stats.studies.folds import checked_folds, draw_folds, grouped_folds
 from tests.parity.cases import golden
 
 # ---- Folds: drawn as R draws them, balanced, reused, given in several forms.
@@ -41,7 +41,7 @@ def read(folds, model, repeats=1):
 @pytest.mark.parametrize("case", DRAWN)
 def test_folds_and_seeds_are_those_that_r_wrote(case):
     rng = RRandom(case["seed"], sample_kind=case["kind"])
-    found = drawn_folds(np.array(case["y"]), case["k"], len(case["folds"]), rng)
+    found = draw_folds(np.array(case["y"]), case["k"], len(case["folds"]), rng)
     assert found.assignment.tolist() == case["folds"]
     seeds = rng.sample_int(2**31 - 1, len(case["seeds"]))
     assert seeds.tolist() == case["seeds"]
@@ -204,7 +204,7 @@ def test_folds_are_those_that_r_wrote(case):
     rng = RRandom(case["seed"], sample_kind=case["kind"])
     groups = pd.factorize(np.array(case["groups"]))[0]
     k, repeats = case["k"], len(case["folds"])
-    found = drawn_folds(np.array(case["y"]), k, repeats, rng, groups)
+    found = draw_folds(np.array(case["y"]), k, repeats, rng, groups)
     assert found.assignment.tolist() == case["folds"]
     assert apart(found, groups)
 
@@ -221,7 +221,7 @@ def test_levels_are_as_even_as_those_of_scikit_learn():
         rng = np.random.default_rng(seed)
         groups = pd.factorize(rng.integers(0, 20, 150) ** 2 // 12)[0]
         y = (rng.random(150) < 0.1 + 0.3 * (groups % 3 == 0)).astype(int)
-        drawn = drawn_folds(y, 4, 1, RRandom(seed), groups)
+        drawn = draw_folds(y, 4, 1, RRandom(seed), groups)
         assert apart(drawn, groups)
         assert sorted(np.concatenate([test for _, test in drawn])) == list(range(150))
         assert min(len(test) for _, test in drawn) > 0

@@ -9,7 +9,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.scores import ScoredRows, Target, cut
 from pegasos_stats.studies.calibration import fit_sigmoid
-from pegasos_stats.studies.folds import drawn_folds
+from pegasos_stats.studies.folds import draw_folds
 from tests.studies.threshold_rows import COST, SOLVER, frame
 
 
@@ -97,7 +97,7 @@ def test_new_rows_are_judged_by_thresholds_of_other_folds(svm):
     new = frame(3, 60)
     ours = svm.thresholds(new, metric="f1", positive="no", folds=4, repeats=2, seed=5)
     codes = (new["y"] == "yes").to_numpy()
-    folds = drawn_folds(codes.astype(int), 4, 2, ps.RRandom(5))
+    folds = draw_folds(codes.astype(int), 4, 2, ps.RRandom(5))
     scores = svm.decision_function(new).to_numpy()
     counts = np.zeros((2, 2, 3))  # repeat; chosen or usual; tp, fn, fp of "no"
     for split, line in zip(folds.splits, ours.by_fold.itertuples(), strict=True):
@@ -266,7 +266,7 @@ def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, de
     data, rng = frame(1), ps.RRandom(5)
     y = calibrated.result.problem.y
     splits = calibrated.validation.folds.splits
-    inner = [drawn_folds((y[s.train] > 0).astype(int), 5, 1, rng) for s in splits]
+    inner = [draw_folds((y[s.train] > 0).astype(int), 5, 1, rng) for s in splits]
     at, split = 1, splits[1]
     part, labels = data.iloc[split.train], y[split.train]
     scores = np.zeros(len(labels))
