@@ -27,7 +27,7 @@ from pegasos_stats.arrays import Dense, Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import fast, inlined, kernel
 
 SPLITTER = 134217729.0  # 2^27 + 1
-LINE, FARTHEST = 8, 512  # numbers in a line of the cache; of a row, that are prefetched
+LINE, FARTHEST = 8, 32  # numbers in a line of the cache; of a row, that are prefetched
 
 
 class CSR(NamedTuple):
@@ -333,7 +333,7 @@ def prefetch_row(X: Rows, a: Vector, i: int) -> None:
 
 
 def prefetch_dense(X: Dense, a: Vector, i: int) -> None:
-    """`prefetch_row` of a dense row: each line of the cache, at most 64 of them."""
+    """`prefetch_row` of a dense row: its first lines of the cache, and the last."""
     x, p = X[i], X.shape[1]
     for j in range(0, min(p, FARTHEST), LINE):
         prefetch(x, j)
