@@ -608,7 +608,8 @@ def _basis(
     slopes = spline(nearest[beyond], nu=1)
     found[beyond] += (values - nearest)[beyond, np.newaxis] * slopes
     Q = np.linalg.qr(spline(ends, nu=2).T, mode="complete").Q
-    columns: Numbers = (found @ Q)[:, 2:]
+    # Term by term: BLAS may round the product of one row in another way.
+    columns: Numbers = sum(found[:, [j]] * Q[j, 2:] for j in range(len(Q)))
     return columns
 
 
