@@ -760,6 +760,38 @@ def four_steps(
     return True
 
 
+@inlined
+def single_step(
+    X: Dense,
+    y: Signs,
+    i: int,
+    lam: float,
+    loss: int,
+    intercept: bool,
+    literal: bool,
+    state: State,
+) -> None:
+    """Take a plain step at one row: that of `literal_epoch`, or of `scaled_epoch`."""
+    scalars, w = state.scalars, state.w
+    unit = 1.0 if literal else scalars[UNIT]
+    at = scalars[ALPHA] + offset_at(state.offset, i)
+    m = y[i] * (unit * row_dot(X, i, w) + at)
+    s = weighted_slope(state, i, loss, m)
+    scalars[STEPS] += 1.0
+    eta = 1.0 / (lam * scalars[STEPS])
+    if literal:
+        literal_step(X[i], s * y[i], eta, lam, w)
+    else:
+        if scalars[STEPS] == 1.0:
+            w[:] = 0.0
+        row_add(X, i, s * y[i], w)
+        scalars[UNIT] = eta
+    state.weights[i] += s
+    scalars[VIOLATIONS] += int(violated(loss, m))
+    if intercept:
+        scalars[ALPHA] += eta * (s * y[i])
+
+
 @kernel
 def block_epoch(
     X: Dense,
@@ -769,7 +801,6 @@ def block_epoch(
     loss: int,
     intercept: bool,
     literal: bool,
-    none: Vector,
     state: State,
 ) -> None:
     """Take one plain step for each of ``rows``, four at a time.
@@ -777,8 +808,8 @@ def block_epoch(
     Plain: one row a step of size ``1 / (lam t)``, no projection, no average. In
     reference arithmetic (`literal`, with the hinge loss) the decisions ``m < 1`` are
     made from the margins of `four_steps`, and the updates as `literal_epoch` makes
-    them; a block with a margin within the rounding bound of 1 goes to
-    `literal_epoch`, so every bit is the same. In fast arithmetic ``w = lam t beta``.
+    them. Rows of a block with a margin within the rounding bound of 1 are taken one by
+    one, so every bit is the same. In fast arithmetic ``w = lam t beta``.
     """
     scalars, visits = state.scalars, rows.shape[0]
     bound, bounded = 0.0, 0
@@ -796,26 +827,8 @@ def block_epoch(
             four = rows[first], rows[first + 1], rows[first + 2], rows[first + 3]
             done = four_steps(X, y, four, lam, loss, intercept, literal, bound, state)
         if not done:
-            part = rows[first:last]
-            if literal:
-                literal_epoch(
-                    X, y, part, lam, loss, 1, intercept, False, False, none, state
-                )
-            else:
-                scaled_epoch(
-                    X,
-                    y,
-                    part,
-                    lam,
-                    loss,
-                    1,
-                    intercept,
-                    False,
-                    False,
-                    False,
-                    none,
-                    state,
-                )
+            for k in range(first, last):
+                single_step(X, y, rows[k], lam, loss, intercept, literal, state)
 
 
 @kernel
@@ -925,7 +938,7 @@ def pegasos_epoch(
         if isinstance(X, CSR) and is_plain and loss == Loss.HINGE:
             sparse_epoch(X, y, part, lam, intercept, not fast, state)
         elif in_blocks and not isinstance(X, CSR):
-            block_epoch(X, y, part, lam, int(loss), intercept, not fast, now, state)
+            block_epoch(X, y, part, lam, int(loss), intercept, not fast, state)
         elif isinstance(X, CSR) or fast:
             scaled_epoch(X, y, part, lam, *options, not fast, now, state)
         else:

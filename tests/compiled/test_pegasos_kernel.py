@@ -184,7 +184,7 @@ def test_blocks_of_four_have_the_bits_of_single_steps(
     literal_epoch(
         X, y, rows, lam, Loss.HINGE, 1, intercept, False, False, NONE, states[0]
     )
-    block_epoch(X, y, rows, lam, Loss.HINGE, intercept, True, NONE, states[1])
+    block_epoch(X, y, rows, lam, Loss.HINGE, intercept, True, states[1])
     assert_same_states(states)
 
 
@@ -194,7 +194,7 @@ def test_blocks_of_four_are_single_steps_in_fast_arithmetic(loss, weighted):
     lam = 5.0 if loss == Loss.SQUARED_HINGE else 1e-3
     X, y, rows, states = plain_problem("f8", 8, weighted, 1.0, seed=3)
     scaled_epoch(X, y, rows, lam, loss, 1, True, False, False, False, NONE, states[0])
-    block_epoch(X, y, rows, lam, loss, True, False, NONE, states[1])
+    block_epoch(X, y, rows, lam, loss, True, False, states[1])
     assert_close(last_iterate(states[1]), last_iterate(states[0]), FAST)
     largest = states[0].weights.max()
     np.testing.assert_allclose(*(s.weights / largest for s in states), atol=FAST)
