@@ -47,10 +47,9 @@ def inlined(function: Function) -> Function:
 
 def fast(function: Function) -> Function:
     """Compile for other kernels, with sums in an order that suits the machine."""
-    options = {"fastmath": IN_ANY_ORDER, "error_model": "numpy", "_nrt": False}
-    options["forceinline"] = True
-    found: Function = njit(function, **options)
-    return found
+    options = {"error_model": "numpy", "_nrt": False, "forceinline": True}
+    compiled: Function = njit(function, fastmath=IN_ANY_ORDER, **options)
+    return compiled
 
 
 def kernel(function: Function, fastmath: set[str] | bool = False) -> Function:

@@ -676,19 +676,9 @@ def add_four_literally(
 
 
 @inlined
-def signed_weight(state: State, y: Signs, i: int) -> float:
+def signed_weight(state: State, i: int, y: float) -> float:
     """``w_i y_i``."""
-    sign = float(y[i])
-    if state.case_weights.shape[0] > 0:
-        sign = state.case_weights[i] * sign
-    return sign
-
-
-@inlined
-def signed_slope(loss: int, m: float, wy: float) -> float:
-    """``s(m) w_i y_i``."""
-    signed: float = slope(loss, m) * wy
-    return signed
+    return state.case_weights[i] * y if state.case_weights.shape[0] > 0 else y
 
 
 @inlined
@@ -727,16 +717,16 @@ def four_steps(
     m1 = y1 * e1 * size * b + y1 * (alpha + o1)
     m2 = y2 * e2 * size * c + y2 * (alpha + o2)
     m3 = y3 * e3 * size * d + y3 * (alpha + o3)
-    s0 = signed_slope(loss, m0, signed_weight(state, y, i))
+    s0 = slope(loss, m0) * signed_weight(state, i, y0)
     m1 += s0 * (y1 * (e1 * ab + free * e1))
     m2 += s0 * (y2 * (e2 * ac + free * e1))
     m3 += s0 * (y3 * (e3 * ad + free * e1))
-    s1 = signed_slope(loss, m1, signed_weight(state, y, j))
+    s1 = slope(loss, m1) * signed_weight(state, j, y1)
     m2 += s1 * (y2 * (e2 * bc + free * e2))
     m3 += s1 * (y3 * (e3 * bd + free * e2))
-    s2 = signed_slope(loss, m2, signed_weight(state, y, k))
+    s2 = slope(loss, m2) * signed_weight(state, k, y2)
     m3 += s2 * (y3 * (e3 * cd + free * e3))
-    s3 = signed_slope(loss, m3, signed_weight(state, y, m))
+    s3 = slope(loss, m3) * signed_weight(state, m, y3)
     if literal:
         largest = abs(alpha) + max(abs(o0), abs(o1), abs(o2), abs(o3))
         nearest = min(abs(m0 - 1.0), abs(m1 - 1.0), abs(m2 - 1.0), abs(m3 - 1.0))
