@@ -140,8 +140,8 @@ class Clock:
 def clock() -> Clock:
     """A clock of the functions of the package that do the work of a fit."""
     from pegasos_stats.models import linear
-    from pegasos_stats.solvers.reads import few_reads
-    from pegasos_stats.solvers.reads.hinge import StreamedHinge
+    from pegasos_stats.solvers.streamed import few_reads
+    from pegasos_stats.solvers.streamed.hinge import StreamedHinge
 
     found = Clock()
     found.of(linear, "streamed_rows", "counting")

@@ -54,8 +54,6 @@ from pegasos_stats.solvers.pegasos_run import (
     with_progress,
 )
 from pegasos_stats.solvers.problem import Lam, Penalty, Problem, penalty_of
-from pegasos_stats.solvers.reads.few_reads import StreamedFit, few_reads
-from pegasos_stats.solvers.reads.steps import run_over_files
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     certificate_of,
@@ -63,6 +61,8 @@ from pegasos_stats.solvers.solver_runs import (
     run_then_refine,
     scores_of,
 )
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit, few_reads
+from pegasos_stats.solvers.streamed.steps import run_over_files
 
 if TYPE_CHECKING:
     from pegasos_stats.studies.cross_validation import LambdaPath

@@ -54,7 +54,6 @@ from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads.risk_and_bound import Point, scores
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     OptimalityBounds,
@@ -62,6 +61,7 @@ from pegasos_stats.solvers.solver_runs import (
     scores_of,
     shortfall_of,
 )
+from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
 from pegasos_stats.tables import DisplayedBySummary, Summary, significant
 
 if TYPE_CHECKING:

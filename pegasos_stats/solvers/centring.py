@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.solvers.newton.sums import moments
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.sums import moments
 
 FAR = 30.0  # standard deviations from 0 to the mean
 SOME = 2000  # rows that tell whether a column may be far

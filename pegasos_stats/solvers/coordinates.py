@@ -8,13 +8,13 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Rows, Vector, dense_rows, read_only
 from pegasos_stats.solvers import objective
+from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import ASCENT, SMO, Goal, Method
-from pegasos_stats.solvers.newton.interior import InteriorSteps
-from pegasos_stats.solvers.newton.log import newton_steps
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.smooth_newton import newton_steps
 
 MANY_COLUMNS = 100  # where pairs of dense rows are quick
 FREE, NOT_FREE = 1.25, 1.5  # rows to a column up to which they are, by intercept

@@ -16,7 +16,6 @@ from pegasos_stats.solvers.kernel_problem import (
     value_roundings,
 )
 from pegasos_stats.solvers.method import ASCENT, SMO
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
@@ -30,6 +29,7 @@ from pegasos_stats.solvers.pegasos_run import (
 from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
+from pegasos_stats.solvers.threads import one_thread
 
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others

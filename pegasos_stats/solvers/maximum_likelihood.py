@@ -53,14 +53,14 @@ from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.method import NEWTON
-from pegasos_stats.solvers.newton.log import no_coefficients
-from pegasos_stats.solvers.newton.sums import additions, blocks, image, solved
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
-from pegasos_stats.solvers.reads.few_reads import StreamedFit
-from pegasos_stats.solvers.reads.risk_and_bound import table_of
 from pegasos_stats.solvers.rounding import MARGIN, UNIT
+from pegasos_stats.solvers.smooth_newton import no_coefficients
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit
+from pegasos_stats.solvers.streamed.risk_and_bound import table_of
+from pegasos_stats.solvers.sums import additions, blocks, image, solved
+from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
 SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian

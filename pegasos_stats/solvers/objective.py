@@ -11,15 +11,15 @@ from pegasos_stats.arrays import Integers, Vector
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
-from pegasos_stats.solvers.newton.sums import (
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
+from pegasos_stats.solvers.sums import (
     Sums,
     doubles,
     risk_and_image,
     sums_at,
     total,
 )
-from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 
 DIGITS = 53  # of a double
 EXACT = 62  # of a sum of whole numbers

@@ -13,7 +13,7 @@ from pegasos_stats.checks import check_nonnegative, check_positive, number_of
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
-from pegasos_stats.solvers.newton.sums import kernel_rows, largest_norm, moments
+from pegasos_stats.solvers.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
 
 LamRule = Literal["given", "1/n", "cv", "ml", "no ml"]

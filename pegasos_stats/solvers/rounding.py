@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Vector
-from pegasos_stats.solvers.newton.sums import Sums
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sums import Sums
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.risk import SeenExactly

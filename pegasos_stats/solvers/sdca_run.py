@@ -12,7 +12,6 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import centring, objective
 from pegasos_stats.solvers.coordinates import first_method
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.optimum import Optimum, near_enough, warn_of
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
@@ -23,6 +22,7 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.threads import one_thread
 
 if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent

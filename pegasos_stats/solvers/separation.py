@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
-from pegasos_stats.solvers.newton.sums import TINY, solved
+from pegasos_stats.solvers.sums import TINY, solved
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
 MOSTLY = 0.5  # of the rows

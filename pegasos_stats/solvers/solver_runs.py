@@ -30,8 +30,6 @@ from pegasos_stats.solvers.maximum_likelihood import (
     maximum_likelihood,
     no_maximum,
 )
-from pegasos_stats.solvers.newton.log import polished
-from pegasos_stats.solvers.newton.sums import kernel_rows, scores_in_order
 from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
@@ -45,6 +43,8 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution, joined
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
+from pegasos_stats.solvers.smooth_newton import polished
+from pegasos_stats.solvers.sums import kernel_rows, scores_in_order
 
 WORK = 1e8  # multiplications, about a tenth of a second
 REFINEMENT_EPOCHS = 1000

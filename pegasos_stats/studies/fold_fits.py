@@ -26,17 +26,17 @@ from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solver_runs
-from pegasos_stats.solvers.fold_paths import FoldedRows, PathPoint, fold_path
 from pegasos_stats.solvers.kernel_ascent import checked_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL
+from pegasos_stats.solvers.path import FoldedRows, PathPoint, fold_path
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.threads import one_thread
 from pegasos_stats.studies import folds as fold_rows
 from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant

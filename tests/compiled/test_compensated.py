@@ -13,8 +13,8 @@ from pegasos_stats.compiled.rows import (
     two_product,
     two_sum,
 )
-from pegasos_stats.solvers.newton.sums import kernel_rows
 from pegasos_stats.solvers.rounding import squared
+from pegasos_stats.solvers.sums import kernel_rows
 from tests.solvers.exactly import fractions
 
 UNIT = Fraction(1, 2**53)

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.pegasos import VIOLATIONS, pegasos_epoch, start
 from pegasos_stats.compiled.rows import row_dot, row_dot_fast
-from pegasos_stats.solvers.newton.sums import kernel_rows
+from pegasos_stats.solvers.sums import kernel_rows
 
 P = 400
 UNIT = 2.0**-53

@@ -22,7 +22,7 @@ from pegasos_stats.compiled.pegasos import (
 )
 from pegasos_stats.compiled.risk import Loss, slope
 from pegasos_stats.compiled.rows import CSR
-from pegasos_stats.solvers.newton.sums import kernel_rows
+from pegasos_stats.solvers.sums import kernel_rows
 
 FAST = 1e-10  # what the fast arithmetic promises; rounding alone is some 1e-13
 EXP = 1e-12  # log loss: sums of exponentials that differ in the last place

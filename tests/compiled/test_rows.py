@@ -11,7 +11,7 @@ from pegasos_stats.compiled.rows import (
     row_dot_fast,
     row_norm2,
 )
-from pegasos_stats.solvers.newton.sums import kernel_rows
+from pegasos_stats.solvers.sums import kernel_rows
 
 
 @njit(error_model="numpy")

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled import sdca
 from pegasos_stats.compiled.risk import Loss
-from pegasos_stats.solvers.newton.sums import kernel_rows
+from pegasos_stats.solvers.sums import kernel_rows
 
 LOSSES = [int(Loss.HINGE), int(Loss.LOG)]
 

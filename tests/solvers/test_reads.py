@@ -7,13 +7,13 @@ import pytest
 
 from pegasos_stats.data.scan import rows
 from pegasos_stats.data.scan.rows import added
-from pegasos_stats.solvers.newton.sums import risk_and_image
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import few_reads
-from pegasos_stats.solvers.reads.hinge import NoRoomError, StreamedHinge
-from pegasos_stats.solvers.reads.risk_and_bound import cut, units
 from pegasos_stats.solvers.solver_runs import certificate_of
+from pegasos_stats.solvers.streamed.few_reads import few_reads
+from pegasos_stats.solvers.streamed.hinge import NoRoomError, StreamedHinge
+from pegasos_stats.solvers.streamed.risk_and_bound import cut, units
+from pegasos_stats.solvers.sums import risk_and_image
 from tests.solvers.exactly import fractions
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads.few_reads import few_reads
+from pegasos_stats.solvers.streamed.few_reads import few_reads
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved
 

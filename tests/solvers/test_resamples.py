@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.newton.resamples import HingeResamples, SmoothResamples
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import LossName, Problem
+from pegasos_stats.solvers.resamples import HingeResamples, SmoothResamples
 from pegasos_stats.solvers.solver_runs import run_linear
 
 TOL = 1e-9

@@ -23,16 +23,16 @@ from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.maximum_likelihood import estimable_columns, refit
-from pegasos_stats.solvers.newton.resamples import (
+from pegasos_stats.solvers.objective import best_intercept, certificate
+from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.resamples import (
     HingeResamples,
     Resamples,
     SmoothResamples,
 )
-from pegasos_stats.solvers.newton.threads import one_thread
-from pegasos_stats.solvers.objective import best_intercept, certificate
-from pegasos_stats.solvers.optimum import Optimum
-from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import run_linear
+from pegasos_stats.solvers.threads import one_thread
 
 PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
 TINY = 1e-300
@@ -365,7 +365,7 @@ Trial = Callable[["Refit"], Iterable[tuple[Matrix, Matrix]]]
 class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads.
 
-    With few columns many at once, see ``solvers/newton/resamples.py``; others, and what
+    With few columns many at once, see ``solvers/resamples.py``; others, and what
     does not get there, each by a fit of its own from the dual weights of the solution.
     """
 

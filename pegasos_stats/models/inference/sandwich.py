@@ -27,8 +27,6 @@ from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
 from pegasos_stats.solvers.losses import LOSSES, LossName
-from pegasos_stats.solvers.newton.sums import solved
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.separation import (
     MOST_COLUMNS,
@@ -38,6 +36,8 @@ from pegasos_stats.solvers.separation import (
     pass_over,
     separated_by,
 )
+from pegasos_stats.solvers.sums import solved
+from pegasos_stats.solvers.threads import one_thread
 
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array

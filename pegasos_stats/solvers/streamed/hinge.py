@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
-from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.reads import risk_and_bound as bounds
-from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca_run import solved_by_steps
+from pegasos_stats.solvers.streamed import risk_and_bound as bounds
+from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
+from pegasos_stats.solvers.sums import Sums, risk_and_image
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
 WIDTHS = 3.5  # times sqrt(p / m)

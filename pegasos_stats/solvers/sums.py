@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
 from pegasos_stats.solvers.losses import LOSSES, LossName
-from pegasos_stats.solvers.newton.threads import one_thread
+from pegasos_stats.solvers.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 

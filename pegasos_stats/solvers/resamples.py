@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
-from pegasos_stats.solvers.newton.interior import InteriorPoints
+from pegasos_stats.solvers.interior import InteriorPoints
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NARROW = 0.1  # of how far the farthest of the own rows is: the first ``mu``

@@ -57,16 +57,16 @@ from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_o
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.method import NEWTON
-from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
-from pegasos_stats.solvers.newton.threads import one_thread
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
-from pegasos_stats.solvers.reads import hinge
-from pegasos_stats.solvers.reads import risk_and_bound as bounds
-from pegasos_stats.solvers.reads.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca_run import solved_by_steps
+from pegasos_stats.solvers.streamed import hinge
+from pegasos_stats.solvers.streamed import risk_and_bound as bounds
+from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
+from pegasos_stats.solvers.sums import Sums, risk_and_image
+from pegasos_stats.solvers.threads import one_thread
 
 NARROWER = 8.0  # what the width is divided by at most, after a step
 CAREFUL = 2.0  # the same, once a step led up

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector
-from pegasos_stats.solvers.newton import sums
-from pegasos_stats.solvers.newton.threads import one_thread
+from pegasos_stats.solvers import sums
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
+from pegasos_stats.solvers.threads import one_thread
 
 UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
 

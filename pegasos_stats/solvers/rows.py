@@ -7,7 +7,7 @@ import numpy as np
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
-from pegasos_stats.solvers.newton.sums import TINY, blocks, kernel_rows, solved
+from pegasos_stats.solvers.sums import TINY, blocks, kernel_rows, solved
 
 # Columns whose equations are factorised, of some rows and of all; of sparse rows.
 DIRECT, DIRECT_OF_ALL, DIRECT_SPARSE = 1000, 150, 400

@@ -20,15 +20,15 @@ from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.losses import LossName
-from pegasos_stats.solvers.newton.sums import Sums, risk_and_image
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.reads import risk_and_bound
-from pegasos_stats.solvers.reads.few_reads import StreamedFit
-from pegasos_stats.solvers.reads.risk_and_bound import Point
 from pegasos_stats.solvers.rounding import Rounding
+from pegasos_stats.solvers.streamed import risk_and_bound
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit
+from pegasos_stats.solvers.streamed.risk_and_bound import Point
+from pegasos_stats.solvers.sums import Sums, risk_and_image
 
 Part = tuple[int, Dense]  # the number of the first row, and the rows
 

@@ -6,19 +6,19 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.solvers.hinge_proximal import Hinge
 from pegasos_stats.solvers.method import NEWTON, Goal, Method
-from pegasos_stats.solvers.newton.hinge import Hinge
-from pegasos_stats.solvers.newton.rows import newton_rows
-from pegasos_stats.solvers.newton.sums import (
+from pegasos_stats.solvers.objective import Gap
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rows import newton_rows
+from pegasos_stats.solvers.sums import (
     TINY,
     doubles,
     inverse,
     row_blocks,
     solved,
 )
-from pegasos_stats.solvers.newton.threads import one_thread
-from pegasos_stats.solvers.objective import Gap
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.threads import one_thread
 
 SAMPLED, TO_A_COLUMN = 3000, 20  # rows from which a sample is fitted first
 SHARE, FEWEST = 8, 2000  # one row in so many is of the sample, of which as many are

@@ -41,12 +41,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.solvers.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
-from pegasos_stats.solvers.newton.interior import LONG, InteriorSteps
-from pegasos_stats.solvers.newton.rows import DenseRows, newton_rows
-from pegasos_stats.solvers.newton.sums import blocks, doubles
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rows import DenseRows, newton_rows
+from pegasos_stats.solvers.sums import blocks, doubles
 
 SOLVED = 3.0  # times the smoothing, what a centre may leave open
 SPARSE = 1.0  # the same of sparse rows, whose directions are not exact; and FIRST

@@ -5,7 +5,7 @@ log lambda through the last ones has them. Any gap is certified over all rows.
 
 Hinge: one pass there tells which rows are near the margin in some fit: within ``1.2``
 times the largest change that the last fits brought. The others are fixed, and the fits
-are solved on those rows, by the steps of ``newton/hinge.py``. A second pass has the
+are solved on those rows, by the steps of ``hinge_proximal.py``. A second pass has the
 objectives; where a gap is too large, rows that are on the wrong side join, and it is
 done again. Rows with margins well above 1 in all fits have the dual weight 0. Rows with
 margins well below 1 in all fits are inside: those of a class that a fit keeps are one
@@ -36,10 +36,10 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.centring import needed_centre
+from pegasos_stats.solvers.hinge_proximal import HingeSteps
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.newton.hinge import HingeSteps
-from pegasos_stats.solvers.newton.rows import DenseRows
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rows import DenseRows
 from pegasos_stats.solvers.sdca_run import NEAR
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core

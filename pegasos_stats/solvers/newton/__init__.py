@@ -1,1 +1,0 @@
-"""Newton steps to the optimum: of dense rows by numpy alone, nothing compiled."""
