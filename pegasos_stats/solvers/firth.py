@@ -26,10 +26,10 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.lbfgs import two_loops
 from pegasos_stats.solvers.maximum_likelihood import logistic
 from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
-from pegasos_stats.solvers.smooth_newton import two_loops
 from pegasos_stats.solvers.threads import one_thread
 
 COLLINEAR = 1e-7  # of a column's standard deviation: the residual on earlier columns

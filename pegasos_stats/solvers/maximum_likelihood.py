@@ -56,7 +56,7 @@ from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.rounding import MARGIN, UNIT
-from pegasos_stats.solvers.smooth_newton import no_coefficients
+from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 from pegasos_stats.solvers.streamed.risk_and_bound import table_of
 from pegasos_stats.solvers.sums import additions, blocks, image, solved
@@ -651,7 +651,7 @@ class Ascent:
     def begin(self) -> None:
         """Pass over the rows at the fit of a sample, or without coefficients."""
         problem, at = self._problem, self._at
-        null = no_coefficients(problem)[-1] * problem.intercept
+        null = null_model(problem)[-1] * problem.intercept
         self._theta = np.append([null] * problem.intercept, np.zeros(at.columns.size))
         part = sample_of(problem, at.k)
         start = None if part is None else Ascent(part, at).rough()

@@ -1,12 +1,25 @@
-"""Losses that bend: L-BFGS with the metric of a sample, or Newton steps, in numpy."""
+"""Newton's method for losses with second derivatives: the log loss, the squared hinge.
+
+    P(theta) = lam/2 ||beta||^2 + (1/n) sum_i w_i loss(m_i),
+    m_i = y_i (x_i'beta + alpha + offset_i),    theta = (beta, alpha).
+
+A Hessian serves for several steps of L-BFGS, as its metric, and is computed anew when a
+step gains too little. With many rows to a column that of a sample serves first, from
+the minimum of the sample. With many columns conjugate gradients take its place.
+
+References
+----------
+Byrd, Chin, Neveitt & Nocedal, *On the use of stochastic Hessian information in
+optimization methods for machine learning*, SIAM Journal on Optimization 21 (2011).
+"""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.solvers.hinge_proximal import Hinge
+from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
 from pegasos_stats.solvers.method import NEWTON, Goal, Method
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
@@ -26,79 +39,75 @@ LEFT_OPEN = 0.1  # of ``p / m``, what the sample leaves open of the risk
 FEW = 60  # columns of which a Hessian costs no more than some reads
 GAIN = 0.7  # of a step of L-BFGS with the metric of a sample, at least
 GAIN_ANEW = 0.3  # the same with the Hessian of all rows, which costs many reads
-STEPS, STEPS_ANEW, STEPS_FEW = 12, 15, 2  # of L-BFGS with one metric
-NEWTON_STEPS = 50  # over the sample
-FALL = 1e-4  # share of the slope by which a step must lower the risk
-ROUNDING = 1e-14  # of the risk
-SHORTEST = 1e-8  # of a step
 FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
 PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
+MOST_HESSIANS, MOST_STEPS = 50, 12  # of a sample; with one of these
 POLISHING = 3  # steps; each squares what is left
-LBFGS = "L-BFGS"  # with the Hessian of a sample as its metric
 BALANCE = 2.0  # of the squared difference of the classes' dual weights
+LBFGS_METHOD = "L-BFGS"
 
 
-class RiskValue(NamedTuple):
-    """What a read found; the gradient's last entry is that of the intercept."""
-
-    risk: float
-    gradient: Vector
-    errors: int
-
-
-class LogRisk:
-    """Reads of the rows of a problem.
+class SmoothRisk:
+    """Passes over the rows of a problem.
 
     Attributes
     ----------
     a : float64 array, shape (n,)
-        Dual weights at the point that was read last.
-    count : int
-        Number of reads, a Hessian being as many as its products cost.
+        Dual weights at the point of the last pass.
+    count : float
+        Number of passes, a Hessian being as many as its products cost.
     """
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._loss = problem, problem.loss_function
-        constant = np.full(problem.n, float(problem.intercept))
-        self.rows = newton_rows(problem.X, constant)
+        ones = np.full(problem.n, float(problem.intercept))
+        self.rows = newton_rows(problem.X, ones)
+        self._blocks = list(row_blocks(problem.X))
+        self._Z: Matrix | None = None
+        if isinstance(problem.X, np.ndarray) and len(self._blocks) == 1:
+            self._Z = np.column_stack([problem.X, ones])
         self.a, self.count = np.empty(problem.n), 0.0
         self._last = 1.0
 
     def __call__(self, theta: Vector) -> RiskValue:
-        """Read the rows at coefficients and intercept."""
-        problem, n, p = self._problem, self._problem.n, self._problem.p
-        beta, alpha = theta[:-1], float(theta[-1])
-        risk, image, balance, errors = 0.0, np.zeros(p), 0.0, 0
-        for rows in row_blocks(problem.X):
-            B, y, a = doubles(problem.X, rows), problem.y[rows], self.a[rows]
-            m = B @ beta
-            m += alpha if problem.offset is None else alpha + problem.offset[rows]
+        """Pass over the rows at coefficients and intercept."""
+        problem, p = self._problem, self._problem.p
+        risk, image, violations = 0.0, np.zeros(p + 1), 0
+        for rows in self._blocks:
+            B = doubles(problem.X, rows) if self._Z is None else self._Z
+            y, a, k = problem.y[rows], self.a[rows], B.shape[1]
+            m = B @ theta[:k]
+            if k == p:
+                m += theta[-1]
+            if problem.offset is not None:
+                m += problem.offset[rows]
             m *= y
             losses = self._losses(m, a)
             if problem.weights is None:
-                risk += float(losses.sum())
+                risk += float(np.add.reduce(losses))
             else:
                 risk += float(losses @ problem.weights[rows])
                 a *= problem.weights[rows]
-            ay = a * y
-            image += ay @ B
-            balance += float(ay.sum())
-            errors += int(np.count_nonzero(m < self._loss.margin))
+            signed = a * y
+            image[:k] += signed @ B
+            if k == p and problem.intercept:
+                image[p] += np.add.reduce(signed)
+            violations += int(np.count_nonzero(m < self._loss.margin))
         self.count += 1.0
-        gradient = np.empty(p + 1)
-        gradient[:-1] = problem.lam * beta - image / n
-        gradient[-1] = -balance / n if problem.intercept else 0.0
-        self._last = risk / n
-        penalty = 0.5 * problem.lam * float(beta @ beta)
-        return RiskValue(penalty + risk / n, gradient, errors)
+        self._last = risk = risk / problem.n
+        gradient = image / -problem.n
+        penalty = problem.lam * theta[:p]
+        gradient[:p] += penalty
+        return RiskValue(risk + 0.5 * float(penalty @ theta[:p]), gradient, violations)
 
     def _losses(self, m: Vector, a: Vector) -> Vector:
         """Losses at margins; puts their slopes in ``a``."""
         if self._problem.loss != "log":
             a[:] = self._loss.slopes(m)
             return self._loss.values(m)
-        c = m if float(m.min()) >= -FARTHEST else np.maximum(m, -FARTHEST)
+        least = float(np.minimum.reduce(m))
+        c = m if least >= -FARTHEST else np.maximum(m, -FARTHEST)
         e = np.exp(-c)
         q = 1.0 + e
         losses = np.log1p(e) if self._last < SMALL else np.log(q)
@@ -108,14 +117,14 @@ class LogRisk:
         return np.asarray(losses)
 
     def heights(self) -> Vector:
-        """Second derivatives of the losses where the rows were read last."""
-        a, weights = self.a, self._problem.weights
+        """Second derivatives of the weighted losses at the last pass, over n."""
+        a, weights, n = self.a, self._problem.weights, self._problem.n
         if self._problem.loss != "log":
-            return self._loss.bends(a) * self._problem.row_weights
+            return self._loss.bends(a) * self._problem.row_weights / n
         if weights is None:
-            return np.asarray(a * (1.0 - a))
+            return np.asarray(a * (1.0 - a) / n)
         share = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)
-        return np.asarray(a * np.maximum(0.0, 1.0 - share))
+        return np.asarray(a * np.maximum(0.0, 1.0 - share) / n)
 
     def direction(self, gradient: Vector) -> Vector:
         """Newton's direction by conjugate gradients."""
@@ -123,54 +132,59 @@ class LogRisk:
         ridge = np.full(p + 1, problem.lam)
         ridge[p] = TINY if problem.intercept else 1.0
         self.count += PRODUCTS_ABOUT
-        heights = self.heights() / problem.n
+        heights = self.heights()
         bent = slice(None) if heights.all() else np.flatnonzero(heights)
         return self.rows.solution(heights[bent], ridge, -gradient, bent)
 
     def hessian(self) -> Matrix:
-        """The Hessian where the rows were read last."""
-        problem, p = self._problem, self._problem.p
-        H = self.rows.gram(self.heights() / problem.n)
-        H.flat[: -1 : p + 2] += problem.lam
+        """The Hessian at the last pass."""
+        p = self._problem.p
+        if self._Z is None:
+            H = self.rows.gram(self.heights())
+        else:
+            rooted = self._Z * np.sqrt(self.heights())[:, None]
+            H = rooted.T @ rooted
+        H.flat[: -1 : p + 2] += self._problem.lam
         if not H[-1, -1] > 0.0:
             H[-1, -1] = 1.0
         self.count += 1.0 + p / 16.0
         return H
 
 
-class LogSteps(Method):
-    """Steps to the optimum of a loss that bends.
+class SmoothSteps(Method):
+    """Steps to the minimum of the risk, of one pass over the rows as a rule.
 
     Parameters
     ----------
     problem : Problem
     theta : float64 array, shape (p + 1,), optional
-        Where to begin; at no coefficients if that is better, or not given.
+        Where to begin; at the null model if that is better, or not given.
 
     Attributes
     ----------
-    theta, seen
-        The last point, and what was found there.
+    theta, at
+        The last point, and the risk there.
     """
 
     def __init__(self, problem: Problem, theta: Vector | None = None) -> None:
         super().__init__()
         self.name = NEWTON
-        self._problem, self._reads = problem, LogRisk(problem)
-        self.theta = no_coefficients(problem)
+        self._problem, self._risk = problem, SmoothRisk(problem)
+        self.theta = null_model(problem)
         self._has_start = False
         if theta is not None:
-            self.seen, there = self._reads(self.theta), self._reads(theta)
-            self._has_start = there.risk <= self.seen.risk
+            self.at, there = self._risk(self.theta), self._risk(theta)
+            self._has_start = there.risk <= self.at.risk
             if self._has_start:
-                self.theta, self.seen = theta, there
+                self.theta, self.at = theta, there
         self._walk = self._all_steps()
 
     def step(self, rows: Rows) -> None:
-        """Take a step, of one read as a rule."""
+        """Take a step."""
         next(self._walk)
+        self.violations += self.at.violations
         self.steps += 1
-        self.visits = self._reads.count * self._problem.n
+        self.visits = self._risk.count * self._problem.n
 
     @property
     def gap(self) -> Gap:
@@ -179,56 +193,83 @@ class LogSteps(Method):
         What bringing the dual weights into balance costs is of second order in their
         difference, as the entropy has its slope of 0 there with the score.
         """
-        return Gap(self.seen.risk, self.seen.risk - self._left())
+        return Gap(self.at.risk, self.at.risk - self._left())
 
     def _left(self) -> float:
-        g = self.seen.gradient
+        g = self.at.gradient
         balance = BALANCE * float(g[-1]) ** 2
         return float(g[:-1] @ g[:-1]) / 2.0 / self._problem.lam + balance
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a`` at the last point."""
-        return self.theta[:-1].copy(), float(self.theta[-1]), self._reads.a.copy()
+        return self.theta[:-1].copy(), float(self.theta[-1]), self._risk.a.copy()
 
     def _all_steps(self) -> Iterator[None]:
-        problem, p = self._problem, self._problem.p
-        is_sampled = self._reads.rows.factorises() and not self._has_start
-        is_sampled = is_sampled and problem.n >= max(SAMPLED, TO_A_COLUMN * p)
-        if not (is_sampled or self._has_start):
-            self.seen = self._reads(self.theta)
-        if not self._reads.rows.factorises():
-            while True:
-                self._go(self._reads.direction(self.seen.gradient))
-                yield
-        if is_sampled:
-            self.theta, H = of_sample(problem, self.theta)
-            self.seen = self._reads(self.theta)
-            self.name = LBFGS
-            yield from self._quasi_newton(inverse(H), STEPS, GAIN)
-        while True:
-            self.name = NEWTON
-            metric = inverse(self._reads.hessian())
-            most = STEPS_FEW if p < FEW else STEPS_ANEW
-            yield from self._quasi_newton(metric, most, GAIN_ANEW)
-
-    def _quasi_newton(self, metric: Matrix, most: int, gain: float) -> Iterator[None]:
-        """L-BFGS, until a step gains too little."""
-        pairs: list[tuple[Vector, Vector, float]] = []
-        for count in range(most):
-            before, theta, g = self._left(), self.theta, self.seen.gradient
-            self._go(two_loops(metric, pairs, -g))
-            move, change = self.theta - theta, self.seen.gradient - g
-            inner = float(move @ change)
-            if inner > 0.0:
-                pairs.append((move, change, inner))
+        problem, risk = self._problem, self._risk
+        n, p = problem.X.shape
+        if not self._has_start and n >= max(SAMPLED, TO_A_COLUMN * p):
+            m = max(n // SHARE, FEWEST)
+            rows = np.arange(0, n - n % (n // m), n // m)
+            if risk.rows.factorises(rows):
+                self.theta, H = minimum_of_sample(problem.of_rows(rows))
+                self.at, self.name = risk(self.theta), LBFGS_METHOD
+                yield from self._lbfgs(H * too_large(p / rows.size), GAIN)
+                self._has_start, self.name = True, NEWTON
+        if not self._has_start:
+            self.at = risk(self.theta)
+        while not risk.rows.factorises():
+            d = risk.direction(self.at.gradient)
+            self.theta, self.at = line_search(risk, self.theta, self.at, d)
             yield
-            if count > 0 and self._left() > gain * before:
-                return
+        while True:
+            yield from self._lbfgs(risk.hessian(), GAIN_ANEW if p >= FEW else 0.0)
 
-    def _go(self, d: Vector) -> None:
-        """Go along a direction as far as the risk falls enough."""
-        self.theta, self.seen = searched(self._reads, self.theta, self.seen, d)
-        self.violations += self.seen.errors
+    def _lbfgs(self, H: Matrix, gain: float) -> Iterator[None]:
+        """Steps of L-BFGS until one leaves more than a share of the gap."""
+        steps, left, count = LBFGS(self._risk, inverse(H)), np.inf, 0
+        while self._left() <= gain * left or count < 2:
+            left, count = self._left(), count + 1
+            self.theta, self.at = steps.step(
+                self.theta, self.at, steps.direction(self.at)
+            )
+            yield
+
+
+def minimum_of_sample(problem: Problem) -> tuple[Vector, Matrix]:
+    """The minimum for the rows of a sample, nearly, and the Hessian there.
+
+    What is left of the risk is small beside what the sample leaves open.
+    """
+    risk, theta = SmoothRisk(problem), null_model(problem)
+    at, enough = risk(theta), LEFT_OPEN * problem.p / problem.n
+    gain = GAIN if problem.p >= FEW else 0.0
+    for _ in range(MOST_HESSIANS):
+        H, left = risk.hessian(), np.inf
+        steps = LBFGS(risk, inverse(H))
+        for count in range(MOST_STEPS):
+            d = steps.direction(at)
+            before, left = left, -float(at.gradient @ d)
+            is_slow = count > 0 and not left <= gain * before
+            if left <= enough * at.risk or is_slow:
+                break
+            theta, at = steps.step(theta, at, d)
+        if left <= enough * at.risk:
+            break
+    return theta, risk.hessian() if steps.pairs else H
+
+
+def too_large(share: float) -> float:
+    """By what factor the inverse of a sample's Hessian is too large for unit steps.
+
+    With p columns and m rows the eigenvalues of ``H_m^-1 H`` are spread over
+    ``1 / (1 +- root(p / m))^2``, whose middle is ``(1 + p/m) / (1 - p/m)^2``.
+
+    References
+    ----------
+    Marchenko & Pastur, *Distribution of eigenvalues for some sets of random matrices*,
+    Mathematics of the USSR-Sbornik 1 (1967).
+    """
+    return (1.0 + share) / (1.0 - share) ** 2
 
 
 @one_thread()
@@ -244,79 +285,24 @@ def polished(
     a : float64 array, shape (n,)
         Dual weights. None of the three where the Hessian is too large.
     """
-    reads = LogRisk(problem)
-    if not reads.rows.factorises():
+    risk = SmoothRisk(problem)
+    if not risk.rows.factorises():
         return None
     theta = np.append(beta, alpha)
-    seen = reads(theta)
+    at = risk(theta)
     for _ in range(POLISHING):
-        d = solved(reads.hessian(), -seen.gradient)
-        theta, seen = searched(reads, theta, seen, d)
-    return theta[:-1].copy(), float(theta[-1]), reads.a
+        d = solved(risk.hessian(), -at.gradient)
+        theta, at = line_search(risk, theta, at, d)
+    return theta[:-1].copy(), float(theta[-1]), risk.a
 
 
-def no_coefficients(problem: Problem) -> Vector:
+def null_model(problem: Problem) -> Vector:
     """The model with an intercept alone, offsets left out."""
     theta = np.zeros(problem.p + 1)
     if problem.intercept:
-        is_plus, w = problem.y > 0.0, problem.weights  # no ones for rows in files
-        plus, minus = (
-            float(np.count_nonzero(rows) if w is None else w.sum(where=rows))
-            for rows in (is_plus, ~is_plus)
-        )
+        plus, minus = reversed(problem.class_weights)
         theta[-1] = problem.loss_function.alone(plus, minus)
     return theta
-
-
-def of_sample(problem: Problem, theta: Vector) -> tuple[Vector, Matrix]:
-    """Newton's method over evenly spaced rows: its end, and the Hessian there.
-
-    It ends where what is left is small beside what the sample leaves open.
-    """
-    n = problem.n
-    m = max(n // SHARE, FEWEST)
-    part = problem.of_rows(np.arange(0, n - n % (n // m), n // m))
-    reads = LogRisk(part)
-    seen = reads(theta)
-    for _ in range(NEWTON_STEPS):
-        H = reads.hessian()
-        d = solved(H, -seen.gradient)
-        if -float(seen.gradient @ d) <= LEFT_OPEN * problem.p / m * seen.risk:
-            break
-        theta, seen = searched(reads, theta, seen, d)
-    return theta, H
-
-
-def searched(
-    reads: LogRisk, theta: Vector, seen: RiskValue, d: Vector
-) -> tuple[Vector, RiskValue]:
-    """The point along a direction where the risk has fallen in proportion to it."""
-    slope, t = float(seen.gradient @ d), 1.0
-    while True:
-        new = theta + t * d
-        found = reads(new)
-        enough = seen.risk + FALL * t * slope + ROUNDING * seen.risk
-        if found.risk <= enough:
-            return new, found
-        if t < SHORTEST:
-            return theta, reads(theta)
-        there = float(found.gradient @ d)
-        share = slope / (slope - there) if there > max(slope, 0.0) else 0.5
-        t *= min(0.7, max(0.1, share))
-
-
-def two_loops(
-    metric: Matrix, pairs: list[tuple[Vector, Vector, float]], d: Vector
-) -> Vector:
-    """The inverse Hessian of L-BFGS times a vector (Liu & Nocedal 1989)."""
-    shares = []
-    for move, change, inner in reversed(pairs):
-        shares.append(float(move @ d) / inner)
-        d = d - shares[-1] * change
-    d = metric @ d
-    for move, change, inner in pairs:
-        d = d + (shares.pop() - float(change @ d) / inner) * move
-    return d
 
 
 def newton_steps(
@@ -325,4 +311,4 @@ def newton_steps(
     """Newton steps for a loss, from ``(beta, alpha)`` and dual weights if given."""
     if problem.loss == "hinge":
         return Hinge(problem, goal, start)
-    return LogSteps(problem, None if start is None else start[0])
+    return SmoothSteps(problem, None if start is None else start[0])

@@ -9,12 +9,12 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.solvers.lbfgs import RiskValue, line_search
 from pegasos_stats.solvers.objective import primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
-from pegasos_stats.solvers.smooth_newton import RiskValue, searched
 from tests.solvers.solved import risk_of_a_peer, solved
 
 LAMBDAS = [1e-1, 1e-2, 1e-3, 1e-4]
@@ -281,5 +281,5 @@ def test_a_direction_that_rounding_turns_upwards_is_given_up():
     def line(theta):
         return RiskValue(1.0 + 10.0 * theta[0], np.ones(1), 0)
 
-    theta, at = searched(line, np.zeros(1), line(np.zeros(1)), np.ones(1))
+    theta, at = line_search(line, np.zeros(1), line(np.zeros(1)), np.ones(1))
     assert (theta[0], at.risk) == (0.0, 1.0)

@@ -1,0 +1,82 @@
+"""L-BFGS with a metric, the inverse of a Hessian, in the place of a multiple of one.
+
+References
+----------
+Liu & Nocedal, *On the limited memory BFGS method for large scale optimization*,
+Mathematical Programming 45 (1989).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pegasos_stats.arrays import Matrix, Vector
+
+DECREASE = 1e-4  # share of the slope by which a step must lower the risk (Armijo)
+ROUNDING = 1e-14  # of a risk
+SHORTEST = 1e-8  # step, after which the search ends where it began
+
+Pairs = list[tuple[Vector, Vector, float]]  # steps, changes of the gradient, products
+
+
+class RiskValue(NamedTuple):
+    """A risk, its gradient and the number of violations at a point."""
+
+    risk: float
+    gradient: Vector
+    violations: int
+
+
+def two_loops(metric: Matrix, pairs: Pairs, d: Vector) -> Vector:
+    """The inverse Hessian of L-BFGS times a vector."""
+    shares = []
+    for step, change, product in reversed(pairs):
+        shares.append(float(step @ d) / product)
+        d = d - shares[-1] * change
+    d = metric @ d
+    for step, change, product in pairs:
+        d = d + (shares.pop() - float(change @ d) / product) * step
+    return d
+
+
+def line_search(
+    risk: Callable[[Vector], RiskValue], theta: Vector, at: RiskValue, d: Vector
+) -> tuple[Vector, RiskValue]:
+    """The point along a direction where the risk has fallen in proportion to it."""
+    slope, t = float(at.gradient @ d), 1.0
+    while True:
+        point = theta + t * d
+        there = risk(point)
+        if there.risk <= at.risk + DECREASE * t * slope + ROUNDING * at.risk:
+            return point, there
+        if t < SHORTEST:
+            return theta, risk(theta)
+        slope_there = float(there.gradient @ d)
+        falls = slope_there > max(slope, 0.0)
+        share = slope / (slope - slope_there) if falls else 0.5
+        t *= min(0.7, max(0.1, share))
+
+
+class LBFGS:
+    """Steps of L-BFGS with one metric.
+
+    Parameters
+    ----------
+    risk : callable
+    metric : float64 array, shape (k, k)
+    """
+
+    def __init__(self, risk: Callable[[Vector], RiskValue], metric: Matrix) -> None:
+        self._risk, self._metric = risk, metric
+        self.pairs: Pairs = []
+
+    def direction(self, at: RiskValue) -> Vector:
+        """The direction from a point, by its gradient."""
+        return two_loops(self._metric, self.pairs, -at.gradient)
+
+    def step(self, theta: Vector, at: RiskValue, d: Vector) -> tuple[Vector, RiskValue]:
+        """Take a step along a direction."""
+        point, there = line_search(self._risk, theta, at, d)
+        step, change = point - theta, there.gradient - at.gradient
+        if (product := float(step @ change)) > 0.0:
+            self.pairs.append((step, change, product))
+        return point, there
