@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Matrix, Vector, dense_rows
+from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scan.rows import (
     NO_VALUES,
     Block,
@@ -63,6 +63,7 @@ from pegasos_stats.solvers.sums import additions, blocks, image, solved
 from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
+LAST_STEP = 1e-6  # of a standard error, of resamples: it leaves its square
 SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian
 COLLINEAR = 1e-7  # residual of a column, of its standard deviation, as in R's lm
 SURE_PIVOT = 1e-9  # a squared residual that a Gram matrix shows beside its rounding
@@ -603,6 +604,63 @@ def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikel
     if not ascent.has_full_rank:
         return MaximumLikelihood(None, reason="is undetermined")
     return climbed(ascent, ())
+
+
+class LikelihoodRefits:
+    """Maximum likelihood for many resamples at once, from the estimate for all rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        With ``lam = 0``.
+    at : EstimableColumns
+    theta : float64 array, shape (k,)
+        As for `refit`.
+    """
+
+    def __init__(self, problem: Problem, at: EstimableColumns, theta: Vector) -> None:
+        Z = dense_rows(at.rows(problem.X))
+        if at.intercept:
+            Z = np.column_stack([np.ones(problem.n), Z])
+        self._Z, self._at, self._theta = Z * problem.y[:, None], at, theta
+        self._offset = problem.y * problem.row_offsets
+
+    @np.errstate(all="ignore")
+    def __call__(self, weights: Matrix) -> tuple[Matrix, Mask]:
+        """Estimates ``alpha, beta``, shape (B, p + 1), and which are proved to exist.
+
+        Newton's last step is below 1e-6 standard errors, so that it leaves less than
+        1e-9; its linearisation is a dual point strictly inside. Others are for `refit`.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (B, n)
+        """
+        Z, theta = self._Z, np.tile(self._theta, (len(weights), 1))
+        for _ in range(PROOF_PASSES):
+            s, rest, _ = logistic(theta @ Z.T + self._offset)
+            g = (weights * s) @ Z
+            H = np.stack([(Z.T * row) @ Z for row in weights * s * rest])
+            diagonal = np.einsum("bjj->bj", H)
+            diagonal *= 1.0 + ROUNDING  # else of collinear columns no solution
+            flat = ~(diagonal.min(axis=1) > STRICTLY * weights.sum(axis=1))
+            H[flat] = np.eye(Z.shape[1])  # of separated rows
+            d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
+            theta += d
+            is_small = (g * d).sum(axis=1) <= LAST_STEP**2
+            if is_small.all():
+                break
+        size = np.sqrt(diagonal)
+        correlations = H / size[:, None] / size[:, :, None]
+        correlations[~np.isfinite(correlations)] = 0.0
+        has_full_rank = np.linalg.eigvalsh(correlations)[:, 0] > SURE_PIVOT
+        move = d @ Z.T
+        shares = np.minimum(1.0 - rest * move, 1.0 + s * move)
+        inside = (shares > SHARE) & (np.minimum(s, rest) * shares >= STRICTLY)
+        inside |= weights == 0.0
+        points = [self._at.solution(row) for row in theta]
+        estimates = np.array([[alpha, *beta] for beta, alpha in points])
+        return estimates, is_small & has_full_rank & ~flat & inside.all(axis=1)
 
 
 def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:

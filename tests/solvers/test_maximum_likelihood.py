@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from pegasos_stats.solvers.maximum_likelihood import (
+    LikelihoodRefits,
     divergence,
     estimable_columns,
     likelihood_certificate,
@@ -136,6 +137,31 @@ def test_a_refit_is_the_fit_of_its_rows():
     np.testing.assert_allclose(again.beta, alone.beta, rtol=1e-9)
     constant = replace(problem, X=problem.X * (np.arange(4) > 0) * 1.0)
     assert refit(constant, at, at.theta(fit.beta, fit.alpha)).solution is None
+
+
+def test_resamples_fitted_at_once_are_those_fitted_alone():
+    """Newton leaves the square of 1e-6 standard errors; 1e-9 covers both fits."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(120, 4))
+    X[:, 3] = X[:, 3] > 1.5  # rare: some resamples have no estimate
+    y = np.where(X[:, 0] + rng.logistic(size=120) > 0.0, 1.0, -1.0)
+    y[X[:, 3] == 1.0] = np.where(np.arange((X[:, 3] == 1.0).sum()) < 2, -1.0, 1.0)
+    offset = rng.normal(size=120)
+    problem = Problem(X, y, 0.0, "log", offset=offset)
+    fit = maximum_likelihood(problem).solution
+    at = estimable_columns(problem)
+    theta = at.theta(fit.beta, fit.alpha)
+    weights = rng.multinomial(120, np.full(120, 1 / 120), size=200).astype(float)
+    estimates, exists = LikelihoodRefits(problem, at, theta)(weights)
+    alone = [refit(replace(problem, weights=w), at, theta).solution for w in weights]
+    has_estimate = np.array([solution is not None for solution in alone])
+    assert 0.5 < has_estimate.mean() < 1.0
+    assert not (exists & ~has_estimate).any()
+    assert (exists == has_estimate).mean() > 0.95
+    errors = estimates[exists].std(axis=0)
+    for row in np.flatnonzero(exists):
+        same = [alone[row].alpha, *alone[row].beta]
+        assert (np.abs(estimates[row] - same) <= 1e-9 * errors).all()
 
 
 def test_a_small_divergence_has_all_its_digits():

@@ -22,7 +22,11 @@ from pegasos_stats.models.summaries import Note
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
-from pegasos_stats.solvers.maximum_likelihood import estimable_columns, refit
+from pegasos_stats.solvers.maximum_likelihood import (
+    LikelihoodRefits,
+    estimable_columns,
+    refit,
+)
 from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -384,16 +388,20 @@ class Refit:
         kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
         n, p = problem.n, problem.p
         is_small = p <= MOST_COLUMNS or p <= min(MORE_COLUMNS, n / TO_A_COLUMN)
+        is_small = is_small and n * p <= MOST_ENTRIES
+        self._likelihood: LikelihoodRefits | None = None
         if not problem.lam:
             self._at = estimable_columns(problem)
             self._theta = self._at.theta(solution.beta, solution.alpha)
-        elif is_small and n * p <= MOST_ENTRIES:
+            if is_small:
+                self._likelihood = LikelihoodRefits(problem, self._at, self._theta)
+        elif is_small:
             self._together = kind(problem, solution, self._shares, tol)
 
     @property
     def is_alone(self) -> bool:
         """Whether each resample is fitted by itself."""
-        return self._together is None
+        return self._together is None and self._likelihood is None
 
     def look_near_the_margin(self, estimates: Matrix, found: Matrix) -> None:
         """Let the hinge leave rows alone that stay on their side of the margin.
@@ -472,6 +480,9 @@ class Refit:
                 found[some, GAP] = gap / risk
                 found[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
             some = some[~(found[some, GAP] <= self._asked)]
+        elif self._likelihood is not None and some.size:
+            estimates[some], exists = self._likelihood(weights[some])
+            some = some[~exists]
         for b in some:
             found[b, :STATUS] = np.inf
             with suppress(DataError):  # of squares that overflow
