@@ -1,11 +1,12 @@
 """Solvers of kernel problems: Pegasos, and working sets up to a certified optimum."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Matrix, Rows, Vector, read_only
+from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, read_only
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.kernel_problem import (
     OVERFLOWING,
@@ -34,6 +35,7 @@ from pegasos_stats.solvers.threads import one_thread
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others
 FEWEST = 64  # rows that are kept, however little memory is given
+RECENT = 4  # calls: two rounds
 
 
 class KernelValues:
@@ -81,14 +83,17 @@ class KernelValues:
             self._left = np.hstack([X if gamma == 1.0 else gamma * X, offset * ones])
             self._right = np.hstack([X, ones])
 
-    def __call__(self, rows: Rows, columns: Rows | slice) -> Matrix:
-        """Values between these rows and these."""
+    def __call__(
+        self, rows: Rows, columns: Rows | slice, dtype: type = np.float64
+    ) -> Matrix:
+        """Values between rows and columns; exponents are rounded to this type."""
         if self._kernel.name == "precomputed":
             return np.asarray(self._X[rows][:, columns])
-        found: Matrix = np.matmul(self._left[rows], self._right[columns].T)
+        products: Matrix = np.matmul(self._left[rows], self._right[columns].T)
         if self._kernel.name == "gaussian":
-            return np.exp(found, out=found)
-        return np.asarray(found ** (self._kernel.degree or 1))
+            products = products.astype(dtype, copy=False)
+            return np.exp(products, out=products)
+        return np.asarray(products ** (self._kernel.degree or 1))
 
     def sums(self, weights: Vector) -> Vector:
         """``sum_j weights_j K(x_j, x_i)`` for all rows, shape (n,)."""
@@ -116,30 +121,38 @@ class CachedRows:
         Rows of the problem.
     memory : int
         Bytes that they may take.
+    dtype : type
+        Of the stored values.
 
     Attributes
     ----------
     rows : array, shape (capacity, n)
     """
 
-    def __init__(self, values: KernelValues, n: int, memory: int) -> None:
-        capacity = min(n, max(FEWEST, memory // (8 * n)))
-        self.rows = np.empty((capacity, n))
-        self._values = values
+    def __init__(self, values: KernelValues, n: int, memory: int, dtype: type) -> None:
+        capacity = min(n, max(FEWEST, memory // (np.dtype(dtype).itemsize * n)))
+        self.rows: Matrix = np.empty((capacity, n), dtype=dtype)
+        self._values, self._dtype = values, dtype
         self._owner = np.full(capacity, -1, dtype=np.int64)
         self._place = np.full(n, -1, dtype=np.int64)
         self._used = np.zeros(capacity, dtype=np.int64)
         self._calls = 0
 
-    def places(self, wanted: Rows) -> Rows:
-        """Return where these rows are kept, at most as many as there are places."""
+    def places(self, wanted: Rows, inside: Mask) -> Rows:
+        """Return where these rows are stored, at most as many as there are places.
+
+        Rows that have not been used for some rounds, and whose dual weights are not
+        `inside` their bounds, are replaced first. Then unused memory is filled, whose
+        first use is slow.
+        """
         self._calls += 1
         there = self._place[wanted]
         self._used[there[there >= 0]] = self._calls
         missing = wanted[there < 0]
         if missing.size:
-            oldest = np.argpartition(self._used, missing.size - 1)[: missing.size]
-            self._fill(np.sort(oldest), missing)
+            stays = (self._used > self._calls - RECENT) | inside[self._owner]
+            rank = np.where(self._owner < 0, 1, np.where(stays, 2, 0))
+            self._fill(np.lexsort((self._used, rank))[: missing.size], missing)
         return self._place[wanted]
 
     def _fill(self, places: Rows, missing: Rows) -> None:
@@ -149,7 +162,7 @@ class CachedRows:
         self._used[places] = self._calls
         for first in range(0, len(self._place), TILE):
             columns = slice(first, first + TILE)
-            self.rows[places, columns] = self._values(missing, columns)
+            self.rows[places, columns] = self._values(missing, columns, self._dtype)
 
 
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
@@ -168,6 +181,10 @@ class KernelAscent:
     that may move, beside some of the last round. It moves them to their optimum, all
     others as they are, and adds what they moved by to the scores of all rows. Scores of
     a solution and its certificate are summed anew, and rounds go on from them.
+
+    Rows of the Gram matrix are stored in single precision while the gap falls by a
+    tenth from one sum of all scores to the next, as in iterative refinement; then in
+    double precision.
 
     Parameters
     ----------
@@ -194,20 +211,36 @@ class KernelAscent:
         self.problem, self._solver = problem, solver
         self._y, self._w = problem.y, problem.row_weights
         self._values = KernelValues(problem)
-        self._kept = CachedRows(self._values, problem.n, problem.memory)
-        self._size = min(WORKING_SET, len(self._kept.rows))
-        self._set = compiled.working_sets.empty_set(self._size)
+        self._largest = float(diagonal_of(problem).max())
+        self._store_rows(self._single_serves())
         a = np.zeros(problem.n) if a is None else a
         self._a = feasible(a, problem.y, problem.intercept, problem.weights)
         scores = self._values.sums(self._a * self._y) / (problem.lam * problem.n)
         self._slope = problem.y - scores
         self._order = np.arange(problem.n)
-        self._last = np.zeros(0, dtype=np.int64)
         self._steps = self._violations = self._epochs = 0
         self.is_stuck = False
         self._settled: KernelSolution | None = None
-        self._floor = FIRST_LOOK
+        self._floor, self._gap_before = FIRST_LOOK, math.inf
         self._estimate()
+
+    def _single_serves(self) -> bool:
+        """Whether single precision moves a score by less than 1, and nothing overflows.
+
+        Scores are sums of ``a_i y_i K(x_i, .) / (lam n)``.
+        """
+        single = np.finfo(np.float32)
+        most = min(self.problem.lam / float(single.eps), float(single.max))
+        return self._largest < most
+
+    def _store_rows(self, in_single: bool) -> None:
+        """Begin to store rows of the Gram matrix, in single or double precision."""
+        self._is_single, problem = in_single, self.problem
+        dtype = np.float32 if in_single else np.float64
+        self._kept = CachedRows(self._values, problem.n, problem.memory, dtype)
+        self._size = min(WORKING_SET, len(self._kept.rows))
+        self._set = compiled.working_sets.empty_set(self._size)
+        self._last = np.zeros(0, dtype=np.int64)
 
     def move_to(self, lam: float) -> None:
         """Go on with another lambda, from ``t a`` with the ``t`` up to 1 of most dual.
@@ -216,12 +249,14 @@ class KernelAscent:
         """
         g, n = self.solution(None).g, self.problem.n
         self.problem = replace(self.problem, lam=lam)
+        if self._is_single and not self._single_serves():
+            self._store_rows(in_single=False)
         length = float((self._a * self._y) @ g)
         t = min(1.0, float(self._a.sum()) * lam * n / length) if length > 0.0 else 1.0
         self._a = t * self._a
         self._slope = self._y - t * g / (lam * n)
         self._steps = self._violations = self._epochs = 0
-        self._settled, self._floor = None, FIRST_LOOK
+        self._settled, self._floor, self._gap_before = None, FIRST_LOOK, math.inf
         self.is_stuck = False
         self._estimate()
 
@@ -288,7 +323,9 @@ class KernelAscent:
         at = self.certificate()
         if not self._solver.reached(at):
             gap = at.relative_gap
-            self._floor = NEXT_LOOK * gap
+            if self._is_single and gap > 0.1 * self._gap_before:
+                self._store_rows(in_single=False)
+            self._floor, self._gap_before = NEXT_LOOK * gap, gap
             self._estimate()
             self.is_stuck = self._gap < KNOWN * at.gap
 
@@ -296,6 +333,7 @@ class KernelAscent:
         """Find which rows may move; tell whether the gap seems small."""
         a, w, y, slope, n = self._a, self._w, self._y, self._slope, self.problem.n
         room, above = a < w, y > 0.0
+        self._inside = room & (a > 0.0)
         self._rise = np.where(np.where(above, room, a > 0.0), slope, -np.inf)
         self._fall = np.where(np.where(above, a > 0.0, room), slope, np.inf)
         self._alpha = 0.0
@@ -316,7 +354,7 @@ class KernelAscent:
         taken = self._last = self._chosen()
         self._settled = None
         sets, moved, problem = compiled.working_sets, self._set, self.problem
-        places = self._kept.places(taken)
+        places = self._kept.places(taken, self._inside)
         of_rows = self._y, self._w, self._a, self._slope
         sets.fill(moved, taken, self._kept.rows, places, *of_rows)
         self._violations += int(
@@ -339,7 +377,7 @@ class KernelAscent:
         rows, shares = rows[some], shares[some]
         for first in range(0, rows.size, self._size):
             part = slice(first, first + self._size)
-            places = self._kept.places(rows[part])
+            places = self._kept.places(rows[part], self._inside)
             compiled.working_sets.add_rows(
                 self._kept.rows, places, shares[part], self._slope
             )
@@ -351,7 +389,7 @@ class KernelAscent:
             return np.arange(n)
         fresh = self._furthest(size // 2 if last.size else size)
         rest = last[~np.isin(last, fresh)]
-        inside = (self._a[rest] > 0.0) & (self._a[rest] < self._w[rest])
+        inside = self._inside[rest]
         rest = np.concatenate([rest[inside], rest[~inside]])
         return np.concatenate([fresh, rest[: size - fresh.size]])
 
