@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pegasos_stats.compiled.pegasos import pegasos_epoch, start
+from pegasos_stats.compiled.pegasos import StepRule, pegasos_epoch, start
 
 LAM = 1e-4
 SHAPES = [(20_000, 20), (100_000, 20), (20_000, 100), (100_000, 100), (20_000, 1_000)]
@@ -42,10 +42,11 @@ def visit(n: int, p: int, repeats: int) -> None:
     noise = rng.standard_normal(n) * np.sqrt(p) / 2
     y = np.where(X @ rng.standard_normal(p) + noise > 0, 1, -1).astype(np.int8)
     states = {fast: start(n, p, np.inf) for fast in (False, True)}
+    fast, reference = StepRule(LAM, fast=True), StepRule(LAM)
     runs: dict[str, Callable[[], Any]] = {
         "bare": lambda: sum_rows(X, rows),
-        "fast": lambda: pegasos_epoch(X, y, rows, LAM, states[True], fast=True),
-        "reference": lambda: pegasos_epoch(X, y, rows, LAM, states[False]),
+        "fast": lambda: pegasos_epoch(X, y, rows, fast, states[True]),
+        "reference": lambda: pegasos_epoch(X, y, rows, reference, states[False]),
     }
     for run in runs.values():
         run()

@@ -29,7 +29,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Integers, Vector, read_only
 from pegasos_stats.compiled.compiling import fast, inlined, kernel
-from pegasos_stats.compiled.risk import HINGE, Loss, slope, violated
+from pegasos_stats.compiled.risk import HINGE, slope, violated
 from pegasos_stats.compiled.rows import (
     CSR,
     Rows,
@@ -43,28 +43,51 @@ from pegasos_stats.compiled.rows import (
 )
 
 LEAST_COLUMNS = 11  # with 10 blocks of four take as long as single steps
-AHEAD = 8  # visits between the prefetch of a row and its use
 SEGMENT = 1024  # steps for which one rounding bound is good
-UNDERFLOW = 2.0**-500  # the least scale of slope weights
 ROUNDING = 2.0**-48  # of a number that is added to a score, and more
-CANCELLATION = 2.0**-10  # the least scale with a lagged average: it costs ten bits
-LEAST_SCALE = 2.0**-200  # below it the square of ||v|| / scale might overflow
 (
     STEPS,
     ALPHA,
     UNIT,
     SCALE,
     WEIGHT_SCALE,
+    SHARE,
     NORM2,
     VIOLATIONS,
     ALPHA_TOTAL,
     AVERAGED,
     RADIUS,
     BEFORE,
-    KEPT,
     HEAVIEST,
     SCALARS,
 ) = range(14)
+
+
+class StepRule(NamedTuple):
+    """What the steps of a call have in common.
+
+    Attributes
+    ----------
+    lam : float
+        Penalty, above zero.
+    loss : int
+        Code of the loss.
+    batch_size : int
+        Rows of a step.
+    intercept, project : bool
+    average : bool
+        Whether the iterates of these steps enter the average.
+    fast : bool
+        The v form with sums in any order, instead of reference arithmetic.
+    """
+
+    lam: float
+    loss: int = HINGE
+    batch_size: int = 1
+    intercept: bool = True
+    project: bool = False
+    average: bool = False
+    fast: bool = False
 
 
 class State(NamedTuple):
@@ -80,8 +103,8 @@ class State(NamedTuple):
         (``UNIT`` is 1), the v form ``v = lam t beta`` as ``SCALE * w``.
     weights : float64 array, shape (n,)
         Slope weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
-        weights[i] y_i x_i`` to ``beta``, with steps of any size ``(1 / lam) sum_i KEPT
-        weights[i] y_i x_i``.
+        weights[i] y_i x_i`` to ``beta``, with steps of any size ``1 / lam`` times the
+        sum.
     total : float64 array, shape (p,)
         Sum of the iterates ``beta`` that are to be averaged.
     work : float64 array, shape (p,)
@@ -94,11 +117,12 @@ class State(NamedTuple):
         Known part of each row's score; empty if there is none.
     scalars : float64 array, shape (SCALARS,)
         ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
-        before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``NORM2`` is
-        ``||w||^2`` (with projection and not in the literal arithmetic); ``VIOLATIONS``
-        seen; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and number of the
-        iterates in ``total``; ``RADIUS`` the largest ``||x_i||``; ``KEPT`` as in
-        ``weights``, 0 with steps ``1 / (lam t)``; ``HEAVIEST`` the largest case weight.
+        before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``SHARE`` is
+        ``eta lam`` of the last step of any size, 0 with steps ``1 / (lam t)``;
+        ``NORM2`` is ``||w||^2`` (with projection and not in the literal arithmetic);
+        ``VIOLATIONS`` counted; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and
+        number of the iterates in ``total``; ``RADIUS`` the largest ``||x_i||``;
+        ``HEAVIEST`` the largest case weight.
     """
 
     w: Vector
@@ -128,14 +152,11 @@ def start(
     scalars[[RADIUS, HEAVIEST]] = radius, 1.0
     if case_weights is not None:
         scalars[HEAVIEST] = max(1.0, case_weights.max(initial=0.0))
-    w, total, work = (np.zeros(p) for _ in range(3))
-    given, known = (
-        read_only(np.zeros(0) if each is None else each)
-        for each in (case_weights, offset)
-    )
-    return State(
-        w, np.zeros(n), total, work, np.zeros(batch_size), given, known, scalars
-    )
+    w, total, work, none = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros(0)
+    weights, slopes = np.zeros(n), np.zeros(batch_size)
+    case_weights = read_only(none if case_weights is None else case_weights)
+    offset = read_only(none if offset is None else offset)
+    return State(w, weights, total, work, slopes, case_weights, offset, scalars)
 
 
 def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:
@@ -176,20 +197,17 @@ def dual_weights(state: State) -> Vector:
     are in [0, w_i] over whole epochs whose batches are all of one size; else clip (a
     batch that is short, rows drawn with replacement, steps of another size).
     """
-    n, scalars = state.weights.size, state.scalars
-    if scalars[KEPT] != 0.0:
-        return np.asarray(scalars[KEPT] * state.weights * n)
-    taken = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
-    return np.asarray(scalars[WEIGHT_SCALE] * state.weights * n / taken)
+    scalars, n = state.scalars, state.weights.size
+    steps = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
+    divisor = 1.0 if scalars[SHARE] != 0.0 else steps
+    return np.asarray(scalars[WEIGHT_SCALE] * state.weights * n / divisor)
 
 
 @inlined
 def weighted_slope(state: State, i: int, loss: int, m: float) -> float:
     """``w_i s(m)``: the slope weight of row ``i``, times the weight of its loss."""
     s: float = slope(loss, m)
-    if state.case_weights.shape[0] > 0:
-        s = state.case_weights[i] * s
-    return s
+    return state.case_weights[i] * s if state.case_weights.shape[0] > 0 else s
 
 
 @inlined
@@ -226,19 +244,22 @@ def rounding_bound(state: State, moved: float, alpha: float) -> float:
 
 
 @inlined
-def literal_margin(
-    X: Dense, i: int, y: float, beta: Vector, alpha: float, loss: int, bound: float
+def margin(
+    X: Rows, i: int, y: float, unit: float, w: Vector, at: float, bound: float
 ) -> float:
-    """``y (x_i'beta + alpha)``, summed from first to last wherever its bits matter.
+    """``y (unit x_i'w + at)``, summed from first to last wherever its bits matter.
 
     The hinge loss only asks whether the margin is below 1; a margin farther than
-    ``bound`` from 1 may be summed in any order.
+    ``bound`` from 1 may be summed in any order. At a bound of minus infinity any may,
+    at infinity none.
     """
-    if loss == HINGE:
-        m = y * (row_dot_fast(X, i, beta) + alpha)
+    if bound == -math.inf:
+        return y * (unit * row_dot_fast(X, i, w) + at)
+    if bound < math.inf:
+        m = y * (unit * row_dot_fast(X, i, w) + at)
         if abs(m - 1.0) > bound:
             return m
-    return y * (row_dot(X, i, beta) + alpha)
+    return y * (unit * row_dot(X, i, w) + at)
 
 
 @inlined
@@ -249,55 +270,46 @@ def batch_step(g: Vector, size: float, eta: float, lam: float, beta: Vector) -> 
 
 
 @inlined
-def project_literally(lam: float, beta: Vector) -> float:
-    """``beta[j] <- f * beta[j]`` with ``f = min(1, (1 / sqrt(lam)) / ||beta||)``.
+def shrink_weights(f: float, state: State) -> None:
+    """Multiply the slope weights by ``f``: their scale, until it might underflow."""
+    scale = state.scalars[WEIGHT_SCALE] * f
+    if abs(scale) < 2.0**-500:
+        for j in range(state.weights.shape[0]):
+            state.weights[j] *= scale
+        scale = 1.0
+    state.scalars[WEIGHT_SCALE] = scale
 
-    ``||beta||`` is the square root of the squares summed from first to last. Returns
-    ``f``; nothing is done where it is 1.
-    """
-    norm2 = 0.0
-    for j in range(beta.shape[0]):
-        norm2 += beta[j] * beta[j]
-    norm = math.sqrt(norm2)
+
+@inlined
+def projection(norm: float, lam: float, state: State) -> float:
+    """``min(1, (1 / sqrt(lam)) / norm)``, by which slope weights are multiplied."""
     limit = 1.0 / math.sqrt(lam)
-    if norm <= limit:
+    if not norm > limit:
         return 1.0
-    f = limit / norm
-    for j in range(beta.shape[0]):
-        beta[j] = f * beta[j]
-    return f
+    shrink_weights(limit / norm, state)
+    return limit / norm
 
 
 @inlined
-def shrink(values: Vector, scale: float, f: float, floor: float) -> float:
-    """Multiply ``scale * values`` by ``f`` in the scale alone, until it falls below."""
-    scale *= f
-    if abs(scale) >= floor:
-        return scale
-    for j in range(values.shape[0]):
-        values[j] *= scale
-    return 1.0
+def keep_weights(share: float, state: State) -> float:
+    """Multiply the slope weights by ``1 - share``, for a step with ``eta lam = share``.
 
-
-@inlined
-def keep_weights(share: float, state: State) -> None:
-    """Multiply the slope weights by ``1 - share``; slopes enter times ``share``.
-
-    For a step of any size ``eta``, whose share is ``eta lam``.
+    Returns by what slopes are divided to become slope weights.
     """
-    scalars = state.scalars
-    kept = 1.0 if scalars[KEPT] == 0.0 else scalars[KEPT]
-    scalars[KEPT] = shrink(state.weights, kept, 1.0 - share, UNDERFLOW)
-    scalars[WEIGHT_SCALE] = scalars[KEPT] / share
+    shrink_weights(1.0 - share, state)
+    state.scalars[SHARE] = share
+    divisor: float = state.scalars[WEIGHT_SCALE] / share
+    return divisor
 
 
 @inlined
-def see_batch(
-    X: Dense,
+def put_slopes(
+    X: Rows,
     y: Signs,
     rows: Integers,
     first: int,
     last: int,
+    unit: float,
     alpha: float,
     loss: int,
     bound: float,
@@ -308,61 +320,25 @@ def see_batch(
     ``s(m_i)`` is the slope times the weight of the row. Returns ``h``, the sum of
     ``s(m_i) y_i``.
     """
-    scalars, slopes = state.scalars, state.slopes
     h = 0.0
     for k in range(first, last):
         i = rows[k]
-        prefetch_row(X, state.weights, rows[min(k + AHEAD, rows.shape[0] - 1)])
+        prefetch_row(X, state.weights, rows, k)
         at, near = alpha, bound
         if state.offset.shape[0] > 0:
             at = alpha + state.offset[i]
             near = bound + ROUNDING * abs(at)
-        m = literal_margin(X, i, y[i], state.w, at, loss, near)
+        m = margin(X, i, y[i], unit, state.w, at, near)
         s = weighted_slope(state, i, loss, m)
-        slopes[k - first] = s
-        scalars[VIOLATIONS] += np.float64(violated(loss, m))
+        state.slopes[k - first] = s
+        state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
         h = h + s * y[i]
-        state.weights[i] += s / (last - first) / scalars[WEIGHT_SCALE]
     return h
-
-
-@inlined
-def sum_gradient(
-    X: Dense, y: Signs, rows: Integers, first: int, last: int, state: State
-) -> None:
-    """``g <- 0``, then ``g[j] <- g[j] + (s(m_i) y_i) * x_i[j]`` for each visit."""
-    g, slopes = state.work, state.slopes
-    g[:] = 0.0
-    for k in range(first, last):
-        s = slopes[k - first] * y[rows[k]]
-        if s != 0.0:
-            x = X[rows[k]]
-            for j in range(x.shape[0]):
-                g[j] = g[j] + s * np.float64(x[j])
-
-
-@inlined
-def add_iterate(alpha: float, state: State) -> None:
-    """``total <- total + beta``, ``alpha_total <- alpha_total + alpha``."""
-    for j in range(state.w.shape[0]):
-        state.total[j] += state.w[j]
-    state.scalars[ALPHA_TOTAL] += alpha
-    state.scalars[AVERAGED] += 1.0
 
 
 @kernel
 def literal_epoch(
-    X: Dense,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    loss: int,
-    batch_size: int,
-    intercept: bool,
-    project: bool,
-    average: bool,
-    sizes: Vector,
-    state: State,
+    X: Dense, y: Signs, rows: Integers, rule: StepRule, sizes: Vector, state: State
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
 
@@ -378,124 +354,48 @@ def literal_epoch(
     if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
     if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
     """
-    scalars, beta, visits = state.scalars, state.w, rows.shape[0]
-    alpha, any_size = scalars[ALPHA], sizes.shape[0] > 0
-    bound, bounded = 0.0, 0
-    for first in range(0, visits, batch_size):
-        last = min(first + batch_size, visits)
+    scalars, beta, lam, visits = state.scalars, state.w, rule.lam, rows.shape[0]
+    alpha, size, any_size = scalars[ALPHA], rule.batch_size, sizes.shape[0] > 0
+    bound, bounded = math.inf, 0
+    for first in range(0, visits, size):
+        last = min(first + size, visits)
         scalars[STEPS] += 1.0
-        eta = 1.0 / (lam * scalars[STEPS])
+        eta, divisor = 1.0 / (lam * scalars[STEPS]), scalars[WEIGHT_SCALE]
         if any_size:
-            eta = sizes[first // batch_size]
-            keep_weights(eta * lam, state)
-        if loss == HINGE and first >= bounded:  # for few steps, where eta changes
-            count = 1.0 if any_size else min(max(scalars[STEPS], 1.0), SEGMENT)
+            eta = sizes[first // size]
+            divisor = keep_weights(eta * lam, state)
+        if rule.loss == HINGE and first >= bounded:  # for few steps, where eta changes
+            count = 1.0 if any_size else min(scalars[STEPS], SEGMENT)
             bound = rounding_bound(state, count * eta * scalars[HEAVIEST], alpha)
-            bounded = first + int(count) * batch_size
-        h = see_batch(X, y, rows, first, last, alpha, loss, bound, state)
-        if last - first == 1:
-            literal_step(X[rows[first]], h, eta, lam, beta)
-        else:
-            sum_gradient(X, y, rows, first, last, state)
+            bounded = first + int(count) * size
+        h = put_slopes(X, y, rows, first, last, 1.0, alpha, rule.loss, bound, state)
+        if last - first > 1:
+            state.work[:] = 0.0
+        for k in range(first, last):
+            i, s = rows[k], state.slopes[k - first]
+            state.weights[i] += s / (last - first) / divisor
+            if s != 0.0 and last - first > 1:
+                row_add(X, i, s * y[i], state.work)
+        if last - first > 1:
             batch_step(state.work, float(last - first), eta, lam, beta)
-        if intercept:
+        else:
+            literal_step(X[rows[first]], h, eta, lam, beta)
+        if rule.intercept:
             alpha = alpha + eta * (h / (last - first))
-        if project:
-            f = project_literally(lam, beta)
-            scale = KEPT if any_size else WEIGHT_SCALE
-            scalars[scale] = shrink(state.weights, scalars[scale], f, UNDERFLOW)
-        if average:
-            add_iterate(alpha, state)
+        if rule.project:
+            norm2 = 0.0
+            for j in range(beta.shape[0]):
+                norm2 += beta[j] * beta[j]
+            f = projection(math.sqrt(norm2), lam, state)
+            if f < 1.0:
+                for j in range(beta.shape[0]):
+                    beta[j] = f * beta[j]
+        if rule.average:
+            for j in range(beta.shape[0]):
+                state.total[j] += beta[j]
+            scalars[ALPHA_TOTAL] += alpha
+            scalars[AVERAGED] += 1.0
     scalars[ALPHA] = alpha
-
-
-@inlined
-def project_unit(lam: float, state: State) -> None:
-    """``unit <- min(1, (1 / sqrt(lam)) / (|unit| * sqrt(norm2))) * unit``."""
-    scalars = state.scalars
-    limit = 1.0 / math.sqrt(lam)
-    if scalars[NORM2] > 0.0 and abs(scalars[UNIT]) * math.sqrt(scalars[NORM2]) > limit:
-        f = limit / (abs(scalars[UNIT]) * math.sqrt(scalars[NORM2]))
-        scalars[UNIT] = f * scalars[UNIT]
-        scalars[KEPT] = shrink(state.weights, scalars[KEPT], f, UNDERFLOW)
-
-
-@inlined
-def dot(X: Rows, i: int, w: Vector, exact: bool) -> float:
-    """``x_i'w``, from the first entry to the last if ``exact``."""
-    return row_dot(X, i, w) if exact else row_dot_fast(X, i, w)
-
-
-@inlined
-def put_slopes(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    first: int,
-    last: int,
-    unit: float,
-    alpha: float,
-    loss: int,
-    exact: bool,
-    state: State,
-) -> None:
-    """Put ``s(m_i)``, weights of the rows included, in ``slopes``.
-
-    That of the visits ``first`` to ``last - 1``.
-    """
-    for k in range(first, last):
-        i = rows[k]
-        prefetch_row(X, state.weights, rows[min(k + AHEAD, rows.shape[0] - 1)])
-        at = alpha + offset_at(state.offset, i)
-        m = y[i] * (unit * dot(X, i, state.w, exact) + at)
-        state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
-        state.slopes[k - first] = weighted_slope(state, i, loss, m)
-
-
-@inlined
-def add_batch(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    first: int,
-    last: int,
-    pull: float,
-    project: bool,
-    average: bool,
-    exact: bool,
-    state: State,
-) -> float:
-    """Add the rows of a batch to ``w``; return ``h``, the sum of ``s(m_i) y_i``."""
-    scalars, w, slopes = state.scalars, state.w, state.slopes
-    h = 0.0
-    for k in range(first, last):
-        s, i = slopes[k - first], rows[k]
-        if s == 0.0:
-            continue
-        h += s * y[i]
-        share = s / (last - first)
-        d = share * y[i] / scalars[SCALE]
-        state.weights[i] += share / scalars[WEIGHT_SCALE]
-        if project:
-            inner = dot(X, i, w, exact)
-            scalars[NORM2] += d * (2.0 * inner + d * row_norm2(X, i))
-        if average:
-            row_add(X, i, pull * d, state.work)
-        row_add(X, i, d, w)
-    return h
-
-
-@inlined
-def project_scale(lam: float, state: State) -> None:
-    """``scale <- min(1, (1 / sqrt(lam)) / (unit * sqrt(norm2))) * scale``."""
-    scalars = state.scalars
-    limit = 1.0 / math.sqrt(lam)
-    unit = scalars[SCALE] / (lam * scalars[STEPS])
-    if scalars[NORM2] > 0.0 and unit * math.sqrt(scalars[NORM2]) > limit:
-        f = limit / (unit * math.sqrt(scalars[NORM2]))
-        scalars[SCALE] = f * scalars[SCALE]
-        weight_scale = scalars[WEIGHT_SCALE]
-        scalars[WEIGHT_SCALE] = shrink(state.weights, weight_scale, f, UNDERFLOW)
 
 
 @inlined
@@ -526,18 +426,7 @@ def absorb(factor: int, pull: float, average: bool, state: State) -> float:
 
 @kernel
 def scaled_epoch(
-    X: Rows,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    loss: int,
-    batch_size: int,
-    intercept: bool,
-    project: bool,
-    average: bool,
-    exact: bool,
-    sizes: Vector,
-    state: State,
+    X: Rows, y: Signs, rows: Integers, rule: StepRule, sizes: Vector, state: State
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
 
@@ -574,33 +463,49 @@ def scaled_epoch(
     projection multiplies, and what is multiplied into ``w``, before ``scale`` is
     computed: where a step makes it smaller than the same limits, whatever its sign.
     """
-    scalars, visits, any_size = state.scalars, rows.shape[0], sizes.shape[0] > 0
+    scalars, w, lam, average = state.scalars, state.w, rule.lam, rule.average
+    visits, size, any_size = rows.shape[0], rule.batch_size, sizes.shape[0] > 0
     alpha, pull = scalars[ALPHA], 0.0
-    floor = CANCELLATION if average else LEAST_SCALE
+    floor = 2.0**-10 if average else 2.0**-200
+    bound = -math.inf if rule.fast else math.inf
     if average:
         state.work[:] = 0.0
-    for first in range(0, visits, batch_size):
-        last = min(first + batch_size, visits)
-        put_slopes(X, y, rows, first, last, scalars[UNIT], alpha, loss, exact, state)
+    for first in range(0, visits, size):
+        last, unit = min(first + size, visits), scalars[UNIT]
         scalars[STEPS] += 1.0
-        eta = 1.0 / (lam * scalars[STEPS])
+        eta, divisor = 1.0 / (lam * scalars[STEPS]), scalars[WEIGHT_SCALE]
         if any_size:
-            eta = sizes[first // batch_size]
-            keep_weights(eta * lam, state)
-            scalars[UNIT] = (1.0 - eta * lam) * scalars[UNIT]
+            eta = sizes[first // size]
+            divisor = keep_weights(eta * lam, state)
+        h = put_slopes(X, y, rows, first, last, unit, alpha, rule.loss, bound, state)
+        if any_size:
+            scalars[UNIT] = (1.0 - eta * lam) * unit
             if abs(scalars[UNIT]) < floor:
                 pull = absorb(UNIT, pull, average, state)
             scalars[SCALE] = scalars[UNIT] / eta
         elif scalars[STEPS] == 1.0:
-            state.w[:] = 0.0
+            w[:] = 0.0
             scalars[NORM2] = 0.0
-        h = add_batch(X, y, rows, first, last, pull, project, average, exact, state)
-        if intercept:
+        for k in range(first, last):
+            i, s = rows[k], state.slopes[k - first]
+            if s != 0.0:
+                share = s / (last - first)
+                d = share * y[i] / scalars[SCALE]
+                state.weights[i] += share / divisor
+                if rule.project:
+                    inner = row_dot_fast(X, i, w) if rule.fast else row_dot(X, i, w)
+                    scalars[NORM2] += d * (2.0 * inner + d * row_norm2(X, i))
+                if average:
+                    row_add(X, i, pull * d, state.work)
+                row_add(X, i, d, w)
+        if rule.intercept:
             alpha = alpha + eta * (h / (last - first))
-        if project and any_size:
-            project_unit(lam, state)
-        elif project:
-            project_scale(lam, state)
+        if rule.project:
+            unit = (
+                scalars[UNIT] if any_size else scalars[SCALE] / (lam * scalars[STEPS])
+            )
+            norm = abs(unit) * math.sqrt(max(0.0, scalars[NORM2]))
+            scalars[UNIT if any_size else SCALE] *= projection(norm, lam, state)
         if not any_size:
             scalars[UNIT] = scalars[SCALE] / (lam * scalars[STEPS])
         if average:
@@ -686,10 +591,7 @@ def four_steps(
     X: Dense,
     y: Signs,
     rows: tuple[int, int, int, int],
-    lam: float,
-    loss: int,
-    intercept: bool,
-    literal: bool,
+    rule: StepRule,
     bound: float,
     state: State,
 ) -> bool:
@@ -704,10 +606,11 @@ def four_steps(
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     i, j, k, m = rows
+    lam, loss, literal = rule.lam, rule.loss, not rule.fast
     t, alpha = scalars[STEPS], scalars[ALPHA]
     a, b, c, d, ab, ac, ad, bc, bd, cd = four_products(X, i, j, k, m, w)
     size = lam * t if literal else 1.0
-    free = 1.0 if intercept else 0.0
+    free = 1.0 if rule.intercept else 0.0
     e0, e1, e2 = 1.0 / (lam * t), 1.0 / (lam * (t + 1.0)), 1.0 / (lam * (t + 2.0))
     e3, e4 = 1.0 / (lam * (t + 3.0)), 1.0 / (lam * (t + 4.0))
     y0, y1, y2, y3 = float(y[i]), float(y[j]), float(y[k]), float(y[m])
@@ -751,52 +654,35 @@ def four_steps(
 
 
 @inlined
-def single_step(
-    X: Dense,
-    y: Signs,
-    i: int,
-    lam: float,
-    loss: int,
-    intercept: bool,
-    literal: bool,
-    state: State,
-) -> None:
+def single_step(X: Dense, y: Signs, i: int, rule: StepRule, state: State) -> None:
     """Take a plain step at one row: that of `literal_epoch`, or of `scaled_epoch`."""
     scalars, w = state.scalars, state.w
-    unit = 1.0 if literal else scalars[UNIT]
     at = scalars[ALPHA] + offset_at(state.offset, i)
-    m = y[i] * (unit * row_dot(X, i, w) + at)
-    s = weighted_slope(state, i, loss, m)
+    m = y[i] * (scalars[UNIT] * row_dot(X, i, w) + at)
+    s = weighted_slope(state, i, rule.loss, m)
     scalars[STEPS] += 1.0
-    eta = 1.0 / (lam * scalars[STEPS])
-    if literal:
-        literal_step(X[i], s * y[i], eta, lam, w)
-    else:
+    eta = 1.0 / (rule.lam * scalars[STEPS])
+    if rule.fast:
         if scalars[STEPS] == 1.0:
             w[:] = 0.0
         row_add(X, i, s * y[i], w)
         scalars[UNIT] = eta
+    else:
+        literal_step(X[i], s * y[i], eta, rule.lam, w)
     state.weights[i] += s
-    scalars[VIOLATIONS] += int(violated(loss, m))
-    if intercept:
+    scalars[VIOLATIONS] += int(violated(rule.loss, m))
+    if rule.intercept:
         scalars[ALPHA] += eta * (s * y[i])
 
 
 @kernel
 def block_epoch(
-    X: Dense,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    loss: int,
-    intercept: bool,
-    literal: bool,
-    state: State,
+    X: Dense, y: Signs, rows: Integers, rule: StepRule, state: State
 ) -> None:
     """Take one plain step for each of ``rows``, four at a time.
 
     Plain: one row a step of size ``1 / (lam t)``, no projection, no average. In
-    reference arithmetic (`literal`, with the hinge loss) the decisions ``m < 1`` are
+    reference arithmetic (with the hinge loss) the decisions ``m < 1`` are
     made from the margins of `four_steps`, and the updates as `literal_epoch` makes
     them. Rows of a block with a margin within the rounding bound of 1 are taken one by
     one, so every bit is the same. In fast arithmetic ``w = lam t beta``.
@@ -805,31 +691,25 @@ def block_epoch(
     bound, bounded = 0.0, 0
     for first in range(0, visits, 4):
         last = min(first + 4, visits)
-        if literal and first >= bounded:
+        if first >= bounded and not rule.fast:
             count = min(max(scalars[STEPS], 4.0), SEGMENT)
-            moved = count * scalars[HEAVIEST] / (lam * (scalars[STEPS] + 1.0))
+            moved = count * scalars[HEAVIEST] / (rule.lam * (scalars[STEPS] + 1.0))
             bound = rounding_bound(state, moved, scalars[ALPHA])
             bounded = first + int(count) // 4 * 4
         done = False
         if last - first == 4 and scalars[STEPS] > 0.0:
-            for k in range(first + AHEAD, first + AHEAD + 4):
-                prefetch_row(X, state.weights, rows[min(k, visits - 1)])
+            for k in range(first, last):
+                prefetch_row(X, state.weights, rows, k)
             four = rows[first], rows[first + 1], rows[first + 2], rows[first + 3]
-            done = four_steps(X, y, four, lam, loss, intercept, literal, bound, state)
+            done = four_steps(X, y, four, rule, bound, state)
         if not done:
             for k in range(first, last):
-                single_step(X, y, rows[k], lam, loss, intercept, literal, state)
+                single_step(X, y, rows[k], rule, state)
 
 
 @kernel
 def sparse_epoch(
-    X: CSR,
-    y: Signs,
-    rows: Integers,
-    lam: float,
-    intercept: bool,
-    exact: bool,
-    state: State,
+    X: CSR, y: Signs, rows: Integers, rule: StepRule, state: State
 ) -> None:
     """Take one plain step of the hinge loss for each of ``rows``, sparse ones.
 
@@ -843,14 +723,14 @@ def sparse_epoch(
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
-    violations, visits = 0.0, rows.shape[0]
-    for k in range(visits):
+    bound, violations = -math.inf if rule.fast else math.inf, 0.0
+    for k in range(rows.shape[0]):
         i = rows[k]
-        prefetch_row(X, weights, rows[min(k + AHEAD, visits - 1)])
+        prefetch_row(X, weights, rows, k)
         at = alpha + offset_at(state.offset, i)
-        m = y[i] * (unit * dot(X, i, w, exact) + at)
+        m = margin(X, i, y[i], unit, w, at, bound)
         t += 1.0
-        unit = 1.0 / (lam * t)
+        unit = 1.0 / (rule.lam * t)
         if t == 1.0:
             w[:], scalars[NORM2] = 0.0, 0.0
         if m < 1.0:
@@ -858,7 +738,7 @@ def sparse_epoch(
             violations += 1.0
             weights[i] += s
             row_add(X, i, s * y[i], w)
-            if intercept:
+            if rule.intercept:
                 alpha = alpha + unit * (s * y[i])
     scalars[STEPS], scalars[ALPHA], scalars[UNIT] = t, alpha, unit
     scalars[VIOLATIONS] += violations
@@ -868,15 +748,8 @@ def pegasos_epoch(
     X: Rows,
     y: Signs,
     rows: Integers,
-    lam: float,
+    rule: StepRule,
     state: State,
-    *,
-    loss: Loss = Loss.HINGE,
-    batch_size: int = 1,
-    intercept: bool = True,
-    project: bool = False,
-    average: bool = False,
-    fast: bool = False,
     sizes: Vector | None = None,
 ) -> None:
     """Take Pegasos steps over ``rows``.
@@ -898,38 +771,29 @@ def pegasos_epoch(
     rows : int64 array, shape (m,), C-contiguous
         The rows to visit, counted from zero, in this order; consecutive
         ``batch_size`` of them make a step, the last step takes what is left.
-    lam : float
-        Penalty, above zero.
+    rule : StepRule
+        Of all calls on one state, but for `average`.
     state : State
-        From `start` or the last call; changed in place. All calls on one state
-        have the same ``lam``, arithmetic and data.
-    loss, batch_size, intercept, project
-        The problem and the step.
-    average : bool
-        Whether these steps' iterates enter the average.
-    fast : bool
-        The v form with sums in any order, instead of reference arithmetic.
+        From `start` or the last call; changed in place.
     sizes : float64 array, shape (steps,), optional
         Size of each step, above zero; in all calls on one state, or in none.
     """
     X, rows = read_only(X), read_only(rows)
     step_sizes = read_only(np.zeros(0) if sizes is None else sizes)
-    options = int(loss), batch_size, intercept, project, average
-    is_plain = batch_size == 1 and not (project or average or step_sizes.size)
-    in_blocks = is_plain and (fast or loss == Loss.HINGE)
-    in_blocks = in_blocks and state.w.size >= LEAST_COLUMNS
-    room = max(state.weights.size, batch_size)
+    size, is_hinge = rule.batch_size, rule.loss == HINGE
+    is_plain = size == 1 and not (rule.project or rule.average or step_sizes.size)
+    in_blocks = state.w.size >= LEAST_COLUMNS and (rule.fast or is_hinge)
+    room = max(state.weights.size, size)
     if rows.size > room:
-        room = room // batch_size * batch_size
+        room = room // size * size
     for first in range(0, max(rows.size, 1), room):  # averages are settled between
         part = rows[first : first + room]
-        done, count = first // batch_size, -(-part.size // batch_size)
-        now = step_sizes[done : done + count]
-        if isinstance(X, CSR) and is_plain and loss == Loss.HINGE:
-            sparse_epoch(X, y, part, lam, intercept, not fast, state)
-        elif in_blocks and not isinstance(X, CSR):
-            block_epoch(X, y, part, lam, int(loss), intercept, not fast, state)
-        elif isinstance(X, CSR) or fast:
-            scaled_epoch(X, y, part, lam, *options, not fast, now, state)
+        now = step_sizes[first // size : -(-(first + room) // size)]
+        if isinstance(X, CSR) and is_plain and is_hinge:
+            sparse_epoch(X, y, part, rule, state)
+        elif is_plain and in_blocks and not isinstance(X, CSR):
+            block_epoch(X, y, part, rule, state)
+        elif isinstance(X, CSR) or rule.fast:
+            scaled_epoch(X, y, part, rule, now, state)
         else:
-            literal_epoch(X, y, part, lam, *options, now, state)
+            literal_epoch(X, y, part, rule, now, state)

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import fast, inlined, kernel
 
-SPLITTER = 134217729.0  # 2^27 + 1
-LINE, FARTHEST = 8, 32  # numbers in a line of the cache; of a row, that are prefetched
+AHEAD = 8  # visits between the prefetch of a row and its use
+LINE = 8  # doubles in a line of the cache
 
 
 class CSR(NamedTuple):
@@ -149,6 +149,14 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 
 @inlined
+def halves(a: float) -> tuple[float, float]:
+    """``a`` as the sum of two numbers of 26 binary digits at most (Dekker)."""
+    wide = 134217729.0 * a  # 2^27 + 1
+    high = wide - (wide - a)
+    return high, a - high
+
+
+@inlined
 def two_product(a: float, b: float) -> tuple[float, float]:
     """``a * b`` rounded, and what the rounding left out.
 
@@ -156,16 +164,9 @@ def two_product(a: float, b: float) -> tuple[float, float]:
     rounding have a term for the first, and the second ends in NaN.
     """
     product = a * b
-    wide = SPLITTER * a
-    a_high = wide - (wide - a)
-    a_low = a - a_high
-    wide = SPLITTER * b
-    b_high = wide - (wide - b)
-    b_low = b - b_high
-    rest = a_low * b_low - (
-        ((product - a_high * b_high) - a_low * b_high) - a_high * b_low
-    )
-    return product, rest
+    (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
+    rest = ((product - a_high * b_high) - a_low * b_high) - a_high * b_low
+    return product, a_low * b_low - rest
 
 
 @inlined
@@ -328,25 +329,27 @@ def prefetch(
     return types.void(x, types.intp), emit
 
 
-def prefetch_row(X: Rows, a: Vector, i: int) -> None:
-    """Ask the memory for row ``i``, which is visited soon, and its weight ``a[i]``."""
+def prefetch_row(X: Rows, a: Vector, rows: Integers, k: int) -> None:
+    """Ask the memory for the row `AHEAD` visits after ``k``, and its ``a``."""
 
 
-def prefetch_dense(X: Dense, a: Vector, i: int) -> None:
+def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
     """`prefetch_row` of a dense row: its first lines of the cache, and the last."""
-    x, p = X[i], X.shape[1]
-    for j in range(0, min(p, FARTHEST), LINE):
+    i, p = rows[min(k + AHEAD, rows.shape[0] - 1)], X.shape[1]
+    x = X[i]
+    for j in range(0, min(p, 4 * LINE), LINE):
         prefetch(x, j)
     prefetch(x, p - 1)
     prefetch(a, i)
 
 
-def prefetch_sparse(X: CSR, a: Vector, i: int) -> None:
+def prefetch_sparse(X: CSR, a: Vector, rows: Integers, k: int) -> None:
     """`prefetch_row` of a sparse row: its first entries."""
-    k = X.indptr[i]
-    prefetch(X.data, k)
-    prefetch(X.data, k + LINE)
-    prefetch(X.indices, k)
+    i = rows[min(k + AHEAD, rows.shape[0] - 1)]
+    first = X.indptr[i]
+    prefetch(X.data, first)
+    prefetch(X.data, first + LINE)
+    prefetch(X.indices, first)
     prefetch(a, i)
 
 

@@ -43,7 +43,6 @@ from pegasos_stats.compiled.rows import (
 )
 
 MOST = 100  # steps; halving alone would need no more
-AHEAD = 8  # visits between the prefetch of a row and its use
 ALPHA, STEPS, VIOLATIONS = range(3)
 
 
@@ -206,7 +205,7 @@ def sdca_epoch(
     visits, scale = rows.shape[0], lam * float(a.shape[0])
     for k in range(visits):
         i = rows[k]
-        prefetch_row(X, a, rows[min(k + AHEAD, visits - 1)])
+        prefetch_row(X, a, rows, k)
         at = alpha + offset_at(state.offset, i)
         dot = row_dot_fast(X, i, w) if fast else row_dot(X, i, w)
         m = y[i] * (dot + at)
@@ -250,7 +249,7 @@ def sgd_epoch(
     visits = rows.shape[0]
     for k in range(visits):
         i = rows[k]
-        prefetch_row(X, a, rows[min(k + AHEAD, visits - 1)])
+        prefetch_row(X, a, rows, k)
         score = unit * (row_dot(X, i, v) + ratio * total)
         m = y[i] * (score + offset_at(state.offset, i))
         violations += 1.0 if violated(loss, m) else 0.0

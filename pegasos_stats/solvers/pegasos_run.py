@@ -150,27 +150,32 @@ class Visitor:
     ----------
     epoch : int
         Epochs done; the average of the last epochs depends on it.
-    batch_size : int
-        Rows in a step, at most.
+    rule : StepRule
+        What all steps have in common.
     begun_with : tuple of float64 array, shape (p,), and float
         Coefficients and intercept before the first step.
     """
 
     def __init__(self, problem: Problem, solver: Pegasos, rng: RRandom) -> None:
-        self.epoch = 0
-        self._problem = problem
-        self._solver = solver
+        self.epoch, self._problem, self._solver = 0, problem, solver
         self._y = problem.y.astype(np.int8, copy=False)
-        self.batch_size = solver.passes.batch(problem.n)
-        self._state = self._at_zero()
+        size, is_fast = solver.passes.batch(problem.n), solver.arithmetic == "fast"
+        code, is_free = int(problem.loss_code), problem.intercept
+        self.rule = compiled.pegasos.StepRule(
+            problem.lam, code, size, is_free, solver.project, fast=is_fast
+        )
+        is_literal = not (is_fast or hasattr(type(problem.X), "tocsr"))
+        radius = problem.radius if is_literal else 0.0
+        self._state = compiled.pegasos.start(
+            problem.n, problem.p, radius, size, problem.weights, problem.offset
+        )
         before = float(solver.first_step - 1)
-        literal = solver.arithmetic == "reference" and self._is_dense
-        in_v_form = solver.has_own_steps and not literal and before > 0.0
+        in_v_form = solver.has_own_steps and not is_literal and before > 0.0
         v = problem.lam * before if in_v_form else 1.0
         self.begun_with = first_iterate(solver.start, problem, rng)
         compiled.pegasos.begin(self._state, *self.begun_with, before, v)
 
-    def visit(self, rows: NDArray[np.int64]) -> None:
+    def visit(self, rows: Rows) -> None:
         """Take a step at each batch of rows."""
         self._take(self._problem.rows, self._y, rows, self._state)
 
@@ -182,37 +187,18 @@ class Visitor:
         state: "compiled.pegasos.State",
     ) -> None:
         """Take a step at each batch of rows of `X`."""
-        compiled.pegasos.pegasos_epoch(
-            X,
-            y,
-            rows,
-            self._problem.lam,
-            state,
-            loss=self._problem.loss_code,
-            batch_size=self.batch_size,
-            intercept=self._problem.intercept,
-            project=self._solver.project,
-            average=self._solver.averages(self.epoch),
-            fast=self._solver.arithmetic == "fast",
-            sizes=sizes_of_steps(
-                self._solver.step,
-                self._problem.lam,
-                self._problem.n,
-                self._solver.first_step,
-                self.steps,
-                -(-len(rows) // self.batch_size),
-            ),
-        )
+        problem, solver = self._problem, self._solver
+        count = -(-len(rows) // self.rule.batch_size)
+        first, lam, n = solver.first_step, problem.lam, problem.n
+        sizes = sizes_of_steps(solver.step, lam, n, first, self.steps, count)
+        rule = self.rule._replace(average=solver.averages(self.epoch))
+        compiled.pegasos.pegasos_epoch(X, y, rows, rule, state, sizes)
 
     @property
     def steps(self) -> int:
         """Number of steps taken."""
         last = int(self._state.scalars[compiled.pegasos.STEPS])
         return last - self._solver.first_step + 1
-
-    def last(self) -> tuple[Vector, float]:
-        """Coefficients and intercept after the last step."""
-        return compiled.pegasos.last_iterate(self._state)
 
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""
@@ -225,7 +211,7 @@ class Visitor:
         return Solution(
             beta=beta,
             alpha=alpha,
-            dual=self._dual(),
+            dual=state.dual_weights(self._state),
             n_iter=self.steps,
             n_violations=int(scalars[state.VIOLATIONS]),
             seed=seed if self._solver.uses_random_numbers else None,
@@ -233,31 +219,8 @@ class Visitor:
             methods=(MethodRun(self._solver.name, self.epoch, "epoch"),),
         )
 
-    @property
-    def _is_dense(self) -> bool:
-        return isinstance(self._problem.X, np.ndarray)
-
-    @property
-    def _radius(self) -> float:
-        is_literal = self._solver.arithmetic == "reference" and self._is_dense
-        return self._problem.radius if is_literal else 0.0
-
-    def _at_zero(self) -> "compiled.pegasos.State":
-        problem = self._problem
-        return compiled.pegasos.start(
-            problem.n,
-            problem.p,
-            self._radius,
-            self.batch_size,
-            problem.weights,
-            problem.offset,
-        )
-
     def _refitted(self, beta: Vector) -> float:
         return refitted(self._problem, beta)
-
-    def _dual(self) -> Vector:
-        return np.asarray(compiled.pegasos.dual_weights(self._state))
 
 
 def check_solver(problem: Problem, solver: Solver) -> None:

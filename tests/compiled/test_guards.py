@@ -7,7 +7,7 @@ from the first entry to the last they are all lost, side by side most of them ar
 import numpy as np
 from scipy.sparse import csr_array
 
-from pegasos_stats.compiled.pegasos import VIOLATIONS, pegasos_epoch, start
+from pegasos_stats.compiled.pegasos import VIOLATIONS, StepRule, pegasos_epoch, start
 from pegasos_stats.compiled.rows import row_dot, row_dot_fast
 from pegasos_stats.solvers.sums import kernel_rows
 
@@ -30,5 +30,5 @@ def test_the_guard_of_sparse_pegasos_covers_its_sums():
     assert row_dot(X, 0, w) / lam < 1.0 <= row_dot_fast(X, 0, w) / lam
     state = start(2, P, 0.0)
     rows, y = np.array([0, 1]), np.ones(2, dtype=np.int8)
-    pegasos_epoch(X, y, rows, lam, state, intercept=False)
+    pegasos_epoch(X, y, rows, StepRule(lam, intercept=False), state)
     assert state.scalars[VIOLATIONS] == 2.0

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.pegasos import (
     VIOLATIONS,
+    StepRule,
     average_iterate,
     begin,
     block_epoch,
@@ -75,8 +76,9 @@ def run(X, y, epochs, lam, p, average=False, **options):
     values = X.data if isinstance(X, CSR) else X
     radius = np.sqrt(p) * np.abs(values).max(initial=0.0)  # no less than the largest
     state = start(len(y), p, radius, options.get("batch_size", 1))
+    rule = StepRule(lam, average=average, **options)
     for rows in epochs:
-        pegasos_epoch(X, y, rows, lam, state, average=average, **options)
+        pegasos_epoch(X, y, rows, rule, state)
     return state, (average_iterate if average else last_iterate)(state)
 
 
@@ -104,7 +106,7 @@ def test_every_option_is_the_definition(loss, k, intercept, project, average, la
     for n, p in ((37, 3), (50, 21), (23, 1)):
         X, y, epochs = problem(n, p, seed=n)
         want = definition(X, y, epochs, lam, loss, k, intercept, project, average)
-        options = {"loss": loss, "batch_size": k, "intercept": intercept}
+        options = {"loss": int(loss), "batch_size": k, "intercept": intercept}
         options |= {"project": project, "average": average}
         got = run(X, y, epochs, lam, p, **options)[1]
         if loss == Loss.HINGE:
@@ -181,10 +183,9 @@ def test_blocks_of_four_have_the_bits_of_single_steps(
     dtype, digits, weighted, offset, intercept, lam
 ):
     X, y, rows, states = plain_problem(dtype, digits, weighted, offset, seed=digits)
-    literal_epoch(
-        X, y, rows, lam, Loss.HINGE, 1, intercept, False, False, NONE, states[0]
-    )
-    block_epoch(X, y, rows, lam, Loss.HINGE, intercept, True, states[1])
+    rule = StepRule(lam, intercept=intercept)
+    literal_epoch(X, y, rows, rule, NONE, states[0])
+    block_epoch(X, y, rows, rule, states[1])
     assert_same_states(states)
 
 
@@ -193,8 +194,9 @@ def test_blocks_of_four_have_the_bits_of_single_steps(
 def test_blocks_of_four_are_single_steps_in_fast_arithmetic(loss, weighted):
     lam = 5.0 if loss == Loss.SQUARED_HINGE else 1e-3
     X, y, rows, states = plain_problem("f8", 8, weighted, 1.0, seed=3)
-    scaled_epoch(X, y, rows, lam, loss, 1, True, False, False, False, NONE, states[0])
-    block_epoch(X, y, rows, lam, loss, True, False, states[1])
+    rule = StepRule(lam, int(loss), fast=True)
+    scaled_epoch(X, y, rows, rule, NONE, states[0])
+    block_epoch(X, y, rows, rule, states[1])
     assert_close(last_iterate(states[1]), last_iterate(states[0]), FAST)
     largest = states[0].weights.max()
     np.testing.assert_allclose(*(s.weights / largest for s in states), atol=FAST)
@@ -211,10 +213,9 @@ def test_plain_steps_of_sparse_rows_have_the_bits_of_the_general_loop(
     X = sparse(X)
     for state in states:
         begin(state, np.linspace(-1.0, 1.0, 13), 0.5, 0.0)
-    scaled_epoch(
-        X, y, rows, 1e-3, 0, 1, intercept, False, False, exact, NONE, states[0]
-    )
-    sparse_epoch(X, y, rows, 1e-3, intercept, exact, states[1])
+    rule = StepRule(1e-3, intercept=intercept, fast=not exact)
+    scaled_epoch(X, y, rows, rule, NONE, states[0])
+    sparse_epoch(X, y, rows, rule, states[1])
     assert_same_states(states)
 
 
@@ -232,7 +233,7 @@ def numbers_of_every_kernel():
     X, y, epochs = problem(33, 6, seed=9)
     out = []
     for rows, fast in ((X, False), (X, True), (sparse(X), False), (sparse(X), True)):
-        for options in ({}, {"loss": Loss.LOG, "batch_size": 4, "project": True}):
+        for options in ({}, {"loss": int(Loss.LOG), "batch_size": 4, "project": True}):
             beta, alpha = run(rows, y, epochs, 0.1, 6, fast=fast, **options)[1]
             out += [*beta, alpha]
     return [float(number) for number in out]

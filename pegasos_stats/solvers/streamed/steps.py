@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Dense, Vector, read_only
+from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
-from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -73,49 +72,29 @@ def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
 class FileVisitor(Visitor):
     """Takes steps at rows that come in parts; parameters are those of `Visitor`."""
 
-    def __init__(self, problem: Problem, solver: Pegasos, rng: RRandom) -> None:
-        self._weights = np.zeros(problem.n)
-        super().__init__(problem, solver, rng)
-
     def visit_all(self) -> None:
         """Take the steps of an epoch: at each batch of rows, from first to last."""
-        for first, X in one_ahead(
-            in_batches(self._problem.X.pieces_of_rows(), self.batch_size)
-        ):
+        pieces = self._problem.X.pieces_of_rows()
+        for first, X in one_ahead(in_batches(pieces, self.rule.batch_size)):
             self._visit_part(X, slice(first, first + len(X)))
         self.epoch += 1
 
     def _visit_part(self, X: Dense, here: slice) -> None:
         """Take a step at each batch of rows of a part.
 
-        Slope weights of its rows are taken out and put back. A further one, which is 1
-        and of no row, shows whether all were multiplied by a number on the way.
+        Slope weights of its rows are copied and put back. A further one, which is 1 and
+        of no row, shows whether all were multiplied by a number on the way.
         """
-        weights = np.append(self._weights[here], 1.0)
-        state = self._state._replace(weights=weights)
-        w, offset = self._problem.weights, self._problem.offset
-        if w is not None:
-            state = state._replace(case_weights=read_only(w[here]))
-        if offset is not None:
-            state = state._replace(offset=read_only(offset[here]))
-        self._take(X, self._y[here].copy(), np.arange(len(X)), state)
-        if weights[-1] != 1.0:
-            self._weights *= weights[-1]
-        self._weights[here] = weights[:-1]
-
-    @property
-    def _is_dense(self) -> bool:
-        return True
-
-    def _at_zero(self) -> "compiled.pegasos.State":
-        room = self._problem.X.step + self.batch_size  # of a part
-        return compiled.pegasos.start(
-            room, self._problem.p, self._radius, self.batch_size
+        whole, weights = self._state, np.append(self._state.weights[here], 1.0)
+        part = whole._replace(
+            weights=weights,
+            case_weights=whole.case_weights[here],
+            offset=whole.offset[here],
         )
-
-    def _dual(self) -> Vector:
-        whole = self._state._replace(weights=self._weights)
-        return np.asarray(compiled.pegasos.dual_weights(whole))
+        self._take(X, self._y[here].copy(), np.arange(len(X)), part)
+        if weights[-1] != 1.0:
+            whole.weights[:] *= weights[-1]
+        whole.weights[here] = weights[:-1]
 
     def _refitted(self, beta: Vector) -> float:
         problem, work = self._problem, partial(_scores, beta)
