@@ -5,7 +5,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
@@ -522,6 +522,11 @@ class LinearModel(Model):
         if isinstance(sample.X, StreamedRows):
             sample.X.warn_of_memory(loss)
 
+    @cached_property
+    def _unread_columns(self) -> pd.DataFrame | None:
+        """See `unread_columns`; the same for all fits."""
+        return unread_columns(self.design, self._sample.lines)
+
     @property
     def loss(self) -> LossName:
         """The loss that it minimises."""
@@ -647,7 +652,7 @@ class LinearModel(Model):
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,
             counted=self.counted,
-            unread=unread_columns(self.design, lines),
+            unread=self._unread_columns,
             full_model=None if streamed else model,
             offsets=self.offsets,
         )
