@@ -135,8 +135,10 @@ class LikelihoodSums(NamedTuple):
         Rows by label and predicted label, the last column for scores of 0.
     behind : int
         Rows with a weight whose margin is not above 0.
-    inside : Extremes
-    depth : Depth
+    inside : float64 array, shape (2,)
+        The least of ``a'`` and ``1 - a'``, and of their ratios to ``a`` and ``1 - a``.
+    additions : float
+        Of a summand of `left`, at most.
     """
 
     loss: float
@@ -146,29 +148,15 @@ class LikelihoodSums(NamedTuple):
     left: Vector
     table: NDArray[np.int64]
     behind: int
-    inside: "Extremes"
-    depth: "Depth"
+    inside: Vector
+    additions: float
 
-
-class Depth(NamedTuple):
-    """Additions of a summand of `left`, at most."""
-
-    most: float
-
-    def plus(self, other: "Depth") -> "Depth":
-        """That of the sums of both."""
-        return Depth(max(self.most, other.most) + 1.0)
-
-
-class Extremes(NamedTuple):
-    """The least of ``a'``, ``1 - a'``, ``a' / a``, ``(1 - a') / (1 - a)``; of a row."""
-
-    weight: float
-    ratio: float
-
-    def plus(self, other: "Extremes") -> "Extremes":
-        """The extremes of the rows of both."""
-        return Extremes(*np.minimum(self, other))
+    def plus(self, other: "LikelihoodSums") -> "LikelihoodSums":
+        """The sums over the rows of both."""
+        pairs: Any = zip(self[:-2], other[:-2], strict=True)
+        inside = np.minimum(self.inside, other.inside)
+        most = max(self.additions, other.additions) + 1.0
+        return LikelihoodSums._make([*(a + b for a, b in pairs), inside, most])
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,80 +349,26 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodPass:
-    """What a pass does with a block: sums at a point, and a dual point.
+    """What a pass does with a block: sums at a point, beside those of a dual point.
 
     Attributes
     ----------
     at : EstimableColumns
     theta : float64 array, shape (k,)
-    before, step : float64 array, shape (k,)
-        Newton's step, and where it began: its linearisation gives the dual point.
     curved : bool
         Whether the Hessian is summed.
-    judged : bool
-        Whether the dual point is compared with the point.
+    step : tuple of two float64 arrays, shape (k,), or None
+        Where Newton's step began, and the step: its linearisation is the dual point,
+        which is put into `dual`. Without one that is ``a``, and nothing is compared.
+    by_dual : bool
+        Whether `dual` has the dual point.
     """
 
     at: EstimableColumns
     theta: Vector
-    before: Vector
-    step: Vector
-    curved: bool
-    judged: bool
-
-    @one_thread()
-    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
-    def __call__(self, block: Block, dual: Values) -> LikelihoodSums:
-        """Sum over a block; put the dual point into `dual`, if it has room."""
-        at, y, w = self.at, block.y, block.w
-        Z = at.rows(block.X)
-        f = at.scores(Z, self.theta)
-        if block.offset is not None:
-            f += block.offset
-        s, rest, losses = logistic(y * f)
-        heights = w * s * rest if self.curved else np.zeros(y.size)
-        sums = LikelihoodSums(
-            loss=float(w @ losses),
-            gradient=at.sums(Z, w * s * y),
-            hessian=at.gram(Z, heights) if self.curved else np.zeros((at.k, at.k)),
-            divergence=np.inf,
-            left=np.full(at.k, np.inf),
-            table=table_of(y, f),
-            behind=int(np.count_nonzero((w > 0.0) & ~(y * f > 0.0))),
-            inside=Extremes(0.0, 0.0),
-            depth=depth_of(Z),
-        )
-        if not self.judged:
-            if dual.size:
-                dual[:] = w * s
-            return sums
-        start = at.scores(Z, self.before)
-        if block.offset is not None:
-            start += block.offset
-        before, rest_before, _ = logistic(y * start)
-        moved = before * rest_before * y * at.scores(Z, self.step)
-        point, rest_point = before - moved, rest_before + moved
-        if dual.size:
-            dual[:] = w * np.clip(point, 0.0, 1.0)
-        some, is_inside = w > 0.0, (point >= 0.0) & (rest_point >= 0.0)
-        ratios = np.minimum(point / before, rest_point / rest_before)
-        distances = np.where(is_inside, divergence(point - s, s, rest), np.inf)
-        return sums._replace(
-            divergence=float(w[some] @ distances[some]),
-            left=at.sums(Z, w * point * y),
-            inside=Extremes(
-                float(np.minimum(point, rest_point)[some].min(initial=1.0)),
-                float(ratios[some].min(initial=1.0)),
-            ),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class CertificatePass:
-    """A pass that compares a dual point with the one of a fit."""
-
-    at: EstimableColumns
-    theta: Vector
+    curved: bool = False
+    step: tuple[Vector, Vector] | None = None
+    by_dual: bool = False
 
     @one_thread()
     @np.errstate(over="ignore", divide="ignore", invalid="ignore")
@@ -442,30 +376,47 @@ class CertificatePass:
         """Sum over a block."""
         at, y, w, k = self.at, block.y, block.w, self.at.k
         Z = at.rows(block.X)
-        f = at.scores(Z, self.theta)
-        if block.offset is not None:
-            f += block.offset
-        some = w > 0.0
-        s, rest, losses = logistic(y * f)
-        point = np.divide(dual, w, out=s.copy(), where=some)
-        distances = divergence(point - s, s, rest)
-        return LikelihoodSums(
+        m = y * self._scores(Z, block, self.theta)
+        s, rest, losses = logistic(m)
+        sums = LikelihoodSums(
             loss=float(w @ losses),
-            gradient=np.zeros(k),
-            hessian=np.zeros((k, k)),
+            gradient=at.sums(Z, w * s * y),
+            hessian=at.gram(Z, w * s * rest) if self.curved else np.zeros((k, k)),
+            divergence=np.inf,
+            left=np.full(k, np.inf),
+            table=table_of(y, y * m),
+            behind=int(np.count_nonzero((w > 0.0) & ~(m > 0.0))),
+            inside=np.zeros(2),
+            additions=additions(len(y)) if isinstance(Z, np.ndarray) else float(len(y)),
+        )
+        if self.by_dual:
+            before, rest_before = s, rest
+            point = np.divide(dual, w, out=s.copy(), where=w > 0.0)
+            rest_point = 1.0 - point
+        elif self.step is not None:
+            start, step = self.step
+            before, rest_before, _ = logistic(y * self._scores(Z, block, start))
+            moved = before * rest_before * y * at.scores(Z, step)
+            point, rest_point = before - moved, rest_before + moved
+            if dual.size:
+                dual[:] = w * np.clip(point, 0.0, 1.0)
+        else:
+            if dual.size:
+                dual[:] = w * s
+            return sums
+        some, is_inside = w > 0.0, (point >= 0.0) & (rest_point >= 0.0)
+        ratios = np.minimum(point / before, rest_point / rest_before)
+        distances = np.where(is_inside, divergence(point - s, s, rest), np.inf)
+        ends = np.minimum(point, rest_point)[some], ratios[some]
+        return sums._replace(
             divergence=float(w[some] @ distances[some]),
-            left=at.sums(Z, dual * y),
-            table=table_of(y, f),
-            behind=0,
-            inside=Extremes(1.0, 1.0),
-            depth=depth_of(Z),
+            left=at.sums(Z, w * point * y),
+            inside=np.array([part.min(initial=1.0) for part in ends]),
         )
 
-
-def depth_of(Z: Any) -> Depth:
-    """Additions of a summand in `EstimableColumns.sums`."""
-    m = Z.shape[0]
-    return Depth(additions(m) if isinstance(Z, np.ndarray) else float(m))
+    def _scores(self, Z: Any, block: Block, theta: Vector) -> Vector:
+        scores = self.at.scores(Z, theta)
+        return scores if block.offset is None else scores + block.offset
 
 
 def logistic(m: Vector) -> tuple[Vector, Vector, Vector]:
@@ -718,7 +669,7 @@ class Ascent:
     def begin_at(self, theta: Vector) -> None:
         """Pass over the rows at a point."""
         self._theta = theta
-        self._pass(theta, np.zeros(self._at.k), True)
+        self._pass(True)
 
     @property
     def has_full_rank(self) -> bool:
@@ -737,10 +688,8 @@ class Ascent:
             self.take_step()
         return None
 
-    def _pass(
-        self, before: Vector, step: Vector, curved: bool, judged: bool = False
-    ) -> None:
-        work = LikelihoodPass(self._at, self._theta, before, step, curved, judged)
+    def _pass(self, curved: bool, step: tuple[Vector, Vector] | None = None) -> None:
+        work = LikelihoodPass(self._at, self._theta, curved, step)
         self.sums = added(map_blocks(self._problem, work, self._dual))
         self.n_passes += 1
         self._violations += self.sums.behind
@@ -768,7 +717,7 @@ class Ascent:
             self._theta = start + taken * step
             if is_last:  # the numbers that are reported
                 self._theta = self._at.theta(*self._at.solution(self._theta))
-            self._pass(start, step, curved, judged)
+            self._pass(curved, (start, step) if judged else None)
             if is_last or self.sums.loss <= loss + ROUNDING * abs(loss):
                 break
             taken /= 2.0
@@ -933,7 +882,7 @@ def certificate_at(
     the root of half of it (Pinsker). Columns have a mean square of 1.
     """
     n = problem.n
-    rounding = MARGIN * UNIT * (sums.depth.most + OPERATIONS)
+    rounding = MARGIN * UNIT * (sums.additions + OPERATIONS)
     left = np.abs(sums.left) / n + rounding
     mean, k = sums.divergence / n, theta.size
     reach = MARGIN * UNIT * (k + 2.0) * np.sqrt(k) * np.linalg.norm(theta)
@@ -960,5 +909,5 @@ def likelihood_certificate(
     at = standardized(problem)
     at = replace(at, columns=np.union1d(columns, at.columns))
     theta = at.theta(beta, alpha)
-    sums = added(map_blocks(problem, CertificatePass(at, theta), a))
+    sums = added(map_blocks(problem, LikelihoodPass(at, theta, by_dual=True), a))
     return certificate_at(problem, at, theta, sums)

@@ -135,7 +135,9 @@ def total(v: Vector) -> float:
     >>> total(np.arange(10.0))
     45.0
     """
-    size = math.isqrt(v.size) or 1
+    if not v.size:
+        return 0.0
+    size = math.isqrt(v.size)
     whole = v.size - v.size % size
     parts = v[:whole].reshape(-1, size).sum(axis=1)
     return float(parts.sum() + v[whole:].sum())
