@@ -1,12 +1,13 @@
 """Fits of resamples of the same dense rows.
 
-A resample has weights ``w_i``. The hinge begins at the fit of all rows or one step from
-there, by a kernel estimate of the Hessian (as in Koo, Lee, Kim & Park, JMLR 9, 2008),
-where its risk is smaller. The rows nearest to its margin there are solved, the others
-fixed where they are: beyond the margin with a dual weight of ``w_i``, else 0. These are
-feasible wherever a row is, so the risk of all rows certifies the result. Where that
-fails all rows are solved that any resample may move across the margin; then all. The
-other losses take Newton steps from the fit of all rows, which certify themselves.
+A resample has weights ``w_i``. The hinge goes from the fit of all rows towards that of
+the resample by Newton's method, with a kernel estimate of the Hessian (as in Koo, Lee,
+Kim & Park, JMLR 9, 2008). The rows nearest to the margin there are solved by interior
+points, the others fixed where they are: short of the margin with a dual weight of
+``w_i``, else 0. These are feasible wherever a row is, so the risk of all rows certifies
+the result. Where that fails all rows are solved that any resample may move across the
+margin; then all. The other losses take Newton steps from the fit of all rows, which
+certify themselves.
 """
 
 from abc import ABC, abstractmethod
@@ -17,7 +18,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
-from pegasos_stats.solvers.interior import InteriorPoints
+from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NARROW = 0.1  # of how far the farthest of the own rows is: the first ``mu``
@@ -25,6 +26,9 @@ OWN, FEWEST = 4, 8  # a share of the rows, but so many to a column
 TIED = 1e-3  # from the margin: all of these rows are tried
 NEWTON_STEPS, LAST = 12, 1e-2  # of the log loss; of the gap, what is left
 ROUNDING = 1e-15  # of a risk: no gap is smaller
+ENOUGH = 1e-2  # of a risk, what the last step towards the nearest rows gains
+LEAST = 1e-12  # second derivative by an intercept
+MOST_PRODUCTS = 2**21  # numbers in products of the rows: 16 MB
 INNER = 0.5  # of the gap asked for, that of the rows that are kept
 SAME_WEIGHT = 1e-12  # of a class: sums that differ by less are the same
 
@@ -41,12 +45,15 @@ class ResampleRows(NamedTuple):
         Number of rows of -1.
     fixed : two int arrays
         Fixed rows of -1 and of +1.
+    products : float64 array, shape (m, k k), or None
+        ``z_i z_i'``; None if these are many numbers.
     """
 
     rows: Rows
     Z: Matrix
     cut: int
     fixed: tuple[Rows, Rows]
+    products: Matrix | None
 
 
 class Resamples(ABC):
@@ -163,31 +170,12 @@ class SmoothResamples(Resamples):
 class HingeResamples(Resamples):
     """Resamples of the hinge."""
 
-    @np.errstate(all="ignore")
     def __init__(
         self, problem: Problem, solution: Solution, shares: Vector, tol: float
     ) -> None:
         super().__init__(problem, solution, shares, tol)
-        Z, n = self._Z[:, :-1], problem.n
-        penalty = problem.lam * (np.arange(self._theta.size) < problem.p)
-        H = self._curvature(problem.row_weights) + np.diag(penalty)
-        scores = np.column_stack([Z.T * shares, penalty * self._theta])
-        try:
-            steps = np.linalg.solve(H, scores).T
-        except np.linalg.LinAlgError:  # none, then
-            steps = np.zeros_like(scores.T)
-        self._steps, self._step = np.ascontiguousarray(steps[:-1]), steps[-1]
-        everywhere = np.ones(n, dtype=np.bool_)
+        everywhere = np.ones(problem.n, dtype=np.bool_)
         self._all = self._near = self._part(everywhere, ~everywhere)
-
-    def _curvature(self, weights: Vector) -> Matrix:
-        """``(1/n) sum_i w_i K(s_i) z_i z_i'``, ``K`` flat over some rows."""
-        Z, n = self._Z[:, :-1], len(self._Z)
-        far = np.abs(self._Z[:, -1] - Z @ self._theta)
-        some = np.argsort(far)[: max(FEWEST * self._theta.size, n // OWN)]
-        heights = weights[some] / (2.0 * max(TIED, far[some[-1]]) * n)
-        curvature: Matrix = (Z[some].T * heights) @ Z[some]
-        return curvature
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
         """Fix rows that are farther from the margin than `estimates` move them.
@@ -212,76 +200,105 @@ class HingeResamples(Resamples):
         low, high = (np.flatnonzero(is_fixed & side) for side in sides)
         both = np.concatenate(rows)
         Z = np.ascontiguousarray(self._Z[both].T)
-        return ResampleRows(both, Z, rows[0].size, (low, high))
+        X, products = self._Z[both, :-1], None
+        if X.size * X.shape[1] <= MOST_PRODUCTS:
+            products = (X[:, :, None] * X[:, None]).reshape(both.size, -1)
+        return ResampleRows(both, Z, rows[0].size, (low, high), products)
 
     def _fitted(
         self, weights: Matrix, penalties: Matrix
     ) -> tuple[Matrix, Vector, Vector]:
-        theta, gap, risk = self._solved(self._near, weights, penalties, True)
+        theta, gap, risk, inner = self._solved(self._near, weights, penalties, True)
         for part in (self._near, self._all):
-            worse = np.flatnonzero(~(gap <= self._tol * risk))
-            if worse.size:
+            is_worse = ~(gap <= self._tol * risk)
+            if part is self._all:  # the others end by rounding
+                is_worse &= inner <= self._tol * risk
+            if (worse := is_worse.nonzero()[0]).size:
                 again = self._solved(part, weights[worse], penalties[worse], False)
                 better = ~(again[1] >= gap[worse])
                 at = worse[better]
-                theta[at], gap[at], risk[at] = (each[better] for each in again)
+                for values, value in zip((theta, gap, risk, inner), again, strict=True):
+                    values[at] = value[better]
         return theta, gap, risk
 
     def _solved(
         self, part: ResampleRows, weights: Matrix, penalties: Matrix, few: bool
-    ) -> tuple[Matrix, Vector, Vector]:
-        """``theta``, gap and risk, by rows nearest to the margin if a few do."""
-        (rows, Z, cut, sides), B = part, len(weights)
-        k, m = self._theta.size, rows.size
-        totals, near = weights.sum(axis=1), weights[:, rows]
+    ) -> tuple[Matrix, Vector, Vector, Vector]:
+        """``theta``, gap and risk of all rows, and the gap of the rows solved."""
+        (rows, Z, cut, sides, products), m = part, part.rows.size
+        totals = weights.sum(axis=1)
+        near = weights[:, rows] / totals[:, None]
         fixed = np.stack([weights[:, each] @ self._Z[each] for each in sides], 1)
-
-        def looked_at(theta: Matrix) -> tuple[Matrix, Vector]:
-            each = np.column_stack([-theta, np.ones(B)])
-            s = each @ Z
-            loss = np.einsum("bi,bi->b", near, np.maximum(s, 0.0))
-            loss += np.einsum("bj,bj->b", fixed.sum(axis=1), each)
-            return s, loss / totals + 0.5 * (penalties * theta**2).sum(axis=1)
-
-        theta = self._theta + (weights @ self._steps) / totals[:, None] - self._step
-        s, risk = looked_at(theta)
-        stay = np.tile(self._theta, (B, 1))
-        s_there, risk_there = looked_at(stay)
-        stays = ~(risk < risk_there)
-        theta[stays], s[stays] = stay[stays], s_there[stays]
-        tied = int((np.abs(s_there[0]) <= TIED).sum())
-        own = max(FEWEST * k, m // OWN, 2 * tied)
-        own = own if few and own < m else m
-        number = min(own, m - 1)
-        width = np.partition(np.abs(s), number, axis=1)[:, number]
-        each, negative = Z[None], np.arange(m) < cut
-        if own < m:
+        fixed /= totals[:, None, None]
+        theta, each, negative = self._of_fit(near), Z[None], np.arange(m)[None] < cut
+        own = min(m, max(FEWEST * len(Z), m // OWN))
+        if few and own < m:
+            theta, s = self._approached(part, near, fixed.sum(axis=1), penalties, own)
             far = np.where(near > 0.0, np.abs(s), np.inf)
-            some = np.sort(np.argpartition(far, own, axis=1)[:, :own], axis=1)
+            order = np.argpartition(far, own, axis=1)
+            width = np.take_along_axis(far, order[:, own : own + 1], axis=1)[:, 0]
+            some = np.sort(order[:, :own], axis=1)
             full = np.where(s > 0.0, near, 0.0)
             np.put_along_axis(full, some, 0.0, axis=1)
             fixed[:, 0] += full[:, :cut] @ Z[:, :cut].T
             fixed[:, 1] += full[:, cut:] @ Z[:, cut:].T
-            each, negative = Z.T[some].transpose(0, 2, 1), some < cut
+            each, negative, products = Z.T[some].transpose(0, 2, 1), some < cut, None
             near = np.take_along_axis(near, some, axis=1)
+        else:
+            width = np.abs(Z[-1] - theta @ Z[:-1]).max(axis=1)
+        mu = NARROW * np.maximum(width, TIED)
         points = InteriorPoints(
-            each,
-            negative,
-            near / totals[:, None],
-            fixed / totals[:, None, None],
-            penalties,
-            theta,
-            NARROW * np.maximum(width, TIED),
+            *(each, negative, near, fixed, penalties, theta, mu, products)
         )
-        theta, dual_values, s = points.solved(INNER * self._tol)
+        theta, s, _, dual, inner = points.solved(INNER * self._tol)
         if self._free:
             signs = np.broadcast_to(each[:, -2], s.shape)
             theta[:, -1] += middles(signs * s, near * signs, fixed[:, :, -2])
-        s = np.column_stack([-theta, np.ones(B)]) @ self._Z.T
+        s = np.column_stack([-theta, np.ones(len(theta))]) @ self._Z.T
         np.maximum(s, 0.0, out=s)
         risk = np.einsum("bi,bi->b", weights, s) / totals
         risk += 0.5 * (penalties * theta**2).sum(axis=1)
-        return theta, np.maximum(risk - dual_values, ROUNDING * risk), risk
+        return theta, np.maximum(risk - dual, ROUNDING * risk), risk, inner
+
+    def _of_fit(self, weights: Matrix) -> Matrix:
+        return np.tile(self._theta, (len(weights), 1))
+
+    def _approached(
+        self, part: ResampleRows, w: Matrix, fixed: Matrix, penalties: Matrix, own: int
+    ) -> tuple[Matrix, Matrix]:
+        """``theta`` and ``s`` by Newton's method for a hinge with a rounded corner.
+
+        The corner is as wide as so many rows of the fit are near the margin. A step
+        that led up is halved; the last one gains little.
+        """
+        Z, X = part.Z, part.Z[:-1]
+        theta = self._of_fit(w)
+        s = Z[-1] - theta @ X
+        least, best, s_of_best = np.full(len(w), np.inf), theta, s
+        width = 2.0 * max(TIED, float(np.partition(np.abs(s[0]), own)[own]))
+        for _ in range(NEWTON_STEPS):
+            risk = np.einsum("bi,bi->b", w, np.maximum(s, 0.0)) + fixed[:, -1]
+            risk += ((0.5 * penalties * theta - fixed[:, :-1]) * theta).sum(axis=1)
+            lower = risk < least
+            is_last = not (np.abs(least - risk) > ENOUGH * risk).any()
+            least, is_lower = np.where(lower, risk, least), lower[:, None]
+            best, s_of_best = (
+                np.where(is_lower, *pair) for pair in ((theta, best), (s, s_of_best))
+            )
+            if is_last:
+                break
+            v = 0.5 + s / width
+            a = np.minimum(np.maximum(v, 0.0), 1.0)
+            g = penalties * theta - fixed[:, :-1] - (w * a) @ X.T
+            H = hessians(X[None], np.where(a == v, w, 0.0) / width, part.products)
+            np.einsum("bjj->bj", H)[:] += penalties + LEAST
+            try:
+                d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
+            except np.linalg.LinAlgError:  # of one
+                break
+            theta = np.where(is_lower, theta - d, 0.5 * (theta + best))
+            s = Z[-1] - theta @ X
+        return best, s_of_best
 
 
 def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
