@@ -48,14 +48,15 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.sums import blocks, doubles
 
-SOLVED = 3.0  # times the smoothing, what a centre may leave open
-SPARSE = 1.0  # the same of sparse rows, whose directions are not exact; and FIRST
+SOLVED, SOLVED_SPARSE = 3.0, 1.0  # times the smoothing, what a centre may leave open
+SPARSE = 1.0  # FIRST of sparse rows
 MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1
 SHRINK, GROW, PATIENCE = 0.5, 2.0, 12  # of gamma; steps from one centre
 FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
 SMALLEST = 1e-6  # gamma
 MOVE = 2.0  # of the intercept, while no row is active
-BALANCED = 1e-10, 1e-3  # a slope of the intercept, and its share, that are left
+BALANCED, BALANCED_SHARE = 1e-10, 1e-3  # a slope of the intercept, that is left
+TINY_RIDGE = 1e-12  # of an intercept
 FLAT, TRIALS = 0.3, 40  # share of the slope that a line search leaves; its trials
 READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
 RARE = 0.05  # share of a class beside which most rows are near the margin
@@ -66,24 +67,26 @@ MOST_KEPT = 0.25  # of the rows, where that many are not very near the margin
 MOST_SOLVED = 0.5  # of the rows: all are solved if more are
 WRONG = 0.1  # of the width: rows this far over the margin are on the wrong side
 FIRST_GAP = 1e-4
+NO_WEIGHT = 1e-9  # instead of 0, of a class without rows
+COPIED = 2**16  # entries that are copied beside an intercept
 INNER = 0.3  # of the gap asked for, that of the rows that are kept
 READS = 12
 STAND = 20  # steps in which the gap is to be halved
 PRODUCTS = 30.0  # of a matrix and the active rows, about, that a direction takes
 
 
-class HingeSteps:
-    """Newton steps for the proximal point, from dual weights and a fit.
+class ProximalNewton:
+    """Newton steps for the proximal point, from dual weights and coefficients.
 
     Parameters
     ----------
     Z : DenseRows
-        Rows ``(x_i, 1)``.
-    c : float64 array, shape (m,)
-        ``w_i y_i``, by which they are multiplied.
-    b : float64 array, shape (m,)
-        ``w_i (1 - y_i offset_i)``.
-    w : float64 array, shape (m,), above 0
+        Rows ``z_i = (x_i, 1)``.
+    y : float64 array, shape (m,)
+        Signs of the rows; 0 for one that plays no part, with a target below 0.
+    t : float64 array, shape (m,)
+        Targets ``1 - y_i offset_i``.
+    w : float64 array, shape (m,)
     penalty : float64 array, shape (k,)
         ``lam`` for each column, 0 for that of the intercept.
     n : float
@@ -106,8 +109,8 @@ class HingeSteps:
     def __init__(
         self,
         Z: DenseRows,
-        c: Vector,
-        b: Vector,
+        y: Vector,
+        t: Vector,
         w: Vector,
         penalty: Vector,
         n: float,
@@ -115,130 +118,126 @@ class HingeSteps:
         a: Vector,
         gamma: float,
     ) -> None:
-        self._Z, self._c, self._b, self._w = Z, c, b, w
-        self._penalty, self._n = penalty, n
-        self._half = np.divide(
-            0.5, penalty, np.zeros(penalty.size), where=penalty > 0.0
-        )
-        self._free = bool(penalty[-1] == 0.0)
-        self._even = bool((w == 1.0).all())
-        self._is_sparse = Z.is_sparse
-        self._centre, self.gamma = a, gamma
-        self._at, self._m, self._here = theta, c * Z.times(theta), 0
-        self.theta, self.a = theta, a
-        self.risk, self.dual = math.inf, -math.inf
-        self.visits, self.violations = 0.0, 0
-        self._active = b.size
+        self._Z, self._y, self._w, self._wy, self._wt = Z, y, w, w * y, w * t
+        self._penalty, self._n, self.gamma = penalty, n, gamma
+        self._half = np.zeros(penalty.size)
+        np.divide(0.5, penalty, self._half, where=penalty > 0.0)
+        self._free, self._solved = penalty[-1] == 0.0, SOLVED
+        if Z.is_sparse:
+            self._solved = SOLVED_SPARSE
+        self._at, self._s, self._centre = theta, t - y * Z.times(theta), a
+        self.theta, self.a, self.risk, self.dual = theta, a, math.inf, -math.inf
+        self.visits, self.violations, self._here = 0.0, 0, 0
+        self._active = y.size
+        self._smooth()
         self._look()
-
-    def step(self) -> None:
-        """Take a Newton step, from a new centre if the present one is done with."""
-        if self._is_solved or self._here >= PATIENCE:
-            factor = self._shrinking() if self._is_solved else GROW
-            if self._is_solved:
-                self._centre = self._a
-            self.gamma, self._here = max(SMALLEST, self.gamma * factor), 0
-            self._smooth()
-        self._here += 1
-        rows = ((self._inner > 0.0) & (self._inner < 1.0)).nonzero()[0]
-        self._active = rows.size
-        d = self._direction(rows)
-        dm = self._c * self._Z.times(d)
-        t = self._length(d, dm)
-        self._at, self._m = self._at + t * d, self._m + t * dm
-        self.visits += 3.0 * self._b.size
-        if self._free and self._is_sparse:
-            self._balance()
-        self._look()
-
-    def _balance(self) -> None:
-        """Move the intercept to where the dual weights are in balance, nearly."""
-        c, g = self._c, np.zeros(self._at.size)
-        self._weigh()
-        g[-1] = -float(self._a @ c) / self._n
-        if abs(g[-1]) <= BALANCED[0]:
-            return
-        inside = (self._inner > 0.0) & (self._inner < 1.0)
-        bend = float((c * c / self._w).sum(where=inside)) / self.gamma / self._n
-        d = -g / max(bend, MOVE / self._n)
-        self._g = g
-        t = self._length(d, d[-1] * c, BALANCED[1])
-        self._at, self._m = self._at + t * d, self._m + t * d[-1] * c
-
-    def _shrinking(self) -> float:
-        """Faster while nearly all rows are active."""
-        is_wide = self._active > MOST_ACTIVE * self._b.size
-        return WIDE_SHRINK if is_wide else SHRINK
 
     @property
     def gap(self) -> float:
         """Least risk less largest dual."""
         return self.risk - self.dual
 
+    def step(self) -> None:
+        """Take a Newton step, from a new centre if the present one is done with."""
+        if self._is_solved or self._here >= PATIENCE:
+            factor = GROW
+            if self._is_solved:
+                is_wide = self._active > MOST_ACTIVE * self._y.size
+                self._centre, factor = self._a, WIDE_SHRINK if is_wide else SHRINK
+            self.gamma, self._here = max(SMALLEST, self.gamma * factor), 0
+            self._smooth()
+            self._slope()
+        self._here += 1
+        rows = self._inside().nonzero()[0]
+        self._active = rows.size
+        d = self._direction(rows)
+        self._search(d, self._Z.times(d), FLAT)
+        if self._free and self._Z.is_sparse:
+            self._balance()
+        self._look()
+        self.visits += 3.0 * self._y.size
+
+    def _smooth(self) -> None:
+        """Dual shares, before and after they are brought into the box."""
+        self._v = self._centre + self._s / self.gamma
+        self._a = within_box(self._v)
+
+    def _slope(self) -> None:
+        """The gradient of the smoothed risk."""
+        self._image = self._Z.image(self._a * self._wy) / self._n
+        self._shrunk = self._penalty * self._at
+        self._g = self._shrunk - self._image
+
+    def _inside(self) -> Mask:
+        """Active rows: those with a dual weight inside of its range."""
+        return (self._v > 0.0) & (self._v < 1.0)
+
     def _look(self) -> None:
         """Risk and dual at the present point; the better ones are kept."""
-        self._smooth()
-        s, a, g, at, n = self._s, self._a, self._g, self._at, self._n
-        shrunk = self._penalty * at
-        image = shrunk - g  # of the dual weights, over n
+        self._slope()
+        at, g, image = self._at, self._g, self._image
         off = abs(float(g[-1])) * (abs(float(at[-1])) + 1.0) if self._free else 0.0
-        short = np.maximum(s, 0.0)
+        short = np.maximum(self._s, 0.0)
         self.violations += int(np.count_nonzero(short))
-        risk = 0.5 * float(shrunk @ at) + float(short.sum()) / n
-        dual = float(a @ self._b) / n - float(self._half @ (image * image)) - off
+        risk = 0.5 * float(self._shrunk @ at) + float(short @ self._w) / self._n
+        dual = float(self._a @ self._wt) / self._n - off
+        dual -= float(self._half @ (image * image))
         if risk < self.risk:
             self.risk, self.theta = risk, at
         if dual > self.dual:
-            self.dual, self.a = dual, a
-        apart = float(self._half @ (g * g)) + off
-        solved = SPARSE if self._is_sparse else SOLVED
-        self._is_solved = apart <= solved * max(risk - dual - apart, 0.0)
-
-    def _smooth(self) -> None:
-        """Dual shares and the gradient of the smoothed risk."""
-        self._weigh()
-        image = self._Z.image(self._a * self._c)
-        self._g = self._penalty * self._at - image / self._n
-
-    def _weigh(self) -> None:
-        """Dual shares, before and after they are brought into the box."""
-        self._s = s = self._b - self._m
-        v = s * (1.0 / self.gamma) if self._even else s / (self.gamma * self._w)
-        v += self._centre
-        self._inner, self._a = v, within_box(v)
+            self.dual, self.a = dual, self._a
+        rest = float(self._half @ (g * g)) + off
+        self._is_solved = rest <= self._solved * max(risk - dual - rest, 0.0)
 
     def _direction(self, rows: Rows) -> Vector:
         """Newton's direction, by the active rows."""
-        ridge = self._penalty.copy()
+        ridge = self._penalty
         if self._free:
-            ridge[-1] = 1e-12 if rows.size else abs(float(self._g[-1])) / MOVE
-        heights = self._c[rows] ** 2 / (self.gamma * self._n * self._w[rows])
+            ridge = ridge.copy()
+            ridge[-1] = TINY_RIDGE if rows.size else abs(float(self._g[-1])) / MOVE
+        heights = self._w[rows] / (self.gamma * self._n)
         self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
         return self._Z.solution(heights, ridge, -self._g, rows)
 
-    def _length(self, d: Vector, dm: Vector, flat: float = FLAT) -> float:
-        """Where the slope of the smoothed risk along a direction is nearly 0."""
-        by_rows = dm * (1.0 / self.gamma) if self._even else dm / (self.gamma * self._w)
-        slope = float(self._penalty @ (self._at * d))
-        bend = float(self._penalty @ (d * d))
+    def _search(self, d: Vector, f: Vector, flat: float) -> None:
+        """Go to where the slope of the smoothed risk along a direction is nearly 0.
+
+        Slopes are computed at lengths by regula falsi, from 1 on.
+        """
+        ds = self._y * f
+        dv = ds / self.gamma
+        base, bend = float(self._shrunk @ d), float(self._penalty @ (d * d))
         first = float(self._g @ d)
         t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
         for _ in range(TRIALS):
-            a = within_box(self._inner - t * by_rows)
-            here = slope + t * bend - float(a @ dm) / self._n
-            if abs(here) <= flat * abs(first):
+            v = self._v - (dv if t == 1.0 else t * dv)
+            a = within_box(v)
+            slope = base + t * bend - float((a * self._wy) @ f) / self._n
+            if abs(slope) <= flat * abs(first):
                 break
-            if here < 0.0:
-                low, low_slope = t, here
+            if slope < 0.0:
+                low, low_slope = t, slope
             else:
-                high, high_slope = t, here
+                high, high_slope = t, slope
             if high == math.inf:
                 t *= 2.0
             else:
-                apart = high_slope - low_slope  # 0 where the slopes overflow
-                share = -low_slope / apart if apart > 0.0 else 0.5
+                rise = high_slope - low_slope  # 0 where the slopes overflow
+                share = -low_slope / rise if rise > 0.0 else 0.5
                 t = low + (high - low) * min(0.9, max(0.1, share))
-        return t
+        self._at, self._s = self._at + t * d, self._s - t * ds
+        self._v, self._a = v, a
+
+    def _balance(self) -> None:
+        """Move the intercept to where the dual weights are in balance, nearly."""
+        self._slope()
+        slope = float(self._g[-1])
+        if abs(slope) <= BALANCED:
+            return
+        heights = float(self._w.sum(where=self._inside())) / (self.gamma * self._n)
+        d = np.zeros(self._at.size)
+        d[-1] = -slope / max(heights, MOVE / self._n)
+        self._search(d, np.full(self._y.size, d[-1]), BALANCED_SHARE)
 
 
 def within_box(v: Vector) -> Vector:
@@ -286,7 +285,7 @@ class Hinge(Method):
         if problem.intercept:
             self.penalty[-1] = 0.0
         self.theta, self._a = beginning(problem) if start is None else start
-        self._now: HingeSteps | None = None
+        self._now: ProximalNewton | None = None
         self.risk, self.dual = math.inf, -math.inf
         is_rare = problem.lightest < RARE * n
         few = is_dense and n >= max(READ, TO_A_COLUMN * p) and not is_rare
@@ -404,34 +403,36 @@ class Hinge(Method):
 
     def _solving(
         self, rows: Rows, shares: Vector, full: Mask | None = None
-    ) -> HingeSteps:
+    ) -> ProximalNewton:
         """The problem of some rows, and of sums of those with full weights."""
         problem, w = self._problem, self._problem.row_weights
         y, offset = problem.y[rows], problem.row_offsets[rows]
         X, v = problem.X if rows.size == problem.n else problem.X[rows], w[rows]
-        X, c, b = doubles(X, slice(0, rows.size)), v * y, v * (1.0 - y * offset)
-        e = np.ones(rows.size)
+        X, t, e = doubles(X, slice(0, rows.size)), 1.0 - y * offset, np.ones(rows.size)
         if full is not None:
-            sums, last, reward, weight = self._sums_of(full)
-            X, c = np.vstack([X, sums]), np.append(c, [1.0, 1.0])
-            e, b, v = np.append(e, last), np.append(b, reward), np.append(v, weight)
+            sums, last, target, weight = self._sums_of(full)
+            X, y = np.vstack([X, sums]), np.append(y, [1.0, 1.0])
+            e, t, v = np.append(e, last), np.append(t, target), np.append(v, weight)
             shares = np.append(shares, [1.0, 1.0])
-        Z = newton_rows(X, e if problem.intercept else None)
+        if isinstance(X, np.ndarray) and X.size <= COPIED and problem.intercept:
+            Z = newton_rows(np.column_stack([X, e]), None)
+        else:
+            Z = newton_rows(X, e if problem.intercept else None)
         theta = self.theta if problem.intercept else self.theta[:-1]
-        return HingeSteps(
-            Z, c, b, v, self.penalty, problem.n, theta, shares, self.gamma
+        return ProximalNewton(
+            Z, y, t, v, self.penalty, problem.n, theta, shares, self.gamma
         )
 
     def _sums_of(self, full: Mask) -> tuple[Matrix, Vector, Vector, Vector]:
-        """Sums of the rows with full weights, of -1 and of +1."""
+        """Means of the rows with full weights, of -1 and of +1, times their signs."""
         problem, w, y = self._problem, self._problem.row_weights, self._problem.y
         sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
         sums = np.zeros((2, problem.p))
         for rows in blocks(*problem.X.shape):
             sums += sides[:, rows] @ doubles(problem.X, rows)
-        weight = np.abs(sides).sum(axis=1)
-        reward = weight - sides @ problem.row_offsets
-        return sums, sides.sum(axis=1), reward, np.maximum(weight, 1e-9)
+        weight = np.maximum(np.abs(sides).sum(axis=1), NO_WEIGHT)
+        target = 1.0 - sides @ problem.row_offsets / weight
+        return sums / weight[:, None], sides.sum(axis=1) / weight, target, weight
 
     def _margins(self) -> Vector:
         problem, m = self._problem, np.empty(self._problem.n)

@@ -36,7 +36,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Rows, Vector
 from pegasos_stats.solvers.centring import needed_centre
-from pegasos_stats.solvers.hinge_proximal import HingeSteps
+from pegasos_stats.solvers.hinge_proximal import ProximalNewton
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows
@@ -470,22 +470,22 @@ class NearRows:
 
     def _steps(
         self, j: int, lam: float, theta: Vector, centre: Vector, gamma: float
-    ) -> HingeSteps:
+    ) -> ProximalNewton:
         """Newton steps of one fit, in which rows held out are far from the margin.
 
         A column that is constant in it is one of zeros.
         """
         rows, fit, sums = self.rows, self.fits[j], self.sums[j]
         out = np.append(rows.folds[self.near] == fit, [False, False])
-        self.Z[-2:] = sums[:, : rows.q]
-        c = np.append(-self.weights, [-1.0, -1.0])
-        b = np.append(self.target, sums[:, -2])
         w = np.append(self.weights, np.maximum(sums[:, -1], NO_WEIGHT))
-        c[out], b[out], centre[out] = 0.0, -1.0, 0.0
+        self.Z[-2:] = sums[:, : rows.q] / w[-2:, None]
+        t = np.append(self.target / self.weights, sums[:, -2] / w[-2:])
+        y = np.where(out, 0.0, -1.0)
+        t[out], centre[out] = -1.0, 0.0
         free, penalty = rows.free[fit], rows.penalty(lam, self.fits)[j]
         Z = DenseRows(self.Z if free.all() else self.Z * free, None)
         total = float(rows.total[fit])
-        return HingeSteps(Z, c, b, w, penalty, total, theta, centre, gamma)
+        return ProximalNewton(Z, y, t, w, penalty, total, theta, centre, gamma)
 
     def by_class(self, a: Vector) -> tuple[Vector, Vector]:
         """Rewards and images of each class, shapes (2, fits) and (2, fits, q)."""
