@@ -2,7 +2,8 @@
 
 The names are in ``foreign_names.toml``: functions, classes and attributes, options of
 calls, and the words of the command line. The file is read when a name is not found.
-`suggest_arguments` is for functions and classes, `suggest_names` for classes.
+A module answers by `missing_in_module` and `answer_imports`, a class by
+`suggest_names`, and a call that takes data or options by `suggest_arguments`.
 """
 
 import inspect
@@ -11,9 +12,8 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import MethodType, ModuleType, TracebackType
 from typing import Any, NoReturn, TypeVar, cast
 
 from pegasos_stats import errors
@@ -21,6 +21,7 @@ from pegasos_stats import errors
 Call = TypeVar("Call", bound=Callable[..., object])
 Class = TypeVar("Class", bound=type)
 
+PACKAGE = __name__.partition(".")[0]
 TABLE = Path(__file__).with_suffix(".toml")
 FRAMES = 3  # of the package that an error shows, below the call
 ALIKE = 0.8  # of a misspelt name and the one that is meant
@@ -135,10 +136,8 @@ def _alike(name: str, own: Iterable[str]) -> str:
 
 def missing_in_module(
     module: str, name: str, own: Iterable[str], section: str = ""
-) -> Exception:
+) -> errors.MissingAttributeError:
     """The error for a name that a module does not have.
-
-    In ``from module import name`` it is an ImportError, whose text Python keeps.
 
     Examples
     --------
@@ -154,9 +153,6 @@ def missing_in_module(
     if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
         instead = instead.replace(MADE, "ps.confusion(actual, predicted)")
     instead = instead or NOTHING.format(module if "." in module else "ps")
-    importing = sys._getframe(2).f_code.co_name == "_handle_fromlist"
-    if importing and find_spec(f"{module}.{name}") is None:
-        return ImportError(f"cannot import {name!r} from {module!r}; {instead}.")
     return errors.MissingAttributeError(f"{text}; {instead}.")
 
 
@@ -201,15 +197,7 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
             raise missing_attribute(self, name, called, own)
 
         owner.__getattr__ = __getattr__  # type: ignore[attr-defined]
-        for name in dir(owner):
-            member = inspect.getattr_static(owner, name)
-            if (
-                not name.startswith("_")
-                and inspect.isfunction(member)
-                and not hasattr(member, "__wrapped__")  # it answers already
-                and member.__module__.startswith(__name__.partition(".")[0])
-            ):
-                setattr(owner, name, suggest_arguments(member, f"{called}.{name}"))
+        owner._called = called  # type: ignore[attr-defined]
         return with_visible_text(owner)
 
     return of_class
@@ -256,6 +244,8 @@ def missing_attribute(
     if not instead and near and (not general or folded(near) == folded(name)):
         instead = f"write {called}.{near}"
     instead = _existing(instead or _of_owner(general, owner, called), owner, called)
+    if not instead and name in sys.modules[PACKAGE].__all__:
+        instead = f"write ps.{name}(...)"
     instead = instead or NOTHING.format(called)
     return errors.MissingAttributeError(f"{text}; {instead}.")
 
@@ -304,10 +294,8 @@ def _of_owner(instead: str, owner: object, called: str) -> str:
 # ------------------------------------------------------------------------ arguments
 
 
-def suggest_arguments(call: Call, section: str = "") -> Call:
+def suggest_arguments(call: Call) -> Call:
     """Let a function, method or class answer for arguments that it does not have.
-
-    Options of `section` in the table are looked up before those of the call's name.
 
     Frames and columns of other libraries it gets as pandas' own, and rows that it
     returns go back in kind, see `pegasos_stats.other_frames`.
@@ -331,30 +319,41 @@ def suggest_arguments(call: Call, section: str = "") -> Call:
     if isinstance(call, type):
         call.__init__ = suggest_arguments(call.__init__)  # type: ignore[misc]
         return call
-    signature = inspect.signature(call)
 
     @wraps(call)
     def checked(*given: object, **named: object) -> object:
         from pegasos_stats.other_frames import are_among, called  # loads pandas
 
         try:
-            bound = signature.bind(*given, **named)
-        except TypeError as error:
-            name = _name_of(checked, given)
-            if (fewer := _without_harmless(name, signature, named)) != named:
-                return checked(*given, **fewer)
-            raise errors.CallError(
-                _answer(name, signature, named, error, section)
-            ) from None
-        try:
-            if are_among(bound.arguments.values()):
-                return called(call, bound)
+            if are_among((*given, *named.values())):
+                return called(call, inspect.signature(call).bind(*given, **named))
             return call(*given, **named)
         except errors.PegasosStatsError as error:
             error.__traceback__ = _last_of(error.__traceback__)
             raise
+        except TypeError:
+            signature = inspect.signature(call)
+            refusal = _refusal(signature, given, named)
+            if refusal is None:  # it is from inside of the call
+                raise
+            name, section = _names_of(checked, given)
+            if (fewer := _without_harmless(name, signature, named)) != named:
+                return checked(*given, **fewer)
+            answer = _answer(name, section, signature, named, refusal)
+            raise errors.CallError(answer) from None
 
     return cast(Call, checked)
+
+
+def _refusal(
+    signature: inspect.Signature, given: tuple[object, ...], named: dict[str, object]
+) -> TypeError | None:
+    """The error for arguments that a signature does not have; None if it has all."""
+    try:
+        signature.bind(*given, **named)
+    except TypeError as error:
+        return error
+    return None
 
 
 def _last_of(traceback: TracebackType | None) -> TracebackType | None:
@@ -367,14 +366,14 @@ def _last_of(traceback: TracebackType | None) -> TracebackType | None:
 
 def renamed(name: str, method: Call) -> Call:
     """Return a bound method as a function of another name, which its errors give."""
-    bound = inspect.signature(method)
+    owner, undecorated = cast(MethodType, method).__self__, inspect.unwrap(method)
 
     @wraps(method)
     def function(*given: object, **named: object) -> object:
-        return method(*given, **named)
+        return undecorated(owner, *given, **named)
 
     function.__name__ = function.__qualname__ = name
-    function.__signature__ = bound  # type: ignore[attr-defined]
+    function.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     return suggest_arguments(cast(Call, function))
 
 
@@ -413,23 +412,26 @@ def _without_harmless(
     }
 
 
-def _name_of(call: Callable[..., object], given: tuple[object, ...]) -> str:
-    """Name of a call as the user wrote it: of a class for its ``__init__``."""
+def _names_of(
+    call: Callable[..., object], given: tuple[object, ...]
+) -> tuple[str, str]:
+    """The name of a call as the user wrote it, and that of its section in the table."""
     name, owner = call.__name__, given[0] if given else None
     if name == "__init__":
-        return type(owner).__name__
-    is_of_class = next(iter(inspect.signature(call).parameters), "") == "cls"
-    return (
-        f"{owner.__name__}.{name}" if is_of_class and isinstance(owner, type) else name
-    )
+        return type(owner).__name__, ""
+    first = next(iter(inspect.signature(call).parameters), "")
+    if first == "cls" and isinstance(owner, type):
+        return f"{owner.__name__}.{name}", ""
+    called = getattr(type(owner), "_called", "") if first == "self" else ""
+    return name, f"{called}.{name}" if called else ""
 
 
 def _answer(
     name: str,
+    section: str,
     signature: inspect.Signature,
     named: dict[str, object],
-    error: TypeError,
-    section: str,
+    refusal: TypeError,
 ) -> str:
     """What a call has to be, in one sentence."""
     every = [each for each in signature.parameters.values() if each.name not in _OWN]
@@ -439,7 +441,7 @@ def _answer(
             return unknown_option(name, other, known, section)
     needed = [each.name for each in every if each.default is each.empty]
     cure = f"give {' and '.join(needed)}"
-    if str(error).startswith("too many"):
+    if str(refusal).startswith("too many"):
         by_name = "give others by name, not by position"
         cure = suggestion("by_place", ("options", name)) or by_name
-    return f"{name}(): {error}; {cure}."
+    return f"{name}(): {refusal}; {cure}."

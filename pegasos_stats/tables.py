@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import pandas as pd
 
 from pegasos_stats.errors import visible
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 
 Fields = Sequence[tuple[str, str]]  # names and values of a header
 
@@ -97,6 +97,7 @@ class Summary:
             parts.append(f'<p style="margin:0">{escape(self.footer)}</p>')
         return "\n".join(parts)
 
+    @suggest_arguments
     def to_latex(self, caption: str = "", label: str = "") -> str:
         """Return LaTeX for the package booktabs, with aligned decimal points.
 
@@ -301,6 +302,7 @@ class Exported(Displayed):
         """Return an HTML table, and lines below it."""
         return html_of(Exported._parts(self))
 
+    @suggest_arguments
     def to_latex(self, caption: str = "", label: str = "") -> str:
         """Return LaTeX for the package booktabs, and the lines below it.
 

@@ -89,7 +89,7 @@ def test_answers_name_what_an_object_has():
                 names |= {*known.split()}
     for owner in other_objects():
         own = {*dir(owner)}
-        called = inspect.getclosurevars(type(owner).__getattr__).nonlocals["called"]
+        called = type(owner)._called
         named = re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
         for name in names - own:
             with pytest.raises(MissingAttributeError) as caught:
@@ -99,6 +99,9 @@ def test_answers_name_what_an_object_has():
                 assert {*named.findall(answer)} <= own, (type(owner), name, answer)
             for attribute in re.findall(r"\bps\.([a-z]\w*)", answer):
                 assert hasattr(ps, attribute), (name, answer)
+        for name in {*ps.__all__} - own - names:
+            with pytest.raises(MissingAttributeError, match=rf"write ps\.{name}"):
+                getattr(owner, name)
 
 
 def texts_of(part):

@@ -379,6 +379,7 @@ class ConfusionMatrix(tables.Exported):
 
     __iter__: ClassVar[None] = None  # not a sequence
 
+    @suggest_arguments
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
         """Confidence interval of the error rate.
 
@@ -417,6 +418,7 @@ class ConfusionMatrix(tables.Exported):
         warn_undefined(["the interval"], self._why_none)
         return NONE
 
+    @suggest_arguments
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """Confidence intervals of rates, kappa, Matthews' correlation and AUC.
 
@@ -451,6 +453,7 @@ class ConfusionMatrix(tables.Exported):
         ]
         return _frame(rows, COLUMNS[:-1])
 
+    @suggest_arguments
     def tidy(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
         """Return all statistics, one per row, with the columns of broom's ``tidy``.
 
@@ -485,6 +488,7 @@ class ConfusionMatrix(tables.Exported):
         ]
         return _frame(rows, COLUMNS)
 
+    @suggest_arguments
     def summary(self, mode: Mode | None = None) -> ConfusionReport:
         """Return the full report in the layout of caret.
 
@@ -532,6 +536,7 @@ class ConfusionMatrix(tables.Exported):
             [f"NA: {', '.join(names)} ({self._why})."] * bool(names),
         )
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the table as tiles with counts and their shares of the actual level.
 

@@ -516,6 +516,7 @@ class PrecisionRecall(Facts):
         """The curve: columns ``threshold, precision, recall``."""
         return self.table.copy()
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw precision against recall; the area below the steps is their average.
 
@@ -666,6 +667,7 @@ class DecisionCurve(Displayed):
         """The curves: columns ``model, threshold, ..., net_benefit``."""
         return self.table.copy()
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw net benefit against the threshold, with the rules ``all`` and ``none``.
 

@@ -715,6 +715,7 @@ class Margins(tables.Summarised):
         """Whether these are predictions, which are not tested."""
         return "value" in self.keys.columns
 
+    @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """A row for each estimate.
 
@@ -740,6 +741,7 @@ class Margins(tables.Summarised):
             numbers = numbers.drop(columns=["statistic", "p_value"])
         return pd.concat([self.keys, numbers], axis=1)
 
+    @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
 
@@ -759,6 +761,7 @@ class Margins(tables.Summarised):
         sides = self.header[:half], self.header[half:]
         return tables.Summary([self.title], cells, self.notes, *sides)
 
+    @suggest_arguments
     def plot(
         self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
@@ -1263,10 +1266,12 @@ class RowPredictions(tables.Displayed):
         """Standard errors of `predicted`, for probabilities by the delta method."""
         return self.summary_frame()["se"]
 
+    @suggest_arguments
     def conf_int(self, alpha: float = 0.05) -> Matrix:
         """Intervals of level ``1 - alpha``, shape (n, 2), as in `summary_frame`."""
         return self.summary_frame(alpha)[["ci_lower", "ci_upper"]].to_numpy()
 
+    @suggest_arguments
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Columns ``predicted, se, ci_lower, ci_upper``, as those of ``sm.Logit``.
 
@@ -1356,6 +1361,7 @@ class RowPredictions(tables.Displayed):
             )
 
 
+@suggest_arguments
 def get_prediction(
     self: "LinearResults",
     data: object = None,

@@ -410,6 +410,7 @@ class KernelResults(Results):
         )
         return scores.rename("score")
 
+    @suggest_arguments
     def tidy(self) -> pd.DataFrame:
         """Intercept and coefficients of the support rows, as a data frame.
 
@@ -446,6 +447,7 @@ class KernelResults(Results):
         first = {"term": ["Intercept"], "estimate": [self.intercept]}
         return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
 
+    @suggest_arguments
     def summary(self, *, details: bool = False) -> Summary:
         """Header, number of support rows, and at most three notes.
 

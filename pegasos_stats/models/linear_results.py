@@ -276,6 +276,7 @@ class LinearResults(Results):
         """
         return self._column("p_value", "pvalues")
 
+    @suggest_arguments
     def cov_params(self) -> pd.DataFrame:
         """Covariance of `params`, shape (k, k), by name; NaN where `bse` is."""
         errors, names = self._errors, self.params.index
@@ -284,6 +285,7 @@ class LinearResults(Results):
         matrix[missing] = matrix[:, missing] = np.nan
         return pd.DataFrame(matrix, index=names, columns=names)
 
+    @suggest_arguments
     def conf_int(
         self, alpha: float = 0.05, method: Literal["wald", "profile"] | None = None
     ) -> pd.DataFrame:
@@ -453,6 +455,7 @@ class LinearResults(Results):
         solution = with_flic(problem, self.solution)
         return replace(self, problem=found, solution=solution, errors_by="default")
 
+    @suggest_arguments
     def t_test(self, r_matrix: object) -> wald.ContrastTests:
         """Test each linear hypothesis ``R theta = q`` about `params` separately.
 
@@ -474,6 +477,7 @@ class LinearResults(Results):
         """
         return self._errors.t_test(r_matrix)
 
+    @suggest_arguments
     def wald_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` about `params` jointly.
 
@@ -498,6 +502,7 @@ class LinearResults(Results):
         """
         return self._errors.wald_test(r_matrix)
 
+    @suggest_arguments
     def f_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
@@ -519,6 +524,7 @@ class LinearResults(Results):
             r_matrix, df if np.isfinite(df) else self.df_resid
         )
 
+    @suggest_arguments
     def wald_test_terms(self) -> pd.DataFrame:
         """Test each term separately: that all its coefficients are 0.
 
@@ -863,6 +869,7 @@ class LinearResults(Results):
         """
         return diagnostics.of_rows(self, "resid_deviance")
 
+    @suggest_arguments
     def pred_table(self, threshold: float = 0.5) -> Matrix:
         """Counts of the rows of the fit, shape (2, 2): actual by predicted level.
 
@@ -908,6 +915,7 @@ class LinearResults(Results):
         """
         return self.nobs - self.df_model - int(self.problem.intercept)
 
+    @suggest_arguments
     def glance(self) -> pd.DataFrame:
         """The fit as one row, with the columns of broom's ``glance``.
 
@@ -923,6 +931,7 @@ class LinearResults(Results):
         found = super().glance().assign(**{name: getattr(self, name) for name in names})
         return found.assign(df_residual=self.df_resid)
 
+    @suggest_arguments
     def tidy(
         self,
         conf_level: float = 0.95,
@@ -969,6 +978,7 @@ class LinearResults(Results):
             table[numbers] = np.exp(table[numbers].astype(np.float64))
         return table
 
+    @suggest_arguments
     def summary(
         self, alpha: float = 0.05, max_terms: int | None = 30, *, details: bool = False
     ) -> tables.Summary:

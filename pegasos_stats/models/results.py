@@ -806,9 +806,11 @@ class Results(DisplayedBySummary, ABC):
         return replace(found, source="training")
 
     @abstractmethod
+    @suggest_arguments
     def tidy(self) -> pd.DataFrame:
         """Terms of the fit with their estimates, as a data frame."""
 
+    @suggest_arguments
     def glance(self) -> pd.DataFrame:
         """The fit as one row, with the columns of broom's ``glance``.
 
@@ -835,6 +837,7 @@ class Results(DisplayedBySummary, ABC):
         return pd.DataFrame(cells, index=[0])
 
     @abstractmethod
+    @suggest_arguments
     def summary(self, *, details: bool = False) -> Summary:
         """Header, table and notes on one screen; `details` adds the rest."""
 

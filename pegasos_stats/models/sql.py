@@ -24,6 +24,7 @@ from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of, 
 from pegasos_stats.data.scaling import ScaledDesign, unscaled
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
+from pegasos_stats.foreign_names import suggest_arguments
 
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
@@ -551,6 +552,7 @@ def to_json(self: "LinearResults") -> str:
     )
 
 
+@suggest_arguments
 def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
 

@@ -94,6 +94,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     result_: Results = field(init=False)
     classes_: np.ndarray = field(init=False)
 
+    @suggest_arguments
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -239,6 +240,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         other.__dict__ = deepcopy(self.__dict__, memo)
         return other
 
+    @suggest_arguments
     def decision_function(self, X: ArrayLike) -> Vector:
         """Compute scores; scores above 0 predict ``classes_[1]``.
 
@@ -254,6 +256,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows = validation.validate_data(self, X, reset=False, **self._accepted())
         return self._scores(rows)
 
+    @suggest_arguments
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict labels by the sign of the score; at exactly 0 the first class.
 

@@ -141,6 +141,7 @@ class Reliability(tables.Facts):
         ]
         return pd.DataFrame(rows, columns=["term", "estimate", "conf_low", "conf_high"])
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
 
@@ -1049,6 +1050,7 @@ progress
         """
         return self._losses.copy()
 
+    @suggest_arguments
     def reliability(
         self,
         bins: object = 10,
@@ -1066,6 +1068,7 @@ progress
         rows = self.validation.actual, self.probabilities
         return reliability(*rows, bins, strategy=strategy, level=level)
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the reliability diagram of the out-of-fold probabilities.
 
@@ -1081,6 +1084,7 @@ progress
         """
         return self.reliability().plot(ax=ax, **line)
 
+    @suggest_arguments
     def summary(self, *, details: bool = False) -> tables.Summary:
         """Header, losses and notes; ``print()`` shows text, a notebook HTML.
 

@@ -212,6 +212,7 @@ class ErrorComparison(tables.Summarised):
         studies = self.cross_validations.items()
         return {name: float(study.mean[self.metric]) for name, study in studies}
 
+    @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """Differences for each pair of models: the first minus the second.
 
@@ -240,6 +241,7 @@ class ErrorComparison(tables.Summarised):
             lines.append(line.assign(term=f"{a} - {b}", df=df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
 
+    @suggest_arguments
     def plot(
         self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
@@ -266,6 +268,7 @@ class ErrorComparison(tables.Summarised):
 
         return draw_differences(self.tidy(conf_level), self.metric, ax, line)
 
+    @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
         alpha = checks.check_fraction("alpha", alpha)
@@ -507,6 +510,7 @@ class ModelComparison(tables.Exported):
         """The table as shown: a column of text for each fit."""
         return pd.concat(self._sections)
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the estimates of all fits with their intervals, term by term.
 
@@ -543,6 +547,7 @@ class ModelComparison(tables.Exported):
         table = self.estimates[self.estimates["term"] != INTERCEPT]
         return draw_models(table, list(self.fits), ax, line)
 
+    @suggest_arguments
     def plot_roc(
         self,
         data: object = None,
@@ -748,6 +753,7 @@ class RocComparison(tables.Facts):
         """
         return self.table.copy()
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw both ROC curves, with their areas.
 
@@ -996,11 +1002,13 @@ class PooledResults(tables.Summarised):
         names = self.fits[0].params.index
         return pd.DataFrame(self.within + self._between, index=names, columns=names)
 
+    @suggest_arguments
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Intervals of level ``1 - alpha``, lower limits in column 0, upper in 1."""
         table = self.tidy(1.0 - checks.check_fraction("alpha", alpha)).set_index("term")
         return table[INTERVAL_ENDS].set_axis([0, 1], axis=1)
 
+    @suggest_arguments
     def tidy(
         self, conf_level: float = 0.95, exponentiate: bool = False
     ) -> pd.DataFrame:
@@ -1046,6 +1054,7 @@ class PooledResults(tables.Summarised):
         of_missing = {"df": df, "riv": riv, "lambda": share, "fmi": fmi}
         return table.assign(**of_missing)[POOLED]
 
+    @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
         """Header, table and a note; ``print()`` shows text, a notebook HTML.
 
@@ -1490,6 +1499,7 @@ class SolverComparison(tables.Summarised):
         left = fold_fits.model_fields(self.model)
         return tables.Summary(["Comparison of solvers"], table, notes, left, right)
 
+    @suggest_arguments
     def plot(
         self,
         *,

@@ -452,6 +452,7 @@ class LambdaPath(Summarised):
         checks.check_choice("metric", metric, names)
         return replace(self, metric=metric)
 
+    @suggest_arguments
     def best_model(self, rule: Rule = "1se") -> Any:
         """Return the model at the chosen lambda, not yet fitted.
 
@@ -463,6 +464,7 @@ class LambdaPath(Summarised):
         checks.check_choice("rule", rule, RULES)
         return fold_fits.at_lambda(self.model, self._chosen(rule))
 
+    @suggest_arguments
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
 
@@ -481,6 +483,7 @@ class LambdaPath(Summarised):
         result: Results = self.best_model(rule).fit(fold_fits.for_all_rows(self.solver))
         return result
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric against lambda, with standard errors and both choices.
 
@@ -502,6 +505,7 @@ class LambdaPath(Summarised):
 
         return draw_curve(self, ax, line)
 
+    @suggest_arguments
     def plot_coefficients(
         self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
@@ -829,6 +833,7 @@ class CrossValidation(Summarised):
         odds = self.scores - self.model.problem.prior_shift
         return self.model.coding.probabilities(odds)
 
+    @suggest_arguments
     def confusion(
         self,
         repeat: int = 1,
@@ -906,6 +911,7 @@ class CrossValidation(Summarised):
 
         return draw_folds(self.by_fold, self.tidy())
 
+    @suggest_arguments
     def plot_roc(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the ROC curve of each fold, thin, and their mean.
 
@@ -1213,6 +1219,7 @@ class KernelTuning:
         assert isinstance(result, KernelResults)
         return result
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the mean metric as a map of lambda and gamma, the best pair marked.
 

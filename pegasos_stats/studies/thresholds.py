@@ -149,6 +149,7 @@ class Thresholds(Summarised):
         factor = fold_fits.correction_factor(self.by_fold) if self.out_of_fold else 1.0
         return float(np.mean(means)), factor * float(np.sqrt(np.mean(variances)))
 
+    @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric or cost against the threshold, and mark the selected one.
 

@@ -120,12 +120,12 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
     for words, named in [
         ([*train, "--kernel", "gaussian"], "Scan"),
         ([*train, "--sep", ";"], f"{rows} is read block by block; --sep"),
-        (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "--sep ';'"),
+        (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "sep=';'"),
         (["fit", rows], "--outcome"),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
         ([*train, "--save", rows / "part0.parquet"], "over a file that is read"),
-        ([*train, "--solver", "pegasos", "--lambda", "1"], "--order 'sequential'"),
-        ([*train, "--memory", "0.5 MB"], "--memory '0.5 MB' is not allowed"),
+        ([*train, "--solver", "pegasos", "--lambda", "1"], "order='sequential'"),
+        ([*train, "--memory", "0.5 MB"], "memory='0.5 MB' is not allowed"),
     ]:
         assert named in refused(capsys, words)
 

@@ -12,6 +12,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.output.cli import main
+from pegasos_stats.output.cli.options import read_words
 from tests.output.command_line import refused, run
 from tests.processes import in_process
 from tests.test_habits import is_answer
@@ -126,6 +127,23 @@ def test_several_codes_for_missing_values(here, capsys):
     assert ps.load("codes.npz").nobs == 76
     predicted = printed_of(capsys, "predict", "codes.npz", "codes.csv")
     assert pd.read_csv(io.StringIO(predicted))["predicted"].isna().sum() == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("intercept=False standardize=True", "--no-intercept --standardize"),
+        ("cov_type=HC3 lam=0.1 folds=3", "--cov-type HC3 --lambda 0.1 --cv 3"),
+        (
+            "refit_intercept=True standardize=False",
+            "--refit-intercept --no-standardize",
+        ),
+    ],
+)
+def test_an_argument_of_a_message_is_an_option(arguments, words):
+    options = [f"--{argument}" for argument in arguments.split()]
+    fit = ["fit", "d.csv"]
+    assert read_words([*fit, *options]) == read_words([*fit, *words.split()])
 
 
 CALL = """

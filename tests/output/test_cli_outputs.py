@@ -41,7 +41,7 @@ def test_another_file_is_refused_before_anything_is_read(
         before = contents(folder)
         said = refused(capsys, WRITING[case])
         assert "The file out is there and is no " in said
-        assert "--overwrite" in said
+        assert "overwrite=True" in said
         assert contents(folder) == before
 
 

@@ -284,6 +284,10 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
         return COV_TYPES[value]
     if here := foreign_value("cov_type", value):
         raise OptionError(here, "cov_type", value)
+    kind, column = next(iter(value.items() if isinstance(value, dict) else ()), ("", 0))
+    if foreign_value("cov_type", kind):  # of pyfixest
+        cure = f"give cov_type='cluster' and groups=data[{column!r}]."
+        raise OptionError(f"names groups of rows; {cure}", "cov_type", value)
     names = ["default", *COV_TYPES]
     raise OptionError(
         f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; give one "

@@ -27,7 +27,7 @@ from pegasos_stats.errors import (
     listing,
     warn_caller,
 )
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models import summaries as notes
 from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import (
@@ -576,11 +576,13 @@ class ContrastTests(tables.Displayed):
         """Two-sided p-values, shape (m,)."""
         return self.estimates()["p_value"].to_numpy()
 
+    @suggest_arguments
     def conf_int(self, alpha: float = 0.05) -> Matrix:
         """Intervals of level ``1 - alpha``, shape (m, 2)."""
         found = self.estimates(1.0 - check_fraction("alpha", alpha))
         return found[["conf_low", "conf_high"]].to_numpy()
 
+    @suggest_arguments
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Estimates, tests and intervals, a row for each hypothesis.
 
@@ -593,6 +595,7 @@ class ContrastTests(tables.Displayed):
         names = ["coef", "std err", *self.headings, "Conf. Int. Low", "Conf. Int. Upp."]
         return table.set_axis(names, axis=1)
 
+    @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """The same with broom's columns."""
         table = self.frame(check_fraction("conf_level", conf_level), self.hypotheses)

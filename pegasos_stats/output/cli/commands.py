@@ -33,7 +33,7 @@ from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import files, program
 from pegasos_stats.output.cli import options as groups
 from pegasos_stats.output.cli.files import InputRows, read_data
-from pegasos_stats.output.cli.options import PROGRAM, as_options
+from pegasos_stats.output.cli.options import PROGRAM
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
@@ -177,7 +177,7 @@ def demo(options: groups.Demo, line: str) -> None:
         training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
         image_shape=(8, 8),
-        cv=options.cv,
+        folds=options.folds,
         labels=options.labels,
         errors=options.errors,
         solver=solver,
@@ -246,7 +246,6 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
         header = [part for line in header for part in _with_item(line, usual, own)]
         of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
         notes = [note for note in notes if note not in of_labels]
-    notes = [as_options(note) for note in notes]
     shown = replace(summary, header=header, notes=notes, footer=footer)
     lines = [found.title, str(shown)]
     if cut is not None:
@@ -273,7 +272,7 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     levels = summaries.factor_levels(result.design).items()
     of_labels = "" if found.threshold is None else "predictions"
     warned = [
-        as_options(note.text)
+        note.text
         for note in result.notes
         if note.severity == "warning" and note.topic != of_labels
     ]
@@ -293,14 +292,12 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
         "warnings": warned,
-        "hints": [as_options(n.text) for n in result.notes if n.severity == "note"],
+        "hints": [n.text for n in result.notes if n.severity == "note"],
     }
     if coefficients and isinstance(result, LinearResults):
         table = result.coefficient_table().to_dict(orient="records")
         content["coefficients"] = table
-        content["coefficient_notes"] = [
-            as_options(note.text) for note in result.notes_on_errors()
-        ]
+        content["coefficient_notes"] = [note.text for note in result.notes_on_errors()]
     return strict_json(content)
 
 
@@ -408,16 +405,16 @@ def _evaluated(
     solver = solver_of(options.solver)
     model = model_of(train, solver, options)
     validation = None
-    if options.cv is not None:
+    if options.folds is not None:
         validation = cross_validation.cross_validate(
             model,
             None if solver.to_optimum else solver,  # that of studies is enough
-            folds=options.cv,
+            folds=options.folds,
             groups=options.errors.groups,
             seed=1 if seed is None else seed,
         )
     fitting = given(options.errors) | {"refine": options.solver.refine}
-    if options.model.kernel is not None and options.cv is not None:
+    if options.model.kernel is not None and options.folds is not None:
         fitting.pop("groups", None)  # they are those of the folds
     new = None if test is None else test.labelled
     if test is not None:

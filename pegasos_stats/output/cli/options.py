@@ -7,8 +7,8 @@ option that is None is left to the default of Python.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
@@ -184,7 +184,7 @@ class ModelOptions:
     """
 
     lam: Annotated[
-        float | Literal["cv"] | None, Parameter(name=("--lambda", "--lam"))
+        float | Literal["cv"] | None, Parameter(name=("--lam", "--lambda"))
     ] = None
     loss: Literal["hinge", "log", "squared_hinge"] | None = None
     penalty: Literal["ridge", "firth", "flic"] | None = None
@@ -341,12 +341,12 @@ class Fitting:
 
     Attributes
     ----------
-    cv
+    folds
         estimate the errors on new rows by cross-validation in so many folds; with
-        --lambda cv lambda is chosen anew in each fold
+        --lam cv lambda is chosen anew in each fold
     """
 
-    cv: int | None = None
+    folds: Annotated[int | None, Parameter(name=("--folds", "--cv"))] = None
     labels: Labels = Labels()
     model: ModelOptions = ModelOptions()
     errors: StandardErrors = StandardErrors()
@@ -379,7 +379,7 @@ class FitOptions(FileFitting):
     """Fit a file and print the errors.
 
     Fit a two-level outcome; print a summary, confusion tables and error rates, as in
-    pegasos-stats fit patients.csv --outcome readmitted --cv 10 --save a.model
+    pegasos-stats fit patients.csv --outcome readmitted --folds 10 --save a.model
     """
 
     _: KW_ONLY
@@ -469,7 +469,7 @@ class Parity:
     Fit a two-level outcome in Python, and by the reference in the R at hand; print what
     is the same, and the first step that is not. The exit code is 0 if all is the same,
     1 if something differs, 2 if it cannot be found out. For example:
-    pegasos-stats parity patients.csv --outcome readmitted --lambda 0.1 --epochs 20
+    pegasos-stats parity patients.csv --outcome readmitted --lam 0.1 --epochs 20
 
     Attributes
     ----------
@@ -564,7 +564,8 @@ app = App(
     name=PROGRAM,
     help=(
         "Support vector machines and logistic classifiers for a two-level outcome, "
-        "with the numbers that R gives from the same seed."
+        "with the numbers that R gives from the same seed. Options have the names of "
+        "Python's arguments: intercept=False in a message is --intercept=False."
     ),
     version=__version__,
     help_format="markdown",
@@ -602,8 +603,7 @@ def read_words(words: Sequence[str]) -> Any:
 
 def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
     """What is wrong, and what to write for a word of another program."""
-    command, instead = words[0], ""
-    text = str(error).removesuffix(".")
+    command, text, instead = words[0], str(error).removesuffix("."), ""
     see = f"see {PROGRAM} {command} --help"
     if isinstance(error, UnusedCliTokensError):
         extra = shown(" ".join(error.unused_tokens or []))
@@ -611,56 +611,10 @@ def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
         if command in ("fit", "report", "parity"):
             see = "write --outcome COL or --formula 'y ~ a + b', and --test FILE"
     elif isinstance(error, UnknownCommandError):
-        instead = suggestion(command, ("commands",))
-        instead = re.sub("^write ", f"write {PROGRAM} ", instead)
+        instead, unknown = suggestion(command, ("commands",)), f"command {command!r}"
         see = f"see {PROGRAM} --help"
     elif isinstance(error, UnknownOptionError):
-        bare = str(error.token.keyword).strip("-")
-        instead = suggestion(bare, ("flags", command), ("flags",))
-    if instead:
-        text = re.sub(r"\.? (Did you mean|Available) .*", "", f"{text} Available ")
-    return f"{text}; {instead or see}."
-
-
-FLAGS = {"lam": "--lambda", "folds": "--cv"}  # where it is not the name with dashes
-NEGATED = "intercept", "standardize"  # flags that have a --no- form
-SOLVER = re.compile(r"ps\.(Optimum|Pegasos|SDCA)\(\)")
-NAMED = re.compile(
-    r"(?<![\w.])(?<!\w\()([a-z]\w*)=('[^']*'|[\w.+-]*\w|)(?![\w(\"])"
-)  # an argument of Python in a message
-
-
-def _names_of(kind: type) -> Iterator[str]:
-    """Names of the options of a command and of its groups, in Python."""
-    for each in fields(kind):
-        yield each.name
-        if is_dataclass(each.default):
-            yield from _names_of(type(each.default))
-
-
-KNOWN = {"folds", *chain(*map(_names_of, COMMANDS.values()))}
-KNOWN -= {"train", "model", "data"}
-
-
-def as_options(text: str) -> str:
-    """A message whose arguments of Python are options of the command line.
-
-    Examples
-    --------
-    >>> as_options("Try standardize=True or lam=0.1; cov_type='HC3', not df=4.")
-    "Try --standardize or --lambda 0.1; --cov-type 'HC3', not df=4."
-    >>> as_options("Try intercept=False, intercept=True, data=rows or ps.Optimum().")
-    'Try --no-intercept, --intercept, data=rows or --solver optimum.'
-    """
-
-    def option(found: re.Match[str]) -> str:
-        name, value = found[1], found[2]
-        if name not in KNOWN:
-            return found[0]
-        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
-        if value == "False":
-            return f"--no-{name}" if name in NEGATED else found[0]
-        return flag if value in ("True", "") else f"{flag} {value}"
-
-    text = SOLVER.sub(lambda found: f"--solver {found[1].lower()}", text)
-    return NAMED.sub(option, text)
+        keyword = str(error.token.keyword)
+        instead = suggestion(keyword.strip("-"), ("flags", command), ("flags",))
+        unknown = f"option {keyword}"
+    return f"Unknown {unknown}; {instead}." if instead else f"{text}; {see}."

@@ -13,7 +13,7 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     visible,
 )
-from pegasos_stats.output.cli.options import PROGRAM, as_options, read_words
+from pegasos_stats.output.cli.options import PROGRAM, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"unexpected {type(error).__name__}: {error}; this should not happen, "
             f"please report it with what {TRACEBACK}=1 shows."
         )
-    say(as_options(text))
+    say(text)
     return BAD_INPUT
 
 
@@ -83,7 +83,7 @@ def _warnings_in_one_line() -> Iterator[None]:
         if str(message) in said:
             return
         said.add(str(message))
-        say(as_options(f"warning: {message}"))
+        say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show

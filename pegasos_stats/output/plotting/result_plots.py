@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats import checks
 from pegasos_stats.errors import CallError, OptionError
-from pegasos_stats.foreign_names import suggest_names
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.effects import rows_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
@@ -172,6 +172,7 @@ class ResultPlots:
             "of the regions of two predictors."
         )
 
+    @suggest_arguments
     def trace(
         self,
         x: Against = "epoch",
@@ -228,6 +229,7 @@ class ResultPlots:
             trace, ax, line, first, x, optimum, self.result.dual_objective
         )
 
+    @suggest_arguments
     def margins(
         self,
         data: object = None,
@@ -253,6 +255,7 @@ class ResultPlots:
         table = self.result.confusion(data, actual, offset=offset)
         return curves.draw_margins(table, self.result, ax, line, threshold)
 
+    @suggest_arguments
     def confusion(
         self,
         data: object = None,
@@ -271,6 +274,7 @@ class ResultPlots:
         table = self.result.confusion(data, actual, offset=offset, threshold=threshold)
         return table.plot(ax=ax)
 
+    @suggest_arguments
     def roc(
         self,
         data: object = None,

@@ -330,7 +330,7 @@ class ReportFacts:
         if not self.rows.table.n_classified:
             return ["No new row has both an outcome and a prediction."]
         message = [*self.one_answer()]
-        more = [*self.choice(), *self.ranking(command)]
+        more = [*self.choice(), *self.ranking()]
         more += self.without_new_rows(command)
         if self.is_decision:
             return [
@@ -542,19 +542,16 @@ class ReportFacts:
             yes = self.positive
             yield f"The mean probability of '{yes}' is {mean}; {share} are '{yes}'."
 
-    def ranking(self, command: bool) -> Iterator[str]:
+    def ranking(self) -> Iterator[str]:
         """Describe how well the score ranks rows, or recommend a model that ranks."""
         rows, logistic = self.rows, self.result.problem.loss == "log"
         constant = rows.only is not None and not self.is_decision
         if constant and not logistic:
             if needs_scaling(self.result):
-                scale = "--standardize" if command else "standardize=True"
-                yield f"Scale the predictors first ({scale})."
-            loss = "--loss log" if command else "ps.logit"
-            weights = "--weights balanced" if command else "weights='balanced'"
+                yield "Scale the predictors first (standardize=True)."
             yield (
-                f"For probabilities or a ranking use the log loss ({loss}); for a "
-                f"balanced rule {weights}."
+                "For probabilities or a ranking fit a logistic regression (ps.logit or "
+                "--loss log); for a balanced rule use weights='balanced'."
             )
         elif rows.pairs.tied == 1.0:
             yield "The model gives all rows the same score."
@@ -573,17 +570,16 @@ class ReportFacts:
                 f"rows{share} (AUC {rows.auc:.3f}; 0.5 is chance)."
             )
             if constant:
-                cut = "--threshold" if command else "predict(threshold=)"
                 first = str(rows.only) == rows.table.levels[0]
                 way = "lower" if first else "higher"
                 also = rows.table.levels[int(first)]
-                yield f"A {way} threshold ({cut}) predicts rows as '{also}'."
+                yield f"A {way} threshold (threshold=) predicts rows as '{also}'."
 
     def without_new_rows(self, command: bool) -> Iterator[str]:
         """Warn that training errors are too low, and recommend new rows."""
         if self.rows.name == "training":
             cure = "report(test, ...) or validation=ps.cross_validate(model)"
-            cure = "--test FILE or --cv 10" if command else cure
+            cure = "--test FILE or --folds 10" if command else cure
             yield (
                 "No new rows were given, and errors on new rows are usually higher; "
                 f"{cure} estimates them."

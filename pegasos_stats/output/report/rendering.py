@@ -25,7 +25,6 @@ from pegasos_stats.models import summaries
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import score_at
-from pegasos_stats.output.cli.options import as_options
 from pegasos_stats.output.plotting.curves import Fitted, draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
@@ -164,7 +163,6 @@ class Page:
             link=quote(os.fsencode(self.csv)),
             picture=picture,
             tag=tag,
-            worded=as_options if self.command else str,
             versions=session_info().versions,
             date=date.today().isoformat(),
         )

@@ -127,6 +127,7 @@ class Report:
         """Return the report as Markdown with embedded figures."""
         return self.page.as_markdown()
 
+    @suggest_arguments
     def write(
         self,
         path: str | PathLike[str],
