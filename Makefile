@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: demo check test test-wheel test-dask test-lowest test-newest r-package fuzz mutants parity lint types bench vignettes docs golden clean help system-r FORCE
+.PHONY: demo check test test-wheel test-dask test-lowest test-newest r-package fuzz parity lint types bench vignettes docs golden clean help system-r FORCE
 
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --refine 1e-6 --report demo-report.html
@@ -37,9 +37,6 @@ fuzz: system-r $(VENV)/.rpy2 ## ten minutes of inputs drawn at random, at every 
 
 parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
 	$(BIN)/python scripts/parity.py $(or $(CONFIGURATIONS),1000) $(SEED:%=--seed %) $(ONLY:%=--only %)
-
-mutants: system-r $(VENV)/.rpy2 ## changes at random that no test sees (MUTANTS=100 SEED= PATHS=)
-	$(BIN)/python scripts/mutants $(PATHS) --count $(or $(MUTANTS),100) $(SEED:%=--seed %)
 
 test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, test it there
 	$(BIN)/python scripts/wheel.py

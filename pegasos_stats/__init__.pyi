@@ -43,14 +43,10 @@ from pegasos_stats.studies.calibration import calibrate as calibrate
 from pegasos_stats.studies.calibration import reliability as reliability
 from pegasos_stats.studies.comparisons import ErrorComparison as ErrorComparison
 from pegasos_stats.studies.comparisons import ModelComparison as ModelComparison
-from pegasos_stats.studies.comparisons import PooledResults as PooledResults
 from pegasos_stats.studies.comparisons import RocComparison as RocComparison
-from pegasos_stats.studies.comparisons import SolverComparison as SolverComparison
 from pegasos_stats.studies.comparisons import compare_errors as compare_errors
 from pegasos_stats.studies.comparisons import compare_models as compare_models
 from pegasos_stats.studies.comparisons import compare_roc as compare_roc
-from pegasos_stats.studies.comparisons import compare_solvers as compare_solvers
-from pegasos_stats.studies.comparisons import pool as pool
 from pegasos_stats.studies.cross_validation import (
     CrossValidation as CrossValidation,
 )
@@ -67,6 +63,10 @@ from pegasos_stats.studies.cross_validation import tune_kernel as tune_kernel
 from pegasos_stats.studies.folds import Folds as Folds
 from pegasos_stats.studies.parity import ParityCheck as ParityCheck
 from pegasos_stats.studies.parity import check_against_r as check_against_r
+from pegasos_stats.studies.pooling import PooledResults as PooledResults
+from pegasos_stats.studies.pooling import pool as pool
+from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
+from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 
 __version__: str

@@ -239,14 +239,15 @@ def missing_attribute(
         return errors.MissingAttributeError(text)
     instead, general = suggestion(name, section), suggestion(name, ("names",))
     near = _alike(name, {*dir(type(owner)), *vars(owner)})
+    public = f"write ps.{name}(...)" if name in sys.modules[PACKAGE].__all__ else ""
+    if not general and folded(near) != folded(name):
+        general = public
     if "fit(X, y) first" in instead and "result_" in vars(owner):
         instead = "" if near else suggestion(name, ("names", "fitted"))
     if not instead and near and (not general or folded(near) == folded(name)):
         instead = f"write {called}.{near}"
     instead = _existing(instead or _of_owner(general, owner, called), owner, called)
-    if not instead and name in sys.modules[PACKAGE].__all__:
-        instead = f"write ps.{name}(...)"
-    instead = instead or NOTHING.format(called)
+    instead = instead or public or NOTHING.format(called)
     return errors.MissingAttributeError(f"{text}; {instead}.")
 
 

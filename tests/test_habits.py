@@ -100,7 +100,7 @@ def test_answers_name_what_an_object_has():
             for attribute in re.findall(r"\bps\.([a-z]\w*)", answer):
                 assert hasattr(ps, attribute), (name, answer)
         for name in {*ps.__all__} - own - names:
-            with pytest.raises(MissingAttributeError, match=rf"write ps\.{name}"):
+            with pytest.raises(MissingAttributeError, match=r"; (write|fits of)"):
                 getattr(owner, name)
 
 

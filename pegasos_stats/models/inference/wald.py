@@ -464,8 +464,8 @@ def whitening(middle: Matrix) -> Matrix:
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
 
 
-TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value"]
-TIDY_COLUMNS += ["conf_low", "conf_high"]
+INTERVAL_ENDS = ["conf_low", "conf_high"]
+TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
 
 SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
 OF_FIRTH = (

@@ -19,8 +19,9 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
 from pegasos_stats.studies.calibration import Reliability
-from pegasos_stats.studies.comparisons import RocComparison, SolverComparison
+from pegasos_stats.studies.comparisons import RocComparison
 from pegasos_stats.studies.cross_validation import LambdaPath
+from pegasos_stats.studies.solver_comparison import SolverComparison
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import percent, significant
 
