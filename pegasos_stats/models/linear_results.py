@@ -44,8 +44,16 @@ from pegasos_stats.models.inference.sandwich import (
     penalty_of,
     sandwich,
 )
+from pegasos_stats.models.notes import (
+    FOR_PREDICTIONS,
+    LISTED,
+    Note,
+    all_right,
+    held_back,
+    is_converged,
+    shrinkage,
+)
 from pegasos_stats.models.results import Results, varies
-from pegasos_stats.models.summaries import Note
 from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.optimum import Optimum
@@ -397,7 +405,7 @@ class LinearResults(Results):
         ):
             if is_one.any(axis=None):
                 names = rows.index[is_one.any(axis=1)]
-                named = listing(list(names), summaries.LISTED)
+                named = listing(list(names), LISTED)
                 found.append(f"the interval of {named} has no end: {reason}.")
         return found
 
@@ -1072,7 +1080,7 @@ class LinearResults(Results):
 
     def _likelihood(self) -> list[str]:
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
-        if self.problem.loss != "log" or not summaries.is_converged(self):
+        if self.problem.loss != "log" or not is_converged(self):
             return []
         reads = isinstance(self.problem.X, StreamedRows) and not self.has_covariance
         aic = np.nan if reads and self.problem.lam else self.aic
@@ -1123,25 +1131,25 @@ class LinearResults(Results):
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
             by_default = problem.lam_rule == "1/n"
-            found += summaries.held_back(problem.lam, spread, names, by_default)
+            found += held_back(problem.lam, spread, names, by_default)
         return np.inf, found
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
         found = self._missing() or self._uncertainty.remarks()
         if self.problem.penalty == "firth":
-            found = [*found, summaries.FOR_PREDICTIONS]
+            found = [*found, FOR_PREDICTIONS]
         if self._is_profiled and not self._missing():
             texts = self._missing_limits(self.profiled.limits)
             found = [*[Note("separation", "warning", text) for text in texts], *found]
         name, shift = self.penalty_shift
         if shift > SHRUNKEN and self.problem.lam_rule != "cv":
-            found = [*found, summaries.shrinkage(name, shift)]
+            found = [*found, shrinkage(name, shift)]
         separated = any(note.topic == "separation" for note in found)
         hinge = self.problem.loss == "hinge"
         if separated or hinge or self.problem.offset is not None:
             return found
-        return [*found, *summaries.all_right(self.training_table, len(self.params))]
+        return [*found, *all_right(self.training_table, len(self.params))]
 
     def _columns_beside(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool

@@ -46,8 +46,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_tables
 from pegasos_stats.metrics.inputs import EventLevel, Mode
-from pegasos_stats.models import summaries as about
-from pegasos_stats.models.summaries import Note
+from pegasos_stats.models.notes import Note, about_fit
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
@@ -250,7 +249,7 @@ class Results(DisplayedBySummary, ABC):
         >>> [note.topic for note in wild.notes if note.severity == "warning"]
         ['run']
         """
-        return (*about.about_fit(self), *self._on_predictors[1])
+        return (*about_fit(self), *self._on_predictors[1])
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:

@@ -1,380 +1,38 @@
-"""What a summary shows: header, coefficients, and notes on the fit."""
+"""What a summary shows: header, table, details, and its notes."""
 
 import math
-import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count
-from pegasos_stats.data.design import Design
-from pegasos_stats.data.language.formula import factored
-from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
-from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.errors import counted, shown
+from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.notes import (
+    Note,
+    above,
+    is_converged,
+    most_important,
+    ranked,
+)
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.objective import zero_objective
-from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import OptimalityBounds
 
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
-# Topics that a summary shows, the most important first; others, such as "certificate",
-# "inference" and "rows", are among its details.
-RANKED = (
-    *("predictions", "separation", "run", "shrinkage", "resamples", "few events"),
-    "level order",
-    *("columns", "penalty", "standard errors"),
-)
-MOST = 3  # notes of a summary
 
-
-@dataclass(frozen=True)
-class Note:
-    """A fact about a fit that its numbers alone do not say.
-
-    Attributes
-    ----------
-    topic : str
-        What it is about; who shows notes chooses them by it.
-    severity : "note" or "warning"
-        A warning is a reason not to trust the numbers.
-    text : str
-        Sentences. That of a warning begins with a small letter, as it goes on after a
-        word such as ``WARNING:``.
-    """
-
-    topic: str
-    severity: Literal["note", "warning"]
-    text: str
-
-    @property
-    def sentence(self) -> str:
-        """The text, beginning with a capital."""
-        return self.text[:1].upper() + self.text[1:]
-
-
-def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
-    """The notes of a summary: one for each topic, in the order of `RANKED`.
-
-    The estimate of the standard errors is always among them, as the table cannot be
-    read without it.
-
-    Examples
-    --------
-    >>> found = [Note("rows", "note", "1"), Note("penalty", "note", "2")]
-    >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
-    >>> [note.text for note in most_important(found)]
-    ['3', '2']
-    """
-    first = {note.topic: note for note in reversed([*notes])}
-    found = [first[topic] for topic in RANKED if topic in first]
-    if RANKED[-1] not in first:
-        return found[:most]
-    return [*found[:-1][: most - 1], found[-1]]
-
-
-def ranked(notes: Iterable[Note]) -> list[Note]:
-    """All notes, those of the topics in `RANKED` first."""
-    return sorted(
-        notes, key=lambda n: RANKED.index(n.topic) if n.topic in RANKED else len(RANKED)
-    )
-
-
+INTERCEPT = "Intercept"
+MORE = "More: summary(details=True)"
 WEIGHTED = {
     "rows": "weighted rows",
     "levels": "weighted classes",
     "balanced": "balanced classes",
 }
-CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
-TINY = 1e-4  # of the objective, about which there is no more to say
-APART = 100.0  # ratio of standard deviations
-HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
-UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
-FEW = 10  # rows of the rarer level to a coefficient, or groups
-LISTED = 3  # names in a note
-UNVERIFIED = (
-    "Nothing is certified: the precomputed kernel has too many rows to verify that it "
-    "is positive semi-definite."
-)
-UNCERTIFIED = (
-    "Nothing is certified: the numbers are so large that rounding could hide any gap; "
-    "bring the predictors to a common scale."
-)
-NOT_CONCAVE = (
-    "Not certified: the likelihood with Firth's penalty is not known to be concave."
-)
-
-
-FOR_PREDICTIONS = Note(
-    "shrinkage",
-    "note",
-    "Firth's penalty pulls probabilities towards 1/2: for predictions give "
-    "penalty='flic'.",
-)
-
-
-def about_fit(result: "Results") -> list[Note]:
-    """Notes on a fit, on its table of the training rows, and on its data."""
-    return [note for about in ABOUT_FIT for note in about(result)]
-
-
-def certified(result: "Results") -> Iterator[Note]:
-    """How far the objective of a fit is from its minimum."""
-    near, text = result.shortfall, UNCERTIFIED
-    if result.problem.has_firth:
-        text = NOT_CONCAVE
-    if not getattr(result.problem, "verified", True):
-        text = UNVERIFIED
-    if near.at_most < math.inf:
-        text = (
-            f"Certified by duality: the objective is {above(near)}, which is at least "
-            f"{tables.significant(near.lower, 6)}."
-        )
-    yield Note("certificate", "note", text)
-
-
-def above(shortfall: OptimalityBounds) -> str:
-    """How far an objective is above its minimum, in words.
-
-    Examples
-    --------
-    >>> above(OptimalityBounds(0.26779, 0.26781, 0.003465, 0.003471))
-    '0.27 above its minimum'
-    >>> above(OptimalityBounds(0.25, 0.2678, 0.0032, 0.021))
-    'up to 0.27 above its minimum'
-    """
-    ends = shortfall.at_least, shortfall.at_most
-    low, high = (tables.significant(end, 2) for end in ends)
-    return f"{'' if low == high else 'up to '}{high} above its minimum"
-
-
-def not_converged(result: "Results") -> Iterator[Note]:
-    """That predictions are not those at the minimum, if many are not.
-
-    Many are more than the number of errors may vary by chance: that has a standard
-    error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
-    taken as 1. A fit that is worse than the model that is all zero has diverged.
-    """
-    near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
-    errors = max(1, near.errors)
-    cure = "Leave the solver out for the optimum, or give refine=1e-6."
-    if isinstance(result.solver, Optimum):
-        cure = "Give more epochs or tol=1e-6."
-    if result.objective > zero:
-        text = (
-            f"the objective is above {zero:.4g}, that of the model that is all zero: "
-            f"the steps were too large. {cure}"
-        )
-        yield Note("run", "warning", text)
-    elif near.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
-        text = (
-            f"not converged: at the minimum or nearer to it {near.changed:,} of "
-            f"{counted(n, 'training row')} would be predicted otherwise. {cure}"
-        )
-        yield Note("run", "warning", text)
-
-
-def constant_prediction(result: "Results") -> Iterator[Note]:
-    """That all training rows are predicted as one class, if they are."""
-    problem, table = result.problem, result.training_table
-    answers = table.counts.sum(axis=0)
-    if (answers > 0).sum() != 1 or answers[-1]:
-        return
-    level = str(table.levels[int(answers.argmax())])
-    text = f"every training row is predicted {level!r}"
-    if problem.lam_rule == "cv":
-        text = f"in the best fit by cross-validation {text}"
-    if needs_scaling(result):
-        text += ". Scale the predictors first: standardize=True"
-    if problem.loss != "log":
-        text += ". For probabilities or a ranking use the log loss (ps.logit)"
-    else:
-        text += ". Probabilities rank the rows all the same; for labels give threshold="
-    if problem.weights is None:
-        text += ", for a balanced rule weights='balanced'"
-    yield Note("predictions", "warning", f"{text}.")
-
-
-def needs_scaling(result: "Results") -> bool:
-    """Whether a kernel model has predictors with standard deviations far from 1."""
-    kernel = getattr(result.problem, "kernel", None)
-    if getattr(kernel, "name", "precomputed") == "precomputed":
-        return False
-    moments = result._moments if result.scaling is None else None
-    if moments is None:
-        return False
-    spread = moments[1][moments[1] > 0.0]
-    return not ((spread > 1.0 / UNEVEN) & (spread < UNEVEN)).all()
-
-
-def no_predictor_helps(result: "Results") -> Iterator[Note]:
-    """That the best lambda of a path is one at which no predictor is used."""
-    path = result.lambda_path
-    if path is not None and result.problem.loss == "log" and path.is_best_at_largest:
-        text = (
-            "Cross-validation found no use for the predictors: at no lambda of the "
-            f"path is the mean {path.metric.replace('_', ' ')} smaller than without."
-        )
-        yield Note("penalty", "warning", text)
-
-
-def columns_and_rows(result: "Results") -> Iterator[Note]:
-    """Columns that were probably misread, and rows that were left out."""
-    for column in doubtful_in(result.design):
-        yield Note("columns", "warning", column.text)
-    if (dropped := result.dropped).missing:
-        text = (
-            f"{counted(dropped.total, 'row')} with missing values were left out: "
-            f"{dropped.by_column}."
-        )
-        yield Note("rows", "note", text)
-
-
-def level_order(result: "Results") -> Iterator[Note]:
-    """Levels that R's usual locale has in another order than code points.
-
-    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
-    contrast names.
-    """
-    coding, inner = result.coding, unscaled(result.design)
-    variables = inner.variables if isinstance(inner, FormulaDesign) else ()
-    factors = [
-        (name, levels, f"relevel({name}, ref={other_first(levels)!r})")
-        for name, levels in factor_levels(inner).items()
-        if name in variables
-    ]
-    ordered = isinstance(coding.dtype, pd.CategoricalDtype) and coding.dtype.ordered
-    if coding.rule == "factor" and not ordered:
-        levels = [*coding.levels]
-        factors.insert(0, (coding.name, levels, f"coding={coding.levels[::-1]}"))
-    for name, levels, cure in factors:
-        if first := other_first(levels):
-            text = (
-                f"{shown(name)} has {shown(levels[0])} first, by code points; R's "
-                f"usual locale has {shown(first)} first. For that give {cure}."
-            )
-            yield Note("level order", "note", text)
-
-
-ABOUT_FIT = (
-    *(certified, not_converged, constant_prediction),
-    *(no_predictor_helps, columns_and_rows, level_order),
-)
-
-
-def other_first(levels: Sequence[object]) -> str:
-    """The level that is first by letters, if by code points another one is; or "".
-
-    Examples
-    --------
-    >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
-    ('benign', '\u00c9va')
-    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
-    ('', '')
-    """
-    if not len(levels) or not all(isinstance(level, str) for level in levels):
-        return ""
-    texts = [str(level) for level in levels]
-    first = min(texts, key=_by_letters)
-    return "" if texts != sorted(texts) or first == texts[0] else first
-
-
-def _by_letters(text: str) -> tuple[str, str, str]:
-    """Letters without case and accents, then with accents, small ones first."""
-    apart = unicodedata.normalize("NFD", text)
-    letters = "".join(c for c in apart if not unicodedata.combining(c))
-    return letters.casefold(), apart.casefold(), apart.swapcase()
-
-
-def factor_levels(design: Design) -> dict[str, list[object]]:
-    """Levels of each column that became a factor, the reference level first."""
-    inner = unscaled(design)
-    if not isinstance(inner, FormulaDesign):
-        return {}
-    return {
-        factored(text, inner.variables) if coding.base == 0 else text: [*coding.levels]
-        for text, coding in inner.codings.items()
-    }
-
-
-def shrinkage(name: str, shift: float) -> Note:
-    """Note how far the penalty moves the coefficient that it moves most.
-
-    Examples
-    --------
-    >>> shrinkage("age", 3.13).text
-    'The penalty moves age by about 3.1 standard errors. Intervals are for the ...'
-    """
-    text = (
-        f"The penalty moves {name} by about {shift:.1f} standard errors. Intervals are "
-        "for the shrunken coefficients."
-    )
-    return Note("shrinkage", "note", text)
-
-
-def held_back(
-    lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
-) -> list[Note]:
-    """Note that predictors of a small spread are held back beside those of a large.
-
-    With the default lambda those are large that are not held back, such as others
-    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
-
-    Of many predictors some may be constant but for a few rows: the tenth of them that
-    vary least is left out of account.
-    """
-    ordered = np.argsort(spread, kind="stable")
-    ordered = ordered[spread[ordered] > 0.0]
-    if not ordered.size:
-        return []
-    least, most = ordered[ordered.size // 10], ordered[-1]
-    small = HALF * math.sqrt(lam)
-    held = int((spread[ordered] < small).sum())
-    large = small if by_default else APART * spread[least]
-    if not spread[least] < small or not large <= spread[most] < math.inf:
-        return []
-    low, high = (tables.significant(spread[j], 2) for j in (least, most))
-    text = (
-        "Predictors differ in scale (standard deviation "
-        f"{low} for {names[least]}, {high} for {names[most]}), so that the penalty "
-        f"shrinks {held} of {counted(len(spread), 'coefficient')} strongly. "
-        "Try standardize=True."
-    )
-    return [Note("penalty", "note", text)]
-
-
-def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
-    """Note that no training row of the log loss is on the wrong side.
-
-    There are none by chance where rows are fewer than twice the k coefficients (Cover,
-    IEEE Transactions on Electronic Computers, 1965).
-
-    Examples
-    --------
-    >>> from pegasos_stats.metrics.confusion import confusion
-    >>> y = [0, 1] * 50
-    >>> len(all_right(confusion(y, y), 3)), len(all_right(confusion(y, y), 60))
-    (1, 0)
-    """
-    if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
-        return []
-    text = "Every row is on its right side: does a predictor contain the outcome?"
-    return [Note("separation", "note", text)]
-
-
-INTERCEPT = "Intercept"
-MORE = "More: summary(details=True)"
 
 
 def summary_of(
@@ -501,13 +159,6 @@ def training_error(table: ConfusionMatrix, threshold: float | None = None) -> st
     rate += "" if threshold is None else f" at {threshold:.4g}"
     share = tables.percent(float((n - totals.max()) / n))
     return f'training error {rate} (always "{tables.cut(level, 20)}" {share})'
-
-
-def is_converged(result: "Results") -> bool:
-    """Whether the fit is at its optimum: to its tolerance, or certified to 0.01%."""
-    if result.converged is not None:
-        return result.converged
-    return result.shortfall.at_most < TINY * result.objective
 
 
 def convergence(result: "Results") -> str:

@@ -38,10 +38,10 @@ from pegasos_stats.foreign_names import (
     suggest_names,
     suggestion,
 )
-from pegasos_stats.models import summaries
 from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM, dense
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import needs_scaling
 from pegasos_stats.models.results import Results
 from pegasos_stats.sklearn.stored import StoredFit, state_of
 from pegasos_stats.solvers.kernel_problem import (
@@ -199,7 +199,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if second.any() and not second.all():
             return
         cures = []
-        if summaries.needs_scaling(result):
+        if needs_scaling(result):
             cures += ["scale the predictors first (standardize=True)"]
         if self.class_weight is None:
             cures += ["class_weight='balanced' makes the rule balanced"]

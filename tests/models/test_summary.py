@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.models.summaries import most_important
+from pegasos_stats.models.notes import most_important
 from tests.output.test_report import Reader
 
 CLOSE = ps.Optimum(tol=1e-10, seed=1)

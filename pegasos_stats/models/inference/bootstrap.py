@@ -18,7 +18,7 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_ca
 from pegasos_stats.models.inference.options import MOST_SECONDS, Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
 from pegasos_stats.models.inference.wald import BootstrapResult, whitening
-from pegasos_stats.models.summaries import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution

@@ -24,7 +24,7 @@ from pegasos_stats.data.scan.rows import NO_VALUES, Block, StreamedRows, Values,
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import Covariance
-from pegasos_stats.models.summaries import Note
+from pegasos_stats.models.notes import Note
 from pegasos_stats.solvers.centring import centre_for_errors, centre_of
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.problem import Problem, Solution

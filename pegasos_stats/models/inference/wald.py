@@ -28,7 +28,6 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models import summaries as notes
 from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import (
     INTERVALS,
@@ -39,7 +38,7 @@ from pegasos_stats.models.inference.options import (
     Sandwich,
     seconds_of,
 )
-from pegasos_stats.models.summaries import Note
+from pegasos_stats.models.notes import FEW, LISTED, Note
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.separation import images, is_unbounded
 
@@ -1072,21 +1071,21 @@ class Uncertainty:
         found = [self._too_far()] if self.is_far and problem.loss == "log" else []
         found += self.separated()
         groups, rarer = self.groups, min(problem.label_counts)
-        if groups is not None and groups.fewest < notes.FEW:
+        if groups is not None and groups.fewest < FEW:
             text = (
-                f"there are {groups}: with fewer than {notes.FEW} groups standard "
+                f"there are {groups}: with fewer than {FEW} groups standard "
                 "errors are rough and may be far too small."
             )
             found.append(Note("few events", "warning", text))
         if self.unlimited.all():  # there are no errors to speak of
             return found
         slopes = k - problem.intercept
-        if rarer < notes.FEW * slopes:
+        if rarer < FEW * slopes:
             text = (
                 f"there are {counted(problem.n_weighed, 'row')}, {rarer:,} of the "
                 f"rarer level, for {counted(slopes, 'coefficient')}"
                 f"{' besides the intercept' * problem.intercept}: with fewer than "
-                f"{notes.FEW} of that level for each, estimates and intervals are "
+                f"{FEW} of that level for each, estimates and intervals are "
                 "rough. Use fewer predictors."
             )
             found.append(Note("few events", "warning", text))
@@ -1131,7 +1130,7 @@ class Uncertainty:
         text = (
             f"{counted(n_rows, 'row')} can be predicted with certainty (separation), "
             "as where all rows of a level have one outcome. Only the penalty limits "
-            f"{listing(list(free), notes.LISTED)}: no standard errors. Merge or drop "
+            f"{listing(list(free), LISTED)}: no standard errors. Merge or drop "
             "such a level."
         )
         if n_rows == self.result.nobs:
@@ -1156,7 +1155,7 @@ class Uncertainty:
             text += "does not have this problem"
         if len(pinned := np.array(self.names)[V.pinned & determined]):
             text += (
-                f". All resamples agree on {listing(list(pinned), notes.LISTED)}: no "
+                f". All resamples agree on {listing(list(pinned), LISTED)}: no "
                 "p-value and no interval (NaN)"
             )
         return [Note("resamples", "warning", f"{text}.")]

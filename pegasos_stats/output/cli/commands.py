@@ -29,6 +29,7 @@ from pegasos_stats.models import summaries
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import factor_levels
 from pegasos_stats.models.results import Results
 from pegasos_stats.output.cli import files, program
 from pegasos_stats.output.cli import options as groups
@@ -269,7 +270,7 @@ def _with_item(line: str, usual: str, own: str) -> list[str]:
 def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     """The same numbers and the coefficients, for programs."""
     result, trace = found.result, found.result.trace
-    levels = summaries.factor_levels(result.design).items()
+    levels = factor_levels(result.design).items()
     of_labels = "" if found.threshold is None else "predictions"
     warned = [
         note.text

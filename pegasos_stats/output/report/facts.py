@@ -32,8 +32,8 @@ from pegasos_stats.metrics.scores import (
 )
 from pegasos_stats.models.diagnostics import terms_of
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import Note, needs_scaling
 from pegasos_stats.models.results import thresholded
-from pegasos_stats.models.summaries import Note, needs_scaling
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.result_plots import level_of

@@ -24,6 +24,7 @@ from pegasos_stats.errors import DependencyError, counted, plain
 from pegasos_stats.models import summaries
 from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.notes import NOT_CONCAVE, UNCERTIFIED, above, factor_levels
 from pegasos_stats.models.results import score_at
 from pegasos_stats.output.plotting.curves import Fitted, draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
@@ -102,16 +103,16 @@ def templates(escape: Escape) -> "Environment":
         "is_finite": math.isfinite,
     }
     environment.globals |= {
-        "above": summaries.above,
-        "factor_levels": summaries.factor_levels,
+        "above": above,
+        "factor_levels": factor_levels,
         "counted": counted,
         "end_of_path": end_of_path,
         "method_lines": summaries.method_lines,
         "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
         "title_of": summaries.title_of,
-        "uncertified": summaries.UNCERTIFIED,
-        "not_concave": summaries.NOT_CONCAVE,
+        "uncertified": UNCERTIFIED,
+        "not_concave": NOT_CONCAVE,
         "zip": zip,
     }
     return environment
