@@ -639,19 +639,20 @@ class LinearResults(Results):
         return by_bootstrap and no_slope and int((answers > 0).sum()) == 1
 
     @cached_property
+    def _in_time(self) -> wald.Estimate | float:
+        """The estimate by resamples, or the seconds that it takes if these are many."""
+        try:
+            return self._estimate(options.MOST_SECONDS)
+        except TooLongError as error:
+            return error.seconds
+
+    @property
     def _too_long(self) -> str:
         """Why no resamples were drawn; they are drawn here if there is time for it."""
-        if not isinstance(self.cov_type, Bootstrap):
+        kind = self.cov_type
+        if not isinstance(kind, Bootstrap) or not isinstance(self._in_time, float):
             return ""
-        try:
-            self._estimate_within(options.MOST_SECONDS)
-        except TooLongError as error:
-            return wald.takes_seconds(error.seconds, self.cov_type.replicates)
-        return ""
-
-    def _estimate_within(self, limit: float) -> None:
-        """Estimate the covariance, or raise `TooLongError` if resamples take longer."""
-        vars(self)["estimated"] = self._estimate(limit)
+        return wald.takes_seconds(self._in_time, kind.replicates)
 
     @cached_property
     def estimated(self) -> wald.Estimate:
@@ -662,7 +663,8 @@ class LinearResults(Results):
         OptionError
             With ``cov_type="none"``.
         """
-        return self._estimate(math.inf)
+        drawn = vars(self).get("_in_time", math.inf)
+        return self._estimate(math.inf) if isinstance(drawn, float) else drawn
 
     def _estimate(self, limit: float) -> wald.Estimate:
         """The same, if resamples take no longer than so many seconds."""
@@ -686,18 +688,17 @@ class LinearResults(Results):
     @property
     def has_covariance(self) -> bool:
         """Whether the covariance has been estimated already."""
-        return "estimated" in vars(self)
+        drawn = vars(self).get("_in_time", math.inf)
+        return "estimated" in vars(self) or not isinstance(drawn, float)
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
         return wald.Uncertainty(self, self._theta, self.estimated, self._null_space)
 
-    @property
+    @cached_property
     def _errors(self) -> wald.Uncertainty:
         """The same; warns, the first time, if the numbers cannot be trusted."""
-        if "_has_warned" not in vars(self):
-            vars(self)["_has_warned"] = True
-            self._uncertainty.warn()
+        self._uncertainty.warn()
         return self._uncertainty
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":
@@ -764,7 +765,7 @@ class LinearResults(Results):
         if not problem.lam:
             return float(self.df_model + problem.intercept)
         reads = isinstance(problem.X, StreamedRows) and self.cov_type is not None
-        found = self.estimated if reads else vars(self).get("estimated")
+        found = self.estimated if reads or self.has_covariance else None
         bread = getattr(found, "bread", None)
         if problem.has_rows and wald.is_quick(problem):
             bread = bread_at(self.problem, self.solution)

@@ -127,11 +127,12 @@ def without_rows(result: Results) -> Results:
     computed = {n: replaced[n] if n in replaced else getattr(result, n) for n in names}
     others: dict[str, Value] = {"index": index, "full_model": None}
     if isinstance(result, LinearResults):
-        if not result.has_covariance and _is_quick(result):
+        estimate = result.estimated if result.has_covariance else None
+        if estimate is None and _is_quick(result):
             with suppress(TooLongError):
-                result._estimate_within(MAX_SECONDS)
-        if result.has_covariance:
-            computed["estimated"] = result.estimated
+                estimate = result._estimate(MAX_SECONDS)
+        if estimate is not None:
+            computed["estimated"] = estimate
             if result._is_profiled:
                 computed["profiled"] = result.profiled
                 if result.scaling is not None:
