@@ -34,10 +34,12 @@ from pegasos_stats.models.diagnostics import terms_of
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import Note, needs_scaling
 from pegasos_stats.models.results import thresholded
+from pegasos_stats.models.summaries import title_of
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.result_plots import level_of
 from pegasos_stats.output.plotting.style import metric_name
+from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
@@ -46,6 +48,8 @@ from pegasos_stats.tables import significant
 Lines = Sequence[Sequence[str]]
 
 MAX_STRONGEST = 3  # predictors
+MAX_WARNINGS = 3  # of the fit
+FEW_ROWS, FEW_OF_CLASS = 30, 20  # new rows, for a rough error rate
 MAX_TABLE_ROWS = 30  # coefficients or predictors
 MISCLASSIFIED_COLUMNS = ["row", "actual", "predicted", "score"]
 P_VALUES = {
@@ -290,7 +294,35 @@ class ReportFacts:
         result = self.result
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
 
+    @property
+    def model(self) -> str:
+        """Name of the model, within a sentence."""
+        problem = self.result.problem
+        kernel = "kernel " if isinstance(problem, KernelProblem) else ""
+        name = title_of(problem).lower().replace(", firth's", " with Firth's")
+        return kernel + name.replace("flic", "FLIC")
+
     # ------------------------------------------------ the sentences of the first screen
+
+    @property
+    def warnings(self) -> list[str]:
+        """Reasons not to trust the numbers of the first screen."""
+        rows, table = self.rows, self.rows.table
+        notes = [*self.result.notes, *self.notes_on_errors]
+        serious = (note for note in notes if note.severity == "warning")
+        found = [note.sentence for note in serious if note.topic != "predictions"]
+        found = found[:MAX_WARNINGS]
+        if ties := table.n_undecided - len(rows.unscored):
+            found.append(
+                f"{counted(ties, 'row')} with a score exactly at the threshold cannot "
+                "be predicted; error rates leave them out."
+            )
+        if rows.is_new and (table.n_classified < FEW_ROWS or rows.rarer < FEW_OF_CLASS):
+            found.append(
+                f"Only {counted(table.n_classified, 'new row')}, {rows.rarer:,} of the "
+                "rarer class: the error rate and the AUC are rough."
+            )
+        return found
 
     @property
     def positive(self) -> str:
@@ -934,6 +966,32 @@ class ReportFacts:
         means = (bins[name] for name in ("mean_predicted", "observed"))
         predicted, observed = (np.average(mean, weights=bins["n"]) for mean in means)
         return float(predicted), float(observed)
+
+    @property
+    def calibrated(self) -> str:
+        """Describe the calibration; empty without probabilities of held-out rows."""
+        found, problem = self.calibration, self.result.problem
+        if found is None:
+            return ""
+        predicted, observed = self.in_the_large
+        lines = [
+            f"The mean probability of '{self.positive}' is {decimals(predicted)}, and "
+            f"{decimals(observed)} of the {self.rows.name} rows are '{self.positive}'. "
+            f"The calibration error is {decimals(found.calibration_error)} (expected "
+            f"under perfect calibration: {decimals(found.error_by_chance)})."
+        ]
+        if math.isfinite(found.slope):
+            low, high = found.slope_interval
+            lines.append(
+                f"The slope of the logistic recalibration is {found.slope:.2f} "
+                f"({low:.2f} to {high:.2f}), 1 if probabilities are right and below 1 "
+                "if they are too extreme."
+            )
+        if problem.prior_shift:
+            lines.append("Weights of the classes are taken out of the probabilities.")
+        elif problem.weights is not None:
+            lines.append("Probabilities are for rows that count by their weights.")
+        return " ".join(lines)
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:

@@ -110,7 +110,6 @@ def templates(escape: Escape) -> "Environment":
         "method_lines": summaries.method_lines,
         "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
-        "title_of": summaries.title_of,
         "uncertified": UNCERTIFIED,
         "not_concave": NOT_CONCAVE,
         "zip": zip,
