@@ -34,7 +34,6 @@ NO_KERNEL = dict.fromkeys(
     [
         "check_positive_only_tag_during_fit",
         "check_estimators_dtypes",
-        "check_classifiers_train",
     ],
     "The matrix that the check makes, rounded to whole numbers or to single precision, "
     "is that of no kernel: it has eigenvalues below 0, and is refused.",
