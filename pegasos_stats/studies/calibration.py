@@ -25,8 +25,10 @@ from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.optimum import AnySolver
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies import cross_validation, fold_fits, thresholds
 from pegasos_stats.studies.folds import Folds
 
@@ -435,12 +437,6 @@ def _binned(
     return pd.DataFrame(lines, columns=BIN_COLUMNS), chance / p.size
 
 
-STEPS = 100
-DECREMENT = 1e-14  # of the objective, by Newton's quadratic model
-RIDGE = 1e-12  # on the diagonal of the Hessian, as Lin, Lin & Weng have it
-SHORTEST = 1e-10  # step, as a share of Newton's
-
-
 class Recalibration(NamedTuple):
     """Slope and intercept of a logistic recalibration, with Wald intervals."""
 
@@ -485,65 +481,23 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     events, others = z[happened == 1], z[happened == 0]
     if not (events.size and others.size and np.isfinite(z).all()):
         return Recalibration()
-    w, targets = np.ones(z.size), happened.astype(np.float64)
+    y = np.where(happened == 1, 1.0, -1.0)
 
-    def last_coefficient(columns: Matrix, offset: Vector) -> tuple[float, Interval]:
-        start = np.zeros(columns.shape[1])
-        at, curvature = minimise_logistic(start, -columns, targets, w, -offset)
-        inverse = np.linalg.inv(curvature)
-        last, half = float(at[-1]), quantile(level) * float(inverse[-1, -1]) ** 0.5
+    def last_coefficient(X: Matrix, offset: Vector) -> tuple[float, Interval]:
+        fit = maximum_likelihood(Problem(X, y, 0.0, "log", offset=offset)).solution
+        assert fit is not None  # events and others overlap
+        last = float([fit.alpha, *fit.beta][-1])
+        p = expit(X @ fit.beta + fit.alpha + offset)
+        Z = np.column_stack([np.ones(y.size), X])
+        inverse = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
+        half = quantile(level) * float(inverse[-1, -1]) ** 0.5
         return last, Interval(last - half, last + half)
 
-    intercept, around = last_coefficient(np.ones((z.size, 1)), z)
+    intercept, around = last_coefficient(np.empty((z.size, 0)), z)
     if others.max() <= events.min() or events.max() <= others.min():
         return Recalibration(intercept=intercept, intercept_interval=around)
-    slope = last_coefficient(np.column_stack([w, z]), 0.0 * z)
+    slope = last_coefficient(z[:, None], 0.0 * z)
     return Recalibration(*slope, intercept, around)
-
-
-def minimise_logistic(
-    at: Vector, columns: Matrix, targets: Vector, w: Vector, offset: Vector | float
-) -> tuple[Vector, Matrix]:
-    """Minimise ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z`` the columns at ``at``.
-
-    By Newton's method, halving the step until it descends.
-
-    Returns
-    -------
-    at : float64 array, shape (k,)
-    curvature : float64 array, shape (k, k)
-        Second derivatives there.
-
-    References
-    ----------
-    Lin, Lin & Weng, Machine Learning 68 (2007), algorithm 1.
-    """
-
-    def objective(at: Vector) -> float:
-        z = columns @ at + offset
-        return float(w @ (np.logaddexp(0.0, -z) + targets * z))
-
-    def derivatives(at: Vector) -> tuple[Vector, Matrix]:
-        p = expit(-(columns @ at + offset))
-        curvature = (columns.T * (w * p * (1.0 - p))) @ columns
-        return columns.T @ (w * (targets - p)), curvature + RIDGE * np.eye(len(at))
-
-    value = objective(at)
-    for _ in range(STEPS):
-        gradient, curvature = derivatives(at)
-        step = np.linalg.solve(curvature, -gradient)
-        descent, length = float(gradient @ step), 1.0
-        if -descent <= DECREMENT * (1.0 + value):
-            at = at + step
-            break
-        there = objective(at + step)
-        while not there < value + 1e-4 * length * descent and length >= SHORTEST:
-            length /= 2.0
-            there = objective(at + length * step)
-        if length < SHORTEST:
-            break
-        at, value = at + length * step, there
-    return at, derivatives(at)[1]
 
 
 SMALLEST = 1e-290  # of a score, by which A can be divided
@@ -578,8 +532,7 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
 
     Minimises ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z_i = A f_i + B``, where
     the targets are ``t = (N+ + 1) / (N+ + 2)`` for the second level and
-    ``1 / (N- + 2)`` for the first, ``N`` the weight of a level: by Newton's method,
-    halving the step until it descends.
+    ``1 / (N- + 2)`` for the first, ``N`` the weight of a level.
 
     Parameters
     ----------
@@ -604,12 +557,15 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     w = np.ones(len(y)) if weights is None else weights
     upper, lower = float(w[y > 0].sum()), float(w[y < 0].sum())
     targets = np.where(y > 0, (upper + 1.0) / (upper + 2.0), 1.0 / (lower + 2.0))
-    size = max(float(np.abs(scores).max()), SMALLEST)
-    columns = np.column_stack([scores / size, np.ones(len(y))])
-    # GLM of statsmodels agrees to 1e-10, in eight times the time, and may overflow.
-    start = np.array([0.0, np.log((lower + 1.0) / (upper + 1.0))])
-    (A, B), _ = minimise_logistic(start, columns, targets, w, 0.0)
-    return Sigmoid(float(A) / size, float(B))
+    size = float(np.abs(scores).max())
+    if size < SMALLEST:  # the slope would overflow
+        scores, size = np.zeros(len(y)), 1.0
+    # A target between 0 and 1 is a row of each level, with shares of the weight.
+    X, both = np.tile(scores[:, None] / size, (2, 1)), np.repeat([1.0, -1.0], len(y))
+    weights = np.concatenate([w * targets, w * (1.0 - targets)])
+    fit = maximum_likelihood(Problem(X, both, 0.0, "log", weights=weights)).solution
+    assert fit is not None  # all rows are of both levels
+    return Sigmoid(-float(fit.beta[0]) / size, -fit.alpha)
 
 
 def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
