@@ -435,7 +435,7 @@ class RRandom:
         if self.sample_kind == "rejection":
             self._words.fill(draw_by_rejection, out, bound)
         else:
-            self._words.fill(compiled.sampling.draw_by_rounding, out, bound, 0)
+            self._words.fill(compiled.sampling.draw_by_rounding, out, bound)
         return out
 
     def _without_replacement(self, n: int, size: int) -> Integers:
@@ -443,22 +443,21 @@ class RRandom:
         if n > HASH_ABOVE and 2 * size <= n:
             return self._distinct(n, size)
         rows = np.empty(size, np.int64)
-        short = n < 2**31
-        pool = np.arange(n, dtype=np.int32) if short else np.arange(n, dtype=np.int64)
+        pool = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
         if self.sample_kind == "rejection":
             self._words.fill(compiled.sampling.take_by_rejection, rows, pool)
         else:
-            self._words.fill(compiled.sampling.draw_by_rounding, rows, n, 1)
-            compiled.sampling.take_out(pool, rows)
+            self._words.fill(
+                compiled.sampling.draw_subsets, rows, pool, rows.copy(), True
+            )
         return rows
 
     def _distinct(self, n: int, size: int) -> Integers:
         """Draw with replacement until ``size`` different indices have come."""
-        rows, done = np.empty(size, np.int64), 0
-        table = np.full(1 << (2 * size).bit_length(), -1)
-        while done < size:
-            drawn = self._indices(n, size - done)
-            done = compiled.sampling.keep_new(rows, done, table, drawn)
+        rows = np.empty(0, np.int64)
+        while rows.size < size:
+            rows = np.concatenate([rows, self._indices(n, size - rows.size)])
+            rows = rows[np.sort(np.unique(rows, return_index=True)[1])]
         return rows
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:

@@ -16,6 +16,7 @@ LN2_SUMS = (
     0.999999999999929, 0.9999999999999968, 0.9999999999999999, 1.0,
 )  # fmt: skip
 
+# Coefficients of AS 241: numerators and denominators for small, middle and large r.
 CENTRE = (
     (3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
      1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -43,20 +44,12 @@ TAIL = (
      1.42151175831644588870e-7, 2.04426310338993978564e-15),
 )  # fmt: skip
 
-BLOCK, MIDDLE_WORD = 624, 397  # words of a key of the Mersenne-Twister
-UPPER, LOWER = np.uint32(0x80000000), np.uint32(0x7FFFFFFF)
-TWIST = np.uint32(0x9908B0DF)
-
-WORD = 2.0**-32
-SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
-WIDE = 2**31 - 1  # above it, rounding takes two words for a number
-
 
 @with_python_division
 def horner(coefficients: tuple[float, ...], x: float) -> float:
     """Evaluate the polynomial with these coefficients, the constant first."""
-    total = coefficients[-1]
-    for k in range(len(coefficients) - 2, -1, -1):
+    total = 0.0
+    for k in range(len(coefficients) - 1, -1, -1):
         total = total * x + coefficients[k]
     return total
 
@@ -75,13 +68,9 @@ def normal_quantile(p: float) -> float:
     if not r > 0.0:
         return math.copysign(math.inf, q) if r == 0.0 else math.nan
     r = math.sqrt(-math.log(r))
-    if r <= 5.0:
-        r -= 1.6
-        z = horner(MIDDLE[0], r) / horner(MIDDLE[1], r)
-    else:
-        r -= 5.0
-        z = horner(TAIL[0], r) / horner(TAIL[1], r)
-    return math.copysign(z, q)
+    above, below = MIDDLE if r <= 5.0 else TAIL
+    r -= 1.6 if r <= 5.0 else 5.0
+    return math.copysign(horner(above, r) / horner(below, r), q)
 
 
 @with_python_division
@@ -94,48 +83,36 @@ def normal_quantiles(p: Vector) -> Vector:
 
 
 @with_python_division
-def exponential(words: Integers, at: int) -> tuple[float, int]:
-    """One standard exponential number (algorithm SA); -1 when the words run out.
-
-    The leading zero bits of a uniform number give a geometric count of ln 2; the rest
-    is ln 2 times the least of a random number of uniform numbers.
-    """
-    if at >= words.size:
-        return -1.0, at
-    u, total = 2.0 * uniform(words[at]), 0.0
-    while u <= 1.0:
-        total += LN2_SUMS[0]
-        u *= 2.0
-    u -= 1.0
-    if u <= LN2_SUMS[0]:
-        return total + u, at + 1
-    least, k = 1.0, 0
-    while at + k + 2 < words.size:
-        least = min(least, uniform(words[at + k + 1]), uniform(words[at + k + 2]))
-        k += 1
-        if u <= LN2_SUMS[k]:
-            return total + least * LN2_SUMS[0], at + k + 2
-    return -1.0, at
-
-
-@with_python_division
 def draw_exponentials(
     out: Vector, done: int, words: Integers, at: int
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with standard exponential numbers; ``done``, ``at`` after."""
-    while done < out.size:
-        value, at = exponential(words, at)
-        if value < 0.0:
-            break
-        out[done] = value
+    """Fill ``out[done:]`` with standard exponential numbers; ``done``, ``at`` after.
+
+    Algorithm SA: the leading zero bits of a uniform number give a geometric count of ln
+    2; the rest is ln 2 times the least of a random number of uniform numbers.
+    """
+    while done < out.size and at < words.size:
+        u, total = 2.0 * uniform(words[at]), 0.0
+        while u <= 1.0:
+            total += LN2_SUMS[0]
+            u *= 2.0
+        u -= 1.0
+        least, k = 1.0, 0
+        while u > LN2_SUMS[k]:
+            if at + k + 2 >= words.size:
+                return done, at
+            least = min(least, uniform(words[at + k + 1]), uniform(words[at + k + 2]))
+            k += 1
+        out[done] = total + (least * LN2_SUMS[0] if k > 0 else u)
+        at += k + 2 if k > 0 else 1
         done += 1
     return done, at
 
 
 @with_python_division
 def uniform(word: int) -> float:
-    """``word / 2**32``, kept above zero: one draw of R's ``runif``."""
-    return word * WORD if word > 0 else SMALLEST
+    """``word / 2**32``, or R's ``2.328306437080797e-10 / 2`` for the word 0."""
+    return word * 2.0**-32 if word > 0 else 2.328306437080797e-10 / 2.0
 
 
 @with_python_division
@@ -165,38 +142,22 @@ def trial(words: Integers, at: int, bits: int) -> int:
 
 @with_python_division
 def draw_by_rounding(
-    out: Integers, done: int, words: Integers, at: int, bound: int, shrink: int
+    out: Integers, done: int, words: Integers, at: int, bound: int
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with ``floor(bound * u)``, as R before 3.6 did.
 
     Above ``2**31 - 1`` the uniform number comes from two words. Arguments and results
     are those of `take_by_rejection`, without a pool.
     """
-    while done < out.size and at < words.size:
-        left = bound - shrink * done
+    pieces = 1 if bound < 2**31 else 2
+    while done < out.size and at + pieces <= words.size:
         u = uniform(words[at])
-        if left > WIDE:
-            if at + 2 > words.size:
-                break
-            at += 1
-            u = (math.floor(2.0**25 * u) + uniform(words[at])) / 2.0**25
-        out[done] = int(left * u)
+        if pieces == 2:
+            u = (math.floor(2.0**25 * u) + uniform(words[at + 1])) / 2.0**25
+        out[done] = int(bound * u)
         done += 1
-        at += 1
+        at += pieces
     return done, at
-
-
-@with_python_division
-def take_out(pool: Integers | NDArray[np.int32], picks: Integers) -> None:
-    """Replace each of ``picks`` by the entry of ``pool`` at that place.
-
-    After each one the last entry left moves into the place that has become free.
-    """
-    last = pool.size - 1
-    for i in range(picks.size):
-        j = picks[i]
-        picks[i] = pool[j]
-        pool[j] = pool[last - i]
 
 
 @with_python_division
@@ -218,7 +179,7 @@ def draw_subsets(
     out : int64 array, shape (count * size,)
     done, words, at
         As for `take_by_rejection`.
-    pool : int32 array, shape (n,)
+    pool : int32 array, shape (n,), n < 2^31
         ``0 .. n - 1``, and again after the last draw of a subset.
     picks : int64 array, shape (size,)
         Places in `pool` from which this subset was drawn so far.
@@ -246,29 +207,11 @@ def draw_subsets(
 
 
 @with_python_division
-def keep_new(out: Integers, done: int, table: Integers, drawn: Integers) -> int:
-    """Append to ``out[:done]`` those of ``drawn`` that have not come before.
-
-    ``table``, of a power of two of entries and -1 where empty, remembers what came.
-    Returns the number of entries of ``out`` filled by now.
-    """
-    last = table.size - 1
-    for index in drawn:
-        place = index & last
-        while table[place] >= 0 and table[place] != index:
-            place = (place + 1) & last
-        if table[place] < 0:
-            table[place] = index
-            out[done] = index
-            done += 1
-    return done
-
-
-@with_python_division
 def sort_down(weights: Vector, order: Integers) -> None:
     """Heapsort ``weights`` into descending order, in place, and ``order`` with them.
 
-    A heapsort is not stable, and R's order of equal weights is that of this one.
+    A heapsort is not stable, and R's order of equal weights is that of this one. Each
+    turn lets a weight and its label sink from ``hole`` into a heap, the least on top.
     """
     unheaped, last = weights.size // 2, weights.size - 1
     while last > 0:
@@ -279,23 +222,15 @@ def sort_down(weights: Vector, order: Integers) -> None:
             weight, label = weights[last], order[last]
             weights[last], order[last] = weights[0], order[0]
             last -= 1
-        sift(weights, order, unheaped, last, weight, label)
-
-
-@with_python_division
-def sift(
-    weights: Vector, order: Integers, hole: int, last: int, weight: float, label: int
-) -> None:
-    """Let ``(weight, label)`` sink from ``hole`` into a heap, the least on top."""
-    child = 2 * hole + 1
-    while child <= last:
-        if child < last and weights[child] > weights[child + 1]:
-            child += 1
-        if weight <= weights[child]:
-            break
-        weights[hole], order[hole] = weights[child], order[child]
-        hole, child = child, 2 * child + 1
-    weights[hole], order[hole] = weight, label
+        hole, child = unheaped, 2 * unheaped + 1
+        while child <= last:
+            if child < last and weights[child] > weights[child + 1]:
+                child += 1
+            if weight <= weights[child]:
+                break
+            weights[hole], order[hole] = weights[child], order[child]
+            hole, child = child, 2 * child + 1
+        weights[hole], order[hole] = weight, label
 
 
 @with_python_division
@@ -327,8 +262,9 @@ def alias_table(weights: Vector) -> tuple[Vector, Integers]:
     """Walker's table of ``weights`` (sum 1): thresholds and aliases, shape (n,) each.
 
     Cell ``k`` keeps ``k`` for numbers in ``[k, threshold[k])`` and gives ``alias[k]``
-    above. Cells below the average are filled in the order in which they are found,
-    each from the first cell that still has too much.
+    above. Cells below the average are filled in the order in which they come, from the
+    first cell that still has too much. A rich cell that falls below the average is
+    itself filled later: the list of short cells goes on where the rich ones end.
     """
     n = weights.size
     threshold, alias = weights * n, np.zeros(n, np.int64)
@@ -341,28 +277,16 @@ def alias_table(weights: Vector) -> tuple[Vector, Integers]:
         else:
             rich -= 1
             cells[rich] = i
-    fill_cells(threshold, alias, cells, rich)
+    if rich > 0:
+        for k in range(n - 1):
+            if rich >= n:
+                break
+            i, j = cells[k], cells[rich]
+            alias[i] = j
+            threshold[j] += threshold[i] - 1.0
+            if threshold[j] < 1.0:
+                rich += 1
     return threshold + np.arange(n), alias
-
-
-@with_python_division
-def fill_cells(threshold: Vector, alias: Integers, cells: Integers, rich: int) -> None:
-    """Pour from the cells at ``rich`` and after into those before, until none is left.
-
-    A rich cell that falls below the average is itself filled later: the list of short
-    cells goes on where the list of rich ones has been used up.
-    """
-    n = cells.size
-    if rich == 0:
-        return
-    for k in range(n - 1):
-        if rich >= n:
-            break
-        i, j = cells[k], cells[rich]
-        alias[i] = j
-        threshold[j] += threshold[i] - 1.0
-        if threshold[j] < 1.0:
-            rich += 1
 
 
 @with_python_division
@@ -403,8 +327,8 @@ def draw_from_alias(
 @inlined
 def twisted(word: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
     """Word of the next key from this one, the one after it and the middle one."""
-    y = (word & UPPER) | (after & LOWER)
-    return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * TWIST)
+    y = (word & np.uint32(0x80000000)) | (after & np.uint32(0x7FFFFFFF))
+    return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * np.uint32(0x9908B0DF))
 
 
 @kernel
@@ -418,13 +342,14 @@ def fill_words(key: NDArray[np.uint32], out: Integers) -> None:
     out : int64 array, shape (m,)
         ``m`` is a multiple of 624.
     """
-    for first in range(0, out.shape[0], BLOCK):
-        for i in range(BLOCK - MIDDLE_WORD):
-            key[i] = twisted(key[i], key[i + 1], key[i + MIDDLE_WORD])
-        for i in range(BLOCK - MIDDLE_WORD, BLOCK - 1):
-            key[i] = twisted(key[i], key[i + 1], key[i + MIDDLE_WORD - BLOCK])
-        key[BLOCK - 1] = twisted(key[BLOCK - 1], key[0], key[MIDDLE_WORD - 1])
-        for i in range(BLOCK):
+    n, middle = 624, 397
+    for first in range(0, out.shape[0], n):
+        for i in range(n - middle):
+            key[i] = twisted(key[i], key[i + 1], key[i + middle])
+        for i in range(n - middle, n - 1):
+            key[i] = twisted(key[i], key[i + 1], key[i + middle - n])
+        key[n - 1] = twisted(key[n - 1], key[0], key[middle - 1])
+        for i in range(n):
             y = key[i] ^ (key[i] >> np.uint32(11))
             y = y ^ ((y << np.uint32(7)) & np.uint32(0x9D2C5680))
             y = y ^ ((y << np.uint32(15)) & np.uint32(0xEFC60000))
