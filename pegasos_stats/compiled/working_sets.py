@@ -14,6 +14,7 @@ set selection using second order information for training support vector machine
 """
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
@@ -25,7 +26,8 @@ from pegasos_stats.compiled.compiling import inlined, kernel
 PIECE = 64
 SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
 STRETCH = 2048  # slopes that stay in the first cache meanwhile
-TINIEST = 1e-300
+FLAT = 1e-12  # of the squared norms of two rows: their least squared distance
+TINIEST, UNBOUNDED = 1e-300, 1e300
 EXTREMES = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
 
 
@@ -85,55 +87,40 @@ def bounded(a: float, w: float, reached: bool, direction: float) -> float:
     return min(w, max(0.0, a))
 
 
-def empty_set(size: int) -> WorkingSet:
-    """Space for a working set of so many rows."""
-    m = -(-size // PIECE) * PIECE
-    vectors = [np.zeros(m) for _ in range(8)]
-    vectors[1][:] = 1.0
-    vectors.append(np.zeros(m // PIECE))
-    return WorkingSet(np.zeros((m, m)), *vectors)
-
-
-def whole_set(K: Matrix, y: Vector, w: Vector, a: Vector, slope: Vector) -> WorkingSet:
-    """All rows as the working set.
-
-    Parameters
-    ----------
-    K : float64 array, shape (n, n)
-        ``x_i'x_j``.
-    y, w, a, slope : float64 array, shape (n,)
-        As in a `WorkingSet`; they are copied.
-    """
-    n = y.size
-    rows = empty_set(n)
-    rows.K[:n, :n] = K
-    given = rows.diagonal, rows.y, rows.w, rows.a, rows.slope
-    for found, values in zip(given, (np.diag(K), y, w, a, slope), strict=True):
-        found[:n] = values
-    return rows
-
-
-@kernel
-def fill(
-    rows: WorkingSet,
-    taken: Integers,
-    kept: Matrix,
-    places: Integers,
+def working_set(
+    rows: Iterable[Vector],
     y: Vector,
     w: Vector,
     a: Vector,
     slope: Vector,
-) -> None:
-    """Take these rows as the working set, which are kept at these places."""
-    m = taken.shape[0]
-    for r in range(m):
-        i, row = taken[r], kept[places[r]]
-        rows.y[r], rows.w[r], rows.a[r], rows.slope[r] = y[i], w[i], a[i], slope[i]
-        rows.diagonal[r] = row[i]
-        for c in range(m):
-            rows.K[r, c] = row[taken[c]]
-    for r in range(m, rows.y.shape[0]):
-        rows.w[r] = rows.a[r] = 0.0
+    intercept: bool,
+) -> WorkingSet:
+    """Copy rows into a working set.
+
+    Without intercept one more row, of zeros, may always move. A pair with it is a step
+    on a single weight.
+
+    Parameters
+    ----------
+    rows : iterable of arrays, shape (size,)
+        Rows of their part of the Gram matrix.
+    y, w, a, slope : float64 array, shape (size,)
+        As in a `WorkingSet`.
+    intercept : bool
+        Whether ``sum_i a_i y_i`` is to stay as it is.
+    """
+    size = y.size
+    m = -(-(size + (not intercept)) // PIECE) * PIECE
+    K, vectors = np.zeros((m, m)), np.zeros((8, m))
+    for k, row in enumerate(rows):
+        K[k, :size] = row
+    values = K.diagonal()[:size], y, w, a, slope
+    for vector, column in zip(vectors, values, strict=False):
+        vector[:size] = column
+    if not intercept:
+        vectors[1:4, -1] = 1.0, math.inf, UNBOUNDED
+    tops = np.zeros(m // PIECE)
+    return WorkingSet(K, *[*vectors, tops])
 
 
 @inlined
@@ -145,9 +132,7 @@ def note_room(rows: WorkingSet, i: int) -> None:
 
 
 @partial(kernel, fastmath=EXTREMES)
-def pair_steps(
-    rows: WorkingSet, scale: float, least: float, flat: float, most: int
-) -> int:
+def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
     """Take steps on pairs; return how many.
 
     Parameters
@@ -158,8 +143,6 @@ def pair_steps(
         ``lam n``.
     least : float
         End where no pair of rows has slopes further apart.
-    flat : float
-        Share of the squared norms that their distance is at least taken for.
     most : int
         End after so many steps.
     """
@@ -192,7 +175,7 @@ def pair_steps(
                 apart = apart if apart > 0.0 else 0.0
                 both = square + diagonal[k]
                 distance = both - 2.0 * row[k]
-                closest = flat * both + TINIEST
+                closest = FLAT * both + TINIEST
                 distance = distance if distance > closest else closest
                 gain = apart * apart / distance
                 gains[k] = gain
@@ -209,7 +192,7 @@ def pair_steps(
                 j = k
                 break
         both = square + diagonal[j]
-        distance = max(both - 2.0 * row[j], flat * both)
+        distance = max(both - 2.0 * row[j], FLAT * both)
         apart = slope[i] - slope[j]
         up = room(rows.a[i], rows.y[i], rows.w[i])
         down = room(rows.a[j], -rows.y[j], rows.w[j])
@@ -229,54 +212,6 @@ def pair_steps(
                 new += rise[k]
                 top = new if new > top else top
             tops[c] = top
-    return most
-
-
-@partial(kernel, fastmath=EXTREMES)
-def single_steps(
-    rows: WorkingSet, scale: float, least: float, flat: float, most: int
-) -> int:
-    """Take steps on one weight each, the one that gains most; without intercept.
-
-    Parameters and result are those of `pair_steps`; the end is where no row that
-    may move is further than `least` from a margin of 1.
-    """
-    m, slope, gains, tops = rows.y.shape[0], rows.slope, rows.gains, rows.tops
-    y, w, a, diagonal = rows.y, rows.w, rows.a, rows.diagonal
-    for count in range(most):
-        furthest, best, piece = 0.0, 0.0, -1
-        for c in range(tops.shape[0]):
-            top = widest = 0.0
-            for k in range(c * PIECE, (c + 1) * PIECE):
-                slack = y[k] * slope[k]
-                free = w[k] - a[k] if slack > 0.0 else a[k]
-                slack = slack if slack > 0.0 else -slack
-                square = diagonal[k] + TINIEST
-                d = scale * slack / square
-                d = d if d < free else free
-                gain = d * (slack - 0.5 * d * square / scale)
-                gains[k] = gain
-                top = gain if gain > top else top
-                slack = slack if free > 0.0 else 0.0
-                widest = slack if slack > widest else widest
-            furthest = widest if widest > furthest else furthest
-            if top > best:
-                best, piece = top, c
-        if furthest <= least or piece < 0:
-            return count
-        i = -1
-        for k in range(piece * PIECE, (piece + 1) * PIECE):
-            if gains[k] == best:
-                i = k
-                break
-        slack = y[i] * slope[i]
-        direction = 1.0 if slack > 0.0 else -1.0
-        free = w[i] - a[i] if slack > 0.0 else a[i]
-        d = min(free, scale * abs(slack) / (diagonal[i] + TINIEST))
-        a[i] = bounded(a[i] + direction * d, w[i], d == free, direction)
-        row, step = rows.K[i], direction * d * y[i] / scale
-        for k in range(m):
-            slope[k] -= step * row[k]
     return most
 
 

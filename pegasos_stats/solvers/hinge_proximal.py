@@ -297,6 +297,9 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
+        is_long = self.stands_still(STAND) or self.steps >= LONG
+        is_long = is_long and InteriorSteps.serves(self._problem)
+        self.has_stalled = self._has_ended or is_long
 
     @property
     def gap(self) -> Gap:
@@ -306,15 +309,6 @@ class Hinge(Method):
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``."""
         return self.theta[:-1].copy(), float(self.theta[-1]), self.a
-
-    def following(self) -> Method | None:
-        """Interior points of a problem that is small, or steps over all rows."""
-        is_long = self._has_ended or self.stands_still(STAND)
-        if (is_long or self.steps >= LONG) and InteriorSteps.serves(self._problem):
-            return InteriorSteps(self._problem, *self.best())
-        if self._has_ended:
-            return Hinge(self._problem, self._goal, (self.theta, self.a))
-        return None
 
     def _over_all(self) -> Iterator[None]:
         problem, w = self._problem, self._problem.row_weights

@@ -16,7 +16,7 @@ from pegasos_stats.solvers.kernel_problem import (
     kernel_certificate,
     value_roundings,
 )
-from pegasos_stats.solvers.method import ASCENT, SMO
+from pegasos_stats.solvers.method import SMO
 from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
@@ -35,7 +35,7 @@ from pegasos_stats.solvers.threads import one_thread
 TILE = 512  # rows and columns of a piece, which stays in the second cache
 ADDED = 128  # values that are summed up before they are added to others
 FEWEST = 64  # rows that are kept, however little memory is given
-RECENT = 4  # calls: two rounds
+RECENT = 2  # rounds
 
 
 class KernelValues:
@@ -168,7 +168,6 @@ class CachedRows:
 WORKING_SET = 512  # rows; their part of the Gram matrix, 1 MiB, stays in a cache
 PART = 0.1  # of how far slopes are apart, to which a working set is brought
 MOST_STEPS = 20  # in a round, for each row of the working set
-FLAT = 1e-12  # of the squared norms: rows that are not told apart
 KNOWN = 0.1  # of a gap, below which the rest of it is a bound of rounding
 SURE = 0.9  # of the tolerance, which an estimate is to reach
 FIRST_LOOK, NEXT_LOOK = 1e-7, 1e-4  # the same of 1, and of the gap of the last look
@@ -215,8 +214,7 @@ class KernelAscent:
         self._store_rows(self._single_serves())
         a = np.zeros(problem.n) if a is None else a
         self._a = feasible(a, problem.y, problem.intercept, problem.weights)
-        scores = self._values.sums(self._a * self._y) / (problem.lam * problem.n)
-        self._slope = problem.y - scores
+        self._slope = self._y - self._values.sums(self._a * self._y) / self._scale
         self._order = np.arange(problem.n)
         self._steps = self._violations = self._epochs = 0
         self.is_stuck = False
@@ -239,7 +237,6 @@ class KernelAscent:
         dtype = np.float32 if in_single else np.float64
         self._kept = CachedRows(self._values, problem.n, problem.memory, dtype)
         self._size = min(WORKING_SET, len(self._kept.rows))
-        self._set = compiled.working_sets.empty_set(self._size)
         self._last = np.zeros(0, dtype=np.int64)
 
     def move_to(self, lam: float) -> None:
@@ -247,18 +244,23 @@ class KernelAscent:
 
         ``D(t a) = t mean(a) - t^2 sum_i a_i y_i g_i / (2 lam n^2)``.
         """
-        g, n = self.solution(None).g, self.problem.n
+        g = self.solution(None).g
         self.problem = replace(self.problem, lam=lam)
         if self._is_single and not self._single_serves():
             self._store_rows(in_single=False)
         length = float((self._a * self._y) @ g)
-        t = min(1.0, float(self._a.sum()) * lam * n / length) if length > 0.0 else 1.0
+        total = float(self._a.sum()) * self._scale
+        t = min(1.0, total / length) if length > 0.0 else 1.0
         self._a = t * self._a
-        self._slope = self._y - t * g / (lam * n)
+        self._slope = self._y - t * g / self._scale
         self._steps = self._violations = self._epochs = 0
         self._settled, self._floor, self._gap_before = None, FIRST_LOOK, math.inf
         self.is_stuck = False
         self._estimate()
+
+    @property
+    def _scale(self) -> float:
+        return self.problem.lam * self.problem.n
 
     @property
     def visits(self) -> float:
@@ -294,8 +296,7 @@ class KernelAscent:
         """Return the solution of the present state, with recomputed scores."""
         if self._settled is None:
             self._settled = self._settle()
-        name = SMO if self.problem.intercept else ASCENT
-        runs = (MethodRun(name, self._epochs, "epoch"),)
+        runs = (MethodRun(SMO, self._epochs, "epoch"),)
         return replace(self._settled, seed=seed, n_epochs=self._epochs, methods=runs)
 
     def _settle(self) -> KernelSolution:
@@ -303,7 +304,7 @@ class KernelAscent:
         # Weights at a bound stay there in the run; the certificate needs equal sums.
         a = feasible(self._a, self._y, problem.intercept, problem.weights)
         g = self._values.sums(a * self._y)
-        scores, alpha = g / (problem.lam * problem.n), 0.0
+        scores, alpha = g / self._scale, 0.0
         if problem.intercept and np.isfinite(scores).all():
             alpha = best_intercept(scores, self._y, "hinge", problem.weights)
         self._slope = self._y - scores
@@ -351,36 +352,21 @@ class KernelAscent:
 
     def _round(self) -> int:
         """Move a working set to its optimum; return the number of its rows."""
-        taken = self._last = self._chosen()
+        sets, problem, scale = compiled.working_sets, self.problem, self._scale
+        rows = self._last = self._chosen()
         self._settled = None
-        sets, moved, problem = compiled.working_sets, self._set, self.problem
-        places = self._kept.places(taken, self._inside)
-        of_rows = self._y, self._w, self._a, self._slope
-        sets.fill(moved, taken, self._kept.rows, places, *of_rows)
-        self._violations += int(
-            np.count_nonzero(self._y[taken] * (self._slope[taken] - self._alpha) > 0.0)
-        )
-        scale = problem.lam * problem.n
-        steps = sets.pair_steps if problem.intercept else sets.single_steps
-        most = MOST_STEPS * taken.size
-        self._steps += steps(moved, scale, PART * self._apart, FLAT, most)
-        after = moved.a[: taken.size]
-        change = (after - self._a[taken]) * self._y[taken]
-        self._a[taken] = after
-        self._add(taken, change)
-        return int(taken.size)
-
-    def _add(self, rows: Rows, change: Vector) -> None:
-        """Add what ``a_i y_i`` of these rows have changed by to the scores of all."""
-        shares = -change / (self.problem.lam * self.problem.n)
+        y, w, a, slope = (v[rows] for v in (self._y, self._w, self._a, self._slope))
+        places = self._kept.places(rows, self._inside)
+        values = (self._kept.rows[place].take(rows) for place in places)
+        moving = sets.working_set(values, y, w, a, slope, problem.intercept)
+        self._violations += int(np.count_nonzero(y * (slope - self._alpha) > 0.0))
+        least, most = PART * self._apart, MOST_STEPS * rows.size
+        self._steps += sets.pair_steps(moving, scale, least, most)
+        self._a[rows] = moving.a[: rows.size]
+        shares = (a - self._a[rows]) * y / scale
         some = shares != 0.0
-        rows, shares = rows[some], shares[some]
-        for first in range(0, rows.size, self._size):
-            part = slice(first, first + self._size)
-            places = self._kept.places(rows[part], self._inside)
-            compiled.working_sets.add_rows(
-                self._kept.rows, places, shares[part], self._slope
-            )
+        sets.add_rows(self._kept.rows, places[some], shares[some], self._slope)
+        return int(rows.size)
 
     def _chosen(self) -> Rows:
         """Rows whose slopes are furthest apart, and some of the last working set."""

@@ -7,7 +7,7 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Unit
 
-ASCENT, NEWTON = "coordinate ascent", "Newton"
+NEWTON = "Newton"
 SMO = "SMO"  # sequential minimal optimization: steps on pairs of dual weights
 
 
@@ -28,6 +28,9 @@ class Method(ABC):
         Rows visited so far, or whose visits would have cost as much.
     gaps : list of float
         After each epoch.
+    epochs : int
+    has_stalled : bool
+        Whether another method is to go on; `next_method` says which one.
     """
 
     name: str
@@ -35,7 +38,8 @@ class Method(ABC):
     visits_rows: ClassVar[bool] = False
 
     def __init__(self) -> None:
-        self.steps = self.violations = 0
+        self.steps = self.violations = self.epochs = 0
+        self.has_stalled = False
         self.visits = 0.0
         self.gaps: list[float] = []
 
@@ -51,10 +55,6 @@ class Method(ABC):
     @abstractmethod
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
-
-    def following(self) -> "Method | None":
-        """Other steps to go on with, where these take long."""
-        return None
 
     def stands_still(self, patience: int) -> bool:
         """Whether so many last steps have not halved the gap."""

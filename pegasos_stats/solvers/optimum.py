@@ -43,9 +43,8 @@ class Optimum(Solver):
       for the other losses; with many dense rows L-BFGS from the solution of a sample.
     * More columns than rows: dual coordinate ascent while it closes the gap, then
       Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
-      pairs of rows instead (on single rows without intercept), also with up to 1.25
-      times as many rows as columns (1.5 times without intercept) if these are 100 or
-      more. The hinge on sparse rows begins with two epochs of coordinate ascent.
+      pairs of rows instead, also with up to 1.25 times as many rows as columns. The
+      hinge on sparse rows begins with two epochs of coordinate ascent.
     * Kernels: working sets of 512 rows; the first is drawn if there are more rows.
 
     The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``. Equal

@@ -1,13 +1,19 @@
-"""The solver SDCA: dual coordinate ascent as published, and its options."""
+"""The solver SDCA: its options, and dual coordinate ascent as published."""
 
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Rows, Vector, read_only
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
+from pegasos_stats.solvers import objective
+from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
@@ -21,6 +27,7 @@ from pegasos_stats.solvers.options import (
     values_of,
 )
 from pegasos_stats.solvers.pegasos import Average, checked_average
+from pegasos_stats.solvers.problem import Problem
 
 Start = Literal["zero", "sgd"]
 
@@ -145,3 +152,88 @@ class SDCA(Solver):
     def intercept(self) -> Literal[False]:
         """``False``: SDCA-perm has none."""
         return False
+
+
+class Coordinates(Method):
+    """SDCA-perm: coordinate steps, ``alpha`` 0 or the coefficient of a column.
+
+    Parameters
+    ----------
+    problem : Problem
+    a : float64 array, shape (n,), or None
+        Dual weights to begin with.
+    is_fast : bool
+        Whether scores are summed in an order that suits the machine.
+    """
+
+    name = "SDCA-perm"
+    unit = "epoch"
+    visits_rows = True
+    begins_by_sgd = False
+
+    def __init__(self, problem: Problem, a: Vector | None, is_fast: bool) -> None:
+        super().__init__()
+        self._problem, self._is_fast = problem, is_fast
+        self._rows, self._y = problem.rows, problem.y.astype(np.int8)
+        self._ratio = 0.0  # square of the constant column that stands for an intercept
+        weights, offset = problem.row_weights, problem.offset
+        self.state = compiled.sdca.start(self._rows, problem.p, weights, offset)
+        if a is not None:
+            y, lam = problem.y, problem.lam
+            compiled.sdca.set_weights(self._rows, y, lam, a, self.state)
+
+    def step(self, rows: Rows) -> None:
+        """Visit the rows."""
+        kernels, state = compiled.sdca, self.state
+        loss, lam = int(self._problem.loss_code), self._problem.lam
+        data = self._rows, self._y, read_only(rows), lam, loss, self._ratio
+        if self.begins_by_sgd:
+            kernels.sgd_epoch(*data, state)
+        else:
+            kernels.sdca_epoch(*data, self._is_fast, state)
+        self.begins_by_sgd = False
+        self.epochs += 1
+        self.visits += rows.size
+        self.steps = int(state.scalars[kernels.STEPS])
+        self.violations = int(state.scalars[kernels.VIOLATIONS])
+
+    @property
+    def gap(self) -> objective.Gap:
+        """Objectives, computed from the rows."""
+        return objective.certificate(self._problem, *self.best())
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """Return the last iterate."""
+        return self.state.w.copy(), 0.0, self.state.a.copy()
+
+
+class AveragedCoordinates(Coordinates):
+    """SDCA-perm, with the mean of its iterates where the solver averages.
+
+    In an epoch each dual weight changes once. At place ``k`` of n rows, it enters with
+    its former value ``k`` times, and with the new one ``n - k`` times.
+    """
+
+    def __init__(self, problem: Problem, solver: SDCA, a: Vector | None) -> None:
+        super().__init__(problem, a, solver.arithmetic == "fast")
+        self.begins_by_sgd = solver.start == "sgd" and a is None
+        self._solver, self._sums, self._n_averaged = solver, np.zeros(problem.n), 0
+
+    def step(self, rows: Rows) -> None:
+        """Visit the rows, and add up the dual weights."""
+        n, epoch, before = self._problem.n, self.epochs, self.state.a.copy()
+        super().step(rows)
+        if self._solver.averages(epoch):
+            place = np.empty(n)
+            place[rows] = np.arange(1.0, n + 1.0)
+            self._sums += place * before + (n - place) * self.state.a
+            self._n_averaged += n
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """Return the mean iterate; before the epochs of the mean, the last one."""
+        if not self._n_averaged:
+            return super().best()
+        problem, beta = self._problem, np.zeros(self._problem.p)
+        a = np.minimum(self._sums / self._n_averaged, problem.most_dual)
+        compiled.rows.add_rows(self._rows, a * problem.y, beta)
+        return beta / (problem.lam * problem.n), 0.0, a

@@ -1,0 +1,258 @@
+"""More columns than rows: dual coordinate ascent, and pairs on the Gram matrix.
+
+Sparse rows of the hinge begin by coordinate ascent whatever their number is.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from pegasos_stats import compiled
+from pegasos_stats.arrays import Rows, Vector, dense_rows
+from pegasos_stats.solvers import objective
+from pegasos_stats.solvers.losses import LOSSES
+from pegasos_stats.solvers.method import SMO, Goal, Method
+from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca import Coordinates
+
+# Hinge, 100 to 1,000 rows with 10 times the columns: pairs take 0.01 to 0.1 of the time
+# of Newton steps. With 0.8 times the columns they are as fast.
+PAIRED = 1.25  # rows to a column, at most
+MOST_PAIRED = 4000  # rows: their Gram matrix has 128 MB
+# Log loss, 100 to 1,000 rows with 10 times the columns: epochs take 0.2 to 0.5 of the
+# time of Newton steps; nearly as much with other numbers than these.
+RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
+LOOK, FEWEST = 4, 24  # epochs between two certificates, and before ascent has stalled
+MOST_LOOKS = 10  # certificates to the tolerance, if the gap falls as before
+FIRST = (
+    2  # epochs before Newton steps: w8a in 0.6 of the time, other sets in 0.8 to 1.2
+)
+PATIENCE = 10  # certificates of pairs in which the gap is to be halved
+
+
+def is_wide(problem: Problem) -> bool:
+    """Whether dual methods of this file begin a run.
+
+    Log and squared hinge: more columns than rows. Hinge: dense rows up to 1.25 times
+    the columns, and all sparse rows. None with an offset.
+
+    Examples
+    --------
+    >>> X, y = np.ones((120, 100)), np.tile([-1.0, 1.0], 60)
+    >>> is_wide(Problem(X, y, 1.0, "hinge")), is_wide(Problem(X, y, 1.0, "log"))
+    (True, False)
+    """
+    if problem.offset is not None:
+        return False
+    if problem.loss != "hinge":
+        return problem.n < problem.p
+    return not isinstance(problem.X, np.ndarray) or problem.n < PAIRED * problem.p
+
+
+def pairs_serve(problem: Problem) -> bool:
+    """Whether pairs are for this problem: of the hinge, and scores of any ``a`` fit."""
+    longest = max(1.0, float(problem.radius))
+    in_range = math.isfinite(longest * longest / problem.lam)
+    return in_range and problem.loss == "hinge" and problem.n <= MOST_PAIRED
+
+
+class WideCoordinates(Coordinates):
+    """Coordinate steps while they close the gap.
+
+    The penalty on the intercept is centred anew after every epoch, and the gap is
+    computed every `LOOK` epochs.
+    """
+
+    name = "coordinate ascent"
+
+    def __init__(self, problem: Problem, solver: Optimum, a: Vector | None) -> None:
+        super().__init__(problem, a, is_fast=True)
+        if problem.intercept:
+            self._ratio = RATIO * float(self.state.norm2.mean()) or 1.0
+            if a is not None:
+                alpha = objective.refitted(problem, self.state.w)
+                self.state.scalars[compiled.sdca.ALPHA] = alpha
+        self._goal, self._last = Goal(solver.tol, solver.gap_tol), solver.epochs
+        self._left = math.inf  # logarithm of the gap over its goal
+        self._lengths: Lengths | None = None
+
+    def step(self, rows: Rows) -> None:
+        """Visit the rows, and compute the gap where it is time."""
+        super().step(rows)
+        state, problem = self.state, self._problem
+        balance = float(state.a @ problem.y)
+        moved = self._ratio * balance / (problem.lam * problem.n)
+        state.scalars[compiled.sdca.ALPHA] += moved
+        self._lengths = None
+        if problem.n > problem.p:
+            self.has_stalled = self.epochs == FIRST
+        elif self.epochs % LOOK == 0 or self.epochs == self._last:
+            at, before = self._best_lengths().at, self._left
+            goal = self._goal(at.objective) or 1.0  # 0 where the objective vanishes
+            self._left = math.log(max(at.gap / goal, 0.01))
+            is_slow = self._left > MOST_LOOKS * max(before - self._left, 0.0)
+            self.has_stalled = self.epochs >= FEWEST and is_slow
+
+    @property
+    def gap(self) -> objective.Gap:
+        """Objectives, if they were computed after the last epoch."""
+        computed = self._lengths
+        return objective.Gap(0.0, -math.inf) if computed is None else computed.at
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a`` at their best lengths."""
+        best = self._best_lengths()
+        return best.fit * self.state.w, best.alpha, best.dual * self._balanced
+
+    def _best_lengths(self) -> "Lengths":
+        if self._lengths is None:
+            problem, w, y = self._problem, self.state.w, self._problem.y
+            self._balanced = a = objective.feasible(
+                self.state.a, y, problem.intercept, problem.most_dual
+            )
+            image = (a * y) @ problem.X / (problem.lam * problem.n)
+            alpha = float(self.state.scalars[compiled.sdca.ALPHA])
+            norms = float(w @ w), float(image @ image)
+            self._lengths = lengths(problem, problem.X @ w, alpha, a, *norms)
+        return self._lengths
+
+
+class PairSteps(Method):
+    """Steps on pairs of dual weights of the hinge, from the Gram matrix of the rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of the hinge.
+    a : float64 array, shape (n,), or None
+        Dual weights to begin with.
+    """
+
+    name, unit = SMO, "epoch"
+
+    def __init__(self, problem: Problem, a: Vector | None) -> None:
+        super().__init__()
+        self._problem, self._scale = problem, problem.lam * problem.n
+        y, w = problem.y, problem.row_weights
+        X = problem.X.astype(np.float64, copy=False)
+        K = dense_rows(X @ X.T)
+        a = np.zeros(problem.n) if a is None else a
+        a = objective.feasible(a, y, problem.intercept, problem.most_dual)
+        slope = y - K @ (a * y / self._scale)
+        sets = compiled.working_sets
+        self._set = sets.working_set(K, y, w, a, slope, problem.intercept)
+        self.visits = 0.5 * problem.n**2  # the Gram matrix is symmetric
+        self._compute_gap()
+
+    def step(self, rows: Rows) -> None:
+        """Take as many steps as there are rows, and compute the gap."""
+        n = self._problem.n
+        compiled.working_sets.pair_steps(self._set, self._scale, 0.0, n)
+        self.steps += 1
+        self.visits += float(n) ** 2 / self._problem.p
+        self._compute_gap()
+
+    @property
+    def gap(self) -> objective.Gap:
+        """Objectives at the best lengths, not computed from the rows."""
+        at = self._lengths.at
+        return objective.Gap(at.objective, at.dual_objective)
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """``beta, alpha`` and ``a``."""
+        problem, best, a = self._problem, self._lengths, self._a
+        beta = problem.X.T @ (a * problem.y / self._scale * best.fit)
+        return np.asarray(beta, dtype=np.float64), best.alpha, best.dual * a
+
+    @property
+    def _a(self) -> Vector:
+        return self._set.a[: self._problem.n].copy()
+
+    def _compute_gap(self) -> None:
+        y, a = self._problem.y, self._a
+        scores = y - self._set.slope[: y.size]
+        norm2 = float((a * y) @ scores) / self._scale
+        self._lengths = lengths(self._problem, scores, 0.0, a, norm2, norm2)
+        self.gaps.append(self._lengths.at.gap)
+        self.has_stalled = self.stands_still(PATIENCE)
+
+
+class Lengths(NamedTuple):
+    """The best lengths of a fit and of a dual point, with the certificate of both."""
+
+    fit: float
+    alpha: float
+    dual: float
+    at: objective.Certificate
+
+
+def lengths(
+    problem: Problem,
+    scores: Vector,
+    alpha: float,
+    a: Vector,
+    norm2: float,
+    dual_norm2: float,
+) -> Lengths:
+    """Return the ``s`` of the least risk of ``s (beta, alpha)``, and ``t`` of ``t a``.
+
+    ``t`` gives the largest dual inside the box. Both are 1 for losses that bend. With a
+    small penalty on separable rows no other number is as far from its best value.
+
+    Parameters
+    ----------
+    problem : Problem
+    scores : float64 array, shape (n,)
+        ``X beta``.
+    alpha : float
+        Intercept; the hinge takes the best one, if it is free.
+    a : float64 array, shape (n,)
+        Dual weights that the dual allows.
+    norm2, dual_norm2 : float
+        ``||beta||^2`` and ``||beta(a)||^2``.
+    """
+    y, w, n = problem.y, problem.row_weights, problem.n
+    penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
+    reward, s, t = float(LOSSES[problem.loss].rewards(a, w).sum()) / n, 1.0, 1.0
+    if problem.loss == "hinge":
+        if problem.intercept:
+            alpha = objective.best_intercept(scores, y, "hinge", problem.weights)
+        s = fit_length(penalty, w, y * (scores + alpha))
+        if dual_penalty > 0.0:  # the largest dual, with t a inside its box
+            inside = a > 0.0
+            most = float((w[inside] / a[inside]).min(initial=np.inf))
+            t = min(reward / dual_penalty, most)
+    risk = objective.mean_loss(problem, s * scores, s * alpha)
+    risk = objective.finite(risk + 0.5 * penalty * s * s)
+    least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
+    errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
+    return Lengths(s, s * alpha, t, objective.Certificate(risk, least, errors))
+
+
+def fit_length(penalty: float, w: Vector, m: Vector) -> float:
+    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)``, by its kinks.
+
+    Kinks are at ``1 / m_i``. A length at a kink is a little above it, so that no margin
+    is short of 1: with a small penalty that would cost more than all the rest.
+
+    Examples
+    --------
+    >>> round(fit_length(0.1, np.ones(2), np.array([0.5, 1.0])), 12)
+    2.0
+    """
+    gains, positive = w * m / m.size, m > 0.0
+    if not positive.any():
+        return 0.0
+    kinks = 1.0 / m[positive]
+    order = np.argsort(kinks)
+    kinks, inside = kinks[order], gains[positive][order]
+    before = np.cumsum(inside[::-1])[::-1] + float(gains[~positive].sum())
+    first = int(np.argmax(penalty * kinks >= before - inside))
+    kink, gain = float(kinks[first]), float(before[first])
+    if gain <= 0.0:
+        return 0.0
+    if gain < penalty * kink:
+        return gain / penalty
+    return kink * (1.0 + 2.0**-50)
