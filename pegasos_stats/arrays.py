@@ -21,6 +21,8 @@ Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
 DataColumn: TypeAlias = "pd.Series"  # of numbers, text, categories, ...
 
+UNIT = 2.0**-53  # rounding of one operation on doubles, relative
+
 
 def read_only(values: Values) -> Values:
     """Return a read-only view of an array, or of all arrays of a named tuple.

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
 from pegasos_stats.solvers.objective import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import MethodRun, Problem
-from pegasos_stats.solvers.rounding import MARGIN, UNIT, Within, lower_bound
+from pegasos_stats.solvers.rounding import MARGIN, Within, lower_bound
 from pegasos_stats.solvers.threads import one_thread
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]

@@ -14,11 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import UNIT, Vector
 
 LossName = Literal["hinge", "log", "squared_hinge"]
 BLOCK = 2**12  # numbers of which several copies stay in the cache
-UNIT = 2.0**-53  # rounding of one operation, relative
 
 
 @dataclass(frozen=True)

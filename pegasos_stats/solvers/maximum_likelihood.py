@@ -40,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
+from pegasos_stats.arrays import UNIT, Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scan.rows import (
     NO_VALUES,
     Block,
@@ -55,11 +55,12 @@ from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
-from pegasos_stats.solvers.rounding import MARGIN, UNIT
+from pegasos_stats.solvers.rounding import MARGIN
+from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 from pegasos_stats.solvers.streamed.risk_and_bound import table_of
-from pegasos_stats.solvers.sums import additions, blocks, image, solved
+from pegasos_stats.solvers.sums import TINY, additions, blocks, image, solved
 from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
@@ -71,17 +72,9 @@ STRICTLY = 1e-10  # least dual weight of a row, and distance from its weight
 SHARE = 1e-3  # least share of a dual weight that the repair of the constraint leaves
 REPAIRED = 1e-6  # standard errors by which a dual point may miss the constraint
 PROOF_PASSES = 12  # without a proof of existence, before the linear programme
-MOST_PASSES = 100
 MOST_COEFFICIENTS = 3000  # of which a Hessian is formed
-SAMPLE_FROM, ROWS_TO_A_COLUMN = 20_000, 100  # rows from which a sample is fitted first
-SAMPLE_STEP = 10  # one row in so many is of the sample
 ROUGH_STEP = 0.1  # of a standard error, where the fit of the sample ends
-HALVINGS = 40
 ROUNDING = 1e-13  # of a log-likelihood
-TINY = 1e-300
-SERIES = 1e-3  # an argument whose third power is enough for eleven digits
-OPERATIONS = 8.0  # roundings of a summand
-NAMED, MOST_NAMED = 1e-6, 3  # share of the largest slope; columns in a sentence
 
 
 def map_blocks(
@@ -455,7 +448,7 @@ def _excess(x: Vector) -> Vector:
     series = x * x * (0.5 - x * (1.0 / 6.0 - x / 12.0))
     safe = np.where(x > -1.0, x, 0.0)
     found = np.where(x > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0)
-    return np.where(np.abs(x) < SERIES, series, found)
+    return np.where(np.abs(x) < 1e-3, series, found)  # to eleven digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -617,7 +610,7 @@ class LikelihoodRefits:
 def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
     """Take Newton's steps to the estimate, if it exists."""
     exists, size, is_last = False, np.inf, False
-    while ascent.n_passes < MOST_PASSES and not ascent.is_separated:
+    while ascent.n_passes < 100 and not ascent.is_separated:
         size, before = ascent.size, size
         if not np.isfinite(size):
             break
@@ -713,7 +706,7 @@ class Ascent:
         """Take Newton's step, halved until the likelihood does not fall."""
         start, loss, step = self._theta, self.sums.loss, self._step
         curved, taken = self.size > SMALL_STEP and not is_last, 1.0
-        for _ in range(HALVINGS):
+        for _ in range(40):
             self._theta = start + taken * step
             if is_last:  # the numbers that are reported
                 self._theta = self._at.theta(*self._at.solution(self._theta))
@@ -761,17 +754,17 @@ class Ascent:
         alone = [names[j] for j in at.columns if ranges.separates(j)]
         if alone:
             verb = "separates" if len(alone) == 1 else "separate"
-            which = listing(alone, MOST_NAMED)
+            which = listing(alone, 3)
             return f"does not exist: {which} {verb} the classes"
         if self.is_separated:
             return "does not exist: the predictors together separate the classes"
         if self._direction is None:
             return "may not exist: neither the dual nor a linear programme decides"
         slopes = np.abs(self._direction[int(at.intercept) :])
-        places = np.flatnonzero(slopes > NAMED * slopes.max(initial=0.0))
+        places = np.flatnonzero(slopes > 1e-6 * slopes.max(initial=0.0))
         named = [names[j] for j in at.columns[places]]
         return (
-            f"does not exist: a combination of {listing(named, MOST_NAMED)} separates "
+            f"does not exist: a combination of {listing(named, 3)} separates "
             "the classes"
         )
 
@@ -804,13 +797,13 @@ class Ascent:
 
 
 def sample_of(problem: Problem, k: int) -> Problem | None:
-    """A tenth of the rows, whose fit is the start; None where all rows are few."""
+    """The rows whose fit is the start; None where all rows are few."""
     X = problem.X
-    if problem.n < max(SAMPLE_FROM, ROWS_TO_A_COLUMN * k):
+    some = sample_rows(problem.n, k)
+    if some is None:
         return None
     if not isinstance(X, StreamedRows):
-        step = SAMPLE_STEP
-        return problem.of_rows(np.arange(0, problem.n - problem.n % step, step))
+        return problem.of_rows(some)
     rows = X.sample(size_of_sample(problem.n, problem.p))
     w = rows.w.copy()
     for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
@@ -882,7 +875,7 @@ def certificate_at(
     the root of half of it (Pinsker). Columns have a mean square of 1.
     """
     n = problem.n
-    rounding = MARGIN * UNIT * (sums.additions + OPERATIONS)
+    rounding = MARGIN * UNIT * (sums.additions + 8.0)  # the last of a summand
     left = np.abs(sums.left) / n + rounding
     mean, k = sums.divergence / n, theta.size
     reach = MARGIN * UNIT * (k + 2.0) * np.sqrt(k) * np.linalg.norm(theta)

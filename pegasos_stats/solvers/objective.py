@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Integers, Vector
+from pegasos_stats.arrays import UNIT, Integers, Vector
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.weights import r_sum
 from pegasos_stats.errors import DataError
@@ -20,11 +20,6 @@ from pegasos_stats.solvers.sums import (
     sums_at,
     total,
 )
-
-DIGITS = 53  # of a double
-EXACT = 62  # of a sum of whole numbers
-MOST = 1000  # power of two that is a double, as its inverse is
-SMALLEST = -1074  # exponent of the smallest double
 
 
 def balanced(a: Vector, y: Vector) -> Vector:
@@ -39,8 +34,8 @@ def balanced(a: Vector, y: Vector) -> Vector:
     a : float64 array, shape (n,), not below 0
     y : float64 array, shape (n,), of -1 and +1
     """
-    bits = min(DIGITS, EXACT - a.size.bit_length())
-    power = max(SMALLEST, math.frexp(float(a.max(initial=0.0)))[1] - bits)
+    bits = min(53, 62 - a.size.bit_length())  # so that sums are exact
+    power = max(-1074, math.frexp(float(a.max(initial=0.0)))[1] - bits)
     counts = np.floor(scaled(a, -power)).astype(np.int64)
     above = y > 0.0
     plus = int(np.where(above, counts, 0).sum())
@@ -59,7 +54,7 @@ def balanced(a: Vector, y: Vector) -> Vector:
 
 def scaled(a: Vector | Integers, power: int) -> Vector:
     """``a 2^power``."""
-    if abs(power) < MOST:
+    if abs(power) < 1000:
         return np.asarray(a * 2.0**power)
     return np.asarray(np.ldexp(a, power))
 
@@ -73,9 +68,7 @@ def _take_off(counts: Integers, units: int) -> None:
 
 ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
 SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
-LAST_BITS = 2.0**-52  # of an intercept
 SPARSE_BLOCKS = 8  # of rows, whose images are summed each by itself
-MOST_STEPS = 200  # each at most half as long as the one before
 
 
 @dataclass(frozen=True)
@@ -408,14 +401,14 @@ def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
     even = math.log(plus) - math.log(minus)
     low, high = even - float(scores.max()), even - float(scores.min())
     alpha, moved = (low + high) / 2.0, high - low
-    for _ in range(MOST_STEPS):
+    for _ in range(200):
         excess, slope = _log_excess(scores + alpha, w, plus, minus)
         low, high = (alpha, high) if excess < 0.0 else (low, alpha)
         new = alpha - excess / slope
         if not low <= new <= high or abs(new - alpha) > moved / 2.0:
             new = (low + high) / 2.0
         moved, alpha = abs(new - alpha), new
-        if moved <= LAST_BITS * max(1.0, abs(alpha)):
+        if moved <= 2.0 * UNIT * max(1.0, abs(alpha)):
             break
     return alpha
 

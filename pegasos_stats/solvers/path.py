@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Rows, Vector
+from pegasos_stats.arrays import UNIT, Mask, Rows, Vector
 from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.hinge_proximal import ProximalNewton
 from pegasos_stats.solvers.losses import LOSSES
@@ -44,7 +44,6 @@ from pegasos_stats.solvers.sdca_run import NEAR
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
 LEAST = 256  # rows of a block
-UNIT = 2.0**-53  # rounding of one operation, relative
 ROUNDED_HALF = 0.5 + 1e-6  # a half, and the rounding of what it multiplies
 SUMS = 8.0  # sums over the rows that a gap is made of
 FAR = 2.0  # in log lambda: beyond that fits do not tell where the next one is

@@ -31,8 +31,6 @@ RULE_TEXT: dict[LamRule, str] = {
 }
 
 FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_quick_form`
-SAMPLED = 256  # rows whose entries are counted first
-MOST_STORED = 2**31 - 1
 
 
 def penalty_of(
@@ -325,11 +323,11 @@ class Problem:
             return replace(self, X=X.toarray()) if is_full else self
         if self.p <= FEW * OF_A_ROW or is_wide:
             return self
-        some = X[:: max(1, self.n // SAMPLED)]
+        some = X[:: max(1, self.n // 256)]
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
             return self
         places = np.flatnonzero(X)
-        if self._are_many(places.size / max(1, self.n)) or places.size > MOST_STORED:
+        if self._are_many(places.size / max(1, self.n)) or places.size >= 2**31:
             return self
         from scipy.sparse import csr_array
 

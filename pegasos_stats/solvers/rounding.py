@@ -32,14 +32,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Vector
+from pegasos_stats.arrays import UNIT, Vector
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import Sums
 
 if TYPE_CHECKING:
     from pegasos_stats.compiled.risk import SeenExactly
 
-UNIT = 2.0**-53  # rounding of one operation, relative
 TINY = 2.0**-1074  # rounding of one that underflows
 STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
 CLOSEST = 1e-13  # relative gap that is told from 0, as a rule

@@ -10,12 +10,16 @@ from pegasos_stats import compiled
 from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
 from pegasos_stats.solvers.sums import TINY, blocks, kernel_rows, solved
 
-# Columns whose equations are factorised, of some rows and of all; of sparse rows.
-DIRECT, DIRECT_OF_ALL, DIRECT_SPARSE = 1000, 150, 400
+# Columns whose equations are factorised, of some rows and of all dense ones.
+DIRECT, DIRECT_OF_ALL = 1000, 150
 # Of sparse rows, where that costs less than so many products with them: their squares,
 # and the cube of the columns over this.
 PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
 RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
+# Rows from which a sample is fitted first; one row in so many is of the sample, of
+# which as many are.
+SAMPLED_FROM, ROWS_TO_A_COLUMN = 4000, 20
+SAMPLE_STEP, SMALLEST_SAMPLE = 8, 2000
 
 EVERY = slice(None)
 
@@ -109,7 +113,7 @@ class SparseRows(DenseRows):
         entries, p = self._entries[rows], self._p
         products = PRODUCTS_OF_GRAM * float(entries.sum())
         cost = float(entries @ entries) / 2.0 + p**3 / CUBES
-        return bool(p <= DIRECT_SPARSE and cost <= products)
+        return bool(cost <= products)
 
     def _by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
@@ -137,6 +141,20 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
     (array([3., 4.]), array([1., 1., 2.]))
     """
     return DenseRows(X, e) if isinstance(X, np.ndarray) else SparseRows(X, e)
+
+
+def sample_rows(n: int, p: int) -> Rows | None:
+    """Evenly spaced rows whose fit is the start for all; None where all are few.
+
+    Examples
+    --------
+    >>> sample_rows(100_000, 10).size, sample_rows(1000, 10)
+    (12500, None)
+    """
+    if n < max(SAMPLED_FROM, ROWS_TO_A_COLUMN * p):
+        return None
+    step = n // max(n // SAMPLE_STEP, SMALLEST_SAMPLE)
+    return np.arange(0, n - n % step, step)
 
 
 def conjugate_gradients(

@@ -23,7 +23,7 @@ from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
 from pegasos_stats.solvers.method import NEWTON, Goal, Method
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rows import newton_rows
+from pegasos_stats.solvers.rows import newton_rows, sample_rows
 from pegasos_stats.solvers.sums import (
     TINY,
     doubles,
@@ -33,18 +33,14 @@ from pegasos_stats.solvers.sums import (
 )
 from pegasos_stats.solvers.threads import one_thread
 
-SAMPLED, TO_A_COLUMN = 3000, 20  # rows from which a sample is fitted first
-SHARE, FEWEST = 8, 2000  # one row in so many is of the sample, of which as many are
 LEFT_OPEN = 0.1  # of ``p / m``, what the sample leaves open of the risk
 FEW = 60  # columns of which a Hessian costs no more than some reads
 GAIN = 0.7  # of a step of L-BFGS with the metric of a sample, at least
 GAIN_ANEW = 0.3  # the same with the Hessian of all rows, which costs many reads
 FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
-PRODUCTS_ABOUT = 30.0  # reads that conjugate gradients cost, about
 MOST_HESSIANS, MOST_STEPS = 50, 12  # of a sample; with one of these
 POLISHING = 3  # steps; each squares what is left
-BALANCE = 2.0  # of the squared difference of the classes' dual weights
 LBFGS_METHOD = "L-BFGS"
 
 
@@ -131,7 +127,7 @@ class SmoothRisk:
         problem, p = self._problem, self._problem.p
         ridge = np.full(p + 1, problem.lam)
         ridge[p] = TINY if problem.intercept else 1.0
-        self.count += PRODUCTS_ABOUT
+        self.count += 30.0  # the products, about
         heights = self.heights()
         bent = slice(None) if heights.all() else np.flatnonzero(heights)
         return self.rows.solution(heights[bent], ridge, -gradient, bent)
@@ -197,7 +193,7 @@ class SmoothSteps(Method):
 
     def _left(self) -> float:
         g = self.at.gradient
-        balance = BALANCE * float(g[-1]) ** 2
+        balance = 2.0 * float(g[-1]) ** 2
         return float(g[:-1] @ g[:-1]) / 2.0 / self._problem.lam + balance
 
     def best(self) -> tuple[Vector, float, Vector]:
@@ -207,14 +203,12 @@ class SmoothSteps(Method):
     def _all_steps(self) -> Iterator[None]:
         problem, risk = self._problem, self._risk
         n, p = problem.X.shape
-        if not self._has_start and n >= max(SAMPLED, TO_A_COLUMN * p):
-            m = max(n // SHARE, FEWEST)
-            rows = np.arange(0, n - n % (n // m), n // m)
-            if risk.rows.factorises(rows):
-                self.theta, H = minimum_of_sample(problem.of_rows(rows))
-                self.at, self.name = risk(self.theta), LBFGS_METHOD
-                yield from self._lbfgs(H * too_large(p / rows.size), GAIN)
-                self._has_start, self.name = True, NEWTON
+        rows = None if self._has_start else sample_rows(n, p)
+        if rows is not None and risk.rows.factorises(rows):
+            self.theta, H = minimum_of_sample(problem.of_rows(rows))
+            self.at, self.name = risk(self.theta), LBFGS_METHOD
+            yield from self._lbfgs(H * too_large(p / rows.size), GAIN)
+            self._has_start, self.name = True, NEWTON
         if not self._has_start:
             self.at = risk(self.theta)
         while not risk.rows.factorises():

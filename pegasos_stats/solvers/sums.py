@@ -7,21 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos_stats import compiled
-from pegasos_stats.arrays import Dense, Matrix, Predictors, Rows, Vector, read_only
+from pegasos_stats.arrays import (
+    UNIT,
+    Dense,
+    Matrix,
+    Predictors,
+    Rows,
+    Vector,
+    read_only,
+)
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 
-HALF_BLOCK = 2**15  # the same, where a second block is made of it
-
-FEWEST = 64  # rows of a block
-
 TINY = 1e-300  # of a diagonal
 
 CANCELS = 1e-2  # a variance below that share of the squared mean loses digits
-
-UNIT = 2.0**-53  # rounding of one operation, relative
 
 
 class Sums(NamedTuple):
@@ -107,7 +109,7 @@ def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
     >>> list(blocks(100, 4, entries=256))
     [slice(0, 64, None), slice(64, 100, None)]
     """
-    size = max(FEWEST, entries // max(1, p))
+    size = max(64, entries // max(1, p))
     for first in range(0, n, size):
         yield slice(first, min(n, first + size))
 
@@ -222,7 +224,7 @@ def moments(X: Dense) -> tuple[Vector, Vector]:
     (n, p), ones = X.shape, np.ones(X.shape[0])
     total, squares = np.zeros(p), np.zeros(p)
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in blocks(n, p, HALF_BLOCK):
+        for rows in blocks(n, p, ENTRIES // 4):
             B = doubles(X, rows)
             total += ones[rows] @ B
             squares += np.einsum("ij,ij->j", B, B)
