@@ -33,7 +33,7 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
-from pegasos_stats.solvers.separation import MOSTLY, is_unbounded
+from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -615,7 +615,7 @@ class Estimand:
         """Whether most of its rows, or of the others, have scores without limit."""
         sides = [self.rows] if self.other is None else [self.rows, self.other]
         shares = [self.shares @ is_unbounded(Z[:, :-2], unbounded) for Z in sides]
-        return bool(max(shares) >= MOSTLY)
+        return bool(max(shares) >= 0.5)
 
 
 def fits_of(theta: Vector, estimate: wald.Estimate | None, shift: float) -> Matrix:

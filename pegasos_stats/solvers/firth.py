@@ -28,18 +28,13 @@ from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.solvers.lbfgs import two_loops
 from pegasos_stats.solvers.maximum_likelihood import logistic
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.objective import Certificate, best_intercept
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 from pegasos_stats.solvers.threads import one_thread
 
 COLLINEAR = 1e-7  # of a column's standard deviation: the residual on earlier columns
-CONSTANT = 1e-12  # of a column's mean: a standard deviation that is rounding
 SMALLEST_STEP = 1e-9  # of a standard error
-MOST_STEPS, MOST_PAIRS = 500, 20
-SHORTEST = 1e-12  # share of a step
-ROUNDING = 1e-12  # of an objective; scores tell smaller differences
-LEFT = 1e-13  # of the log likelihood of separated rows below its supremum
-APART = 0.5  # by which a step moves a score: too much so near to a maximum
+MOST_STEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +107,7 @@ def orthonormal_rows(
     scaling = Scaling.of(X, intercept, w, float(w.sum()))
     Z = scaling.apply(np.asarray(X, dtype=np.float64))
     if intercept:  # of a constant column rounding remains
-        Z[:, np.ptp(X, axis=0) <= CONSTANT * np.abs(scaling.centre)] = 0.0
+        Z[:, np.ptp(X, axis=0) <= 1e-12 * np.abs(scaling.centre)] = 0.0
         Z = np.column_stack([np.ones(len(Z)), Z])
     root = np.sqrt(w)[:, None]
     Z *= root
@@ -152,8 +147,6 @@ class LikelihoodFit:
     ----------
     theta : float64 array, shape (k,)
         The intercept first; NaN where a coefficient is not estimable.
-    log_likelihood : float
-        Without the penalty.
     objective : float
         The log likelihood, with ``log det I / 2`` of all columns for Firth's penalty.
     covariance : float64 array, shape (k, k)
@@ -172,7 +165,6 @@ class LikelihoodFit:
     """
 
     theta: Vector
-    log_likelihood: float
     objective: float
     covariance: Matrix
     n_iter: int
@@ -199,7 +191,6 @@ class LikelihoodPoint:
     """
 
     phi: Vector
-    log_likelihood: float
     objective: float
     score: Vector
     factor: Matrix
@@ -210,17 +201,16 @@ class LikelihoodPoint:
         U, w = rows.basis, rows.weights
         scores = U @ phi + rows.offset
         s, rest, losses = logistic(rows.signs * scores)
-        likelihood, v, residuals = -float(w @ losses), s * rest, rows.signs * s
+        objective, v, residuals = -float(w @ losses), s * rest, rows.signs * s
         try:
             L = np.asarray(np.linalg.cholesky(U.T @ (U * (w * v)[:, None])))
         except np.linalg.LinAlgError:
-            return cls(phi, likelihood, -np.inf, np.zeros(len(phi)), np.eye(len(phi)))
-        objective = likelihood
+            return cls(phi, -np.inf, np.zeros(len(phi)), np.eye(len(phi)))
         if firth:
             objective += float(np.log(np.diag(L)).sum())
             leverages = v * np.square(U @ np.linalg.inv(L).T).sum(axis=1)
             residuals -= leverages * np.tanh(scores / 2.0) / 2.0
-        return cls(phi, likelihood, objective, U.T @ (w * residuals), L)
+        return cls(phi, objective, U.T @ (w * residuals), L)
 
     @property
     def is_finite(self) -> bool:
@@ -270,20 +260,25 @@ def _adjusted(rows: OrthonormalRows) -> OrthonormalRows:
 
     ``r / 2n`` of each row, as R's brglm2 has it.
     """
-    part = rows.basis.shape[1] / float(rows.weights.sum()) / 2.0
+    w = rows.weights
+    part = rows.basis.shape[1] / float(w.sum()) / 2.0
     return replace(
         rows,
-        basis=np.concatenate([rows.basis] * 2),
-        signs=np.concatenate([rows.signs, -rows.signs]),
-        weights=np.concatenate([rows.weights * (1.0 + part), rows.weights * part]),
-        offset=np.concatenate([rows.offset] * 2),
+        basis=np.tile(rows.basis, (2, 1)),
+        signs=np.append(rows.signs, -rows.signs),
+        weights=np.append(w * (1.0 + part), w * part),
+        offset=np.tile(rows.offset, 2),
     )
 
 
 def _ascent(
     rows: OrthonormalRows, firth: bool, values: Mapping[int, float], phi: Vector
 ) -> LikelihoodFit:
-    """Go up from a point, moved to where coefficients have their values."""
+    """Go up from a point, moved to where coefficients have their values.
+
+    The likelihood has no maximum where twice in turn a step moves a score by more than
+    1/2 and promises less than 1e-13: rounding of its supremum.
+    """
     C, c = rows.back[[*values]], np.array([*values.values()])
     N = null_space(C)
     if len(c):  # to where the rest is best, to first order
@@ -308,8 +303,8 @@ def _ascent(
             pairs, d = [], metric @ g
         step = N @ d
         gain = float(np.sum(np.square(point.factor.T @ step)))
-        far = not firth and float(np.abs(rows.basis @ step).max()) > APART
-        near = near + 1 if far and gain < LEFT else 0
+        far = not firth and float(np.abs(rows.basis @ step).max()) > 0.5
+        near = near + 1 if far and gain < 1e-13 else 0
         diverges = near > 1
         converged = not far and gain < SMALLEST_STEP**2
         if diverges:
@@ -321,55 +316,32 @@ def _ascent(
             break
         moved, change = N.T @ (new.phi - point.phi), g - N.T @ new.score
         if (inner := float(moved @ change)) > 0.0:
-            pairs = [*pairs[-MOST_PAIRS + 1 :], (moved, change, inner)]
+            pairs = [*pairs[-19:], (moved, change, inner)]
         point = new
         if converged:
             break
     converged = converged or not N.shape[1]
-    return _described(rows, point, firth, steps, converged, diverges)
+    theta, root = rows.back @ point.phi, np.linalg.solve(point.factor, rows.back.T)
+    covariance, absent = root.T @ root, ~rows.estimable
+    theta[absent] = covariance[absent] = covariance[:, absent] = np.nan
+    objective = point.objective - (rows.log_volume if firth else 0.0)
+    ends = steps, converged, diverges, point.phi, point.score
+    return LikelihoodFit(theta, objective, covariance, *ends)
 
 
 def _along(
     rows: OrthonormalRows, point: LikelihoodPoint, step: Vector, firth: bool
 ) -> LikelihoodPoint | None:
-    """The point at which the objective has not fallen, after half steps if need be."""
-    share = 1.0
-    least = point.objective - ROUNDING * (1.0 + abs(point.objective))
-    while share > SHORTEST:
-        new = LikelihoodPoint.at(rows, point.phi + share * step, firth)
+    """The point at which the objective has not fallen, after half steps if need be.
+
+    By more than 1e-12 of it, which is rounding: scores tell smaller differences.
+    """
+    least = point.objective - 1e-12 * (1.0 + abs(point.objective))
+    for halvings in range(40):
+        new = LikelihoodPoint.at(rows, point.phi + 0.5**halvings * step, firth)
         if new.is_finite and new.objective >= least:
             return new
-        share /= 2.0
     return None
-
-
-def _described(
-    rows: OrthonormalRows,
-    point: LikelihoodPoint,
-    firth: bool,
-    steps: int,
-    converged: bool,
-    diverges: bool,
-) -> LikelihoodFit:
-    """The fit on the scale of the columns as they were."""
-    absent = ~rows.estimable
-    theta = rows.back @ point.phi
-    half = np.linalg.solve(point.factor, rows.back.T)
-    covariance = half.T @ half
-    theta[absent] = np.nan
-    covariance[absent] = covariance[:, absent] = np.nan
-    volume = rows.log_volume if firth else 0.0
-    return LikelihoodFit(
-        theta,
-        point.log_likelihood,
-        point.objective - volume,
-        covariance,
-        steps,
-        converged,
-        diverges,
-        point.phi,
-        point.score,
-    )
 
 
 def null_space(C: Matrix) -> Matrix:
@@ -382,47 +354,6 @@ def null_space(C: Matrix) -> Matrix:
            [1.]])
     """
     return np.asarray(np.linalg.qr(C.T, mode="complete")[0][:, len(C) :])
-
-
-def flic_intercept(
-    scores: Vector, signs: Vector, weights: Vector | None = None
-) -> float:
-    """What to add to the intercept so that mean probability and outcome are equal.
-
-    The intercept by maximum likelihood with the scores as offset (FLIC): the root of
-    ``sum_i w_i (y_i - p_i)``.
-
-    Parameters
-    ----------
-    scores : float64 array, shape (n,)
-        Linear predictors, offsets included.
-    signs : float64 array, shape (n,), of -1 and +1
-        Both have to occur.
-    weights : float64 array, shape (n,), optional
-        Counts.
-
-    Examples
-    --------
-    >>> round(flic_intercept(np.full(4, 2.0), np.array([1.0, -1.0, 1.0, -1.0])), 12)
-    -2.0
-    """
-    from scipy.optimize import brentq
-
-    w = np.ones(len(signs)) if weights is None else weights
-    positive = float(w @ (signs > 0.0))
-    odds = np.log(positive) - np.log(float(w.sum()) - positive)
-    low, high = odds - scores.max(), odds - scores.min()
-    if low == high:
-        return float(low)
-    return float(
-        brentq(
-            lambda a: positive - float(w @ logistic(-scores - a)[0]),
-            low - 1e-9,
-            high + 1e-9,
-            xtol=1e-14,
-            rtol=4.0 * np.finfo(float).eps,
-        )
-    )
 
 
 def rows_of(problem: Problem) -> OrthonormalRows:
@@ -463,9 +394,12 @@ def firth_solution(problem: Problem) -> Solution:
 
 
 def with_flic(problem: Problem, found: Solution) -> Solution:
-    """The solution with the intercept of FLIC; see `flic_intercept`."""
+    """The solution with the intercept by maximum likelihood, scores as offset (FLIC).
+
+    The root of ``sum_i (y_i - p_i)``: mean probability and outcome are equal.
+    """
     scores = scores_of_rows(problem, found.beta, found.alpha)
-    shift = flic_intercept(scores, problem.y)
+    shift = best_intercept(scores, problem.y, "log")
     dual = logistic(problem.y * (scores + shift))[0]
     return replace(found, beta=found.beta.copy(), alpha=found.alpha + shift, dual=dual)
 

@@ -23,6 +23,7 @@ Albert & Anderson, Biometrika 71 (1984). Konis, *Linear programming algorithms f
 detecting separated data in binary logistic regression models*, Oxford (2007).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,12 +35,9 @@ from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.solvers.sums import TINY, solved
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
-MOSTLY = 0.5  # of the rows
 TIE = 1e-8  # of a margin, by a direction whose largest coefficient is about 1
-FEASIBLE = 1e-9  # to which the programmes are solved
-MOST_COLUMNS, MOST_ENTRIES = 500, 100  # coefficients; numbers of a row but 0
-MOST_ADDED, MOST_PASSES = 500, 20  # rows of a pass; passes
 SAME = 1e-8  # rounding of columns, and of combinations
+MOST_COLUMNS = 500  # coefficients of a programme; rows that a pass adds to it
 
 
 class DirectionPass(NamedTuple):
@@ -67,7 +65,7 @@ class DirectionPass(NamedTuple):
     def plus(self, other: "DirectionPass") -> "DirectionPass":
         """The same of the rows of both."""
         margins = np.concatenate([self.margins, other.margins])
-        worst = np.argsort(margins)[:MOST_ADDED]
+        worst = np.argsort(margins)[:MOST_COLUMNS]
         return DirectionPass(
             margins[worst],
             np.concatenate([self.violated, other.violated])[worst],
@@ -75,6 +73,9 @@ class DirectionPass(NamedTuple):
             self.number + other.number,
             self.certain + other.certain,
         )
+
+
+Look = Callable[[Matrix, Vector | None], DirectionPass]
 
 
 class Separation(NamedTuple):
@@ -108,7 +109,7 @@ def pass_over(
     rest = (w > 0.0) & ~separated
     violated = np.flatnonzero(rest & (margins < -TIE))
     lowest = margins[violated] * np.random.default_rng(0).random(len(violated))
-    worst = np.argsort(lowest)[:MOST_ADDED]
+    worst = np.argsort(lowest)[:MOST_COLUMNS]
     violated = violated[worst]
     separated |= rest & (margins > TIE)
     return DirectionPass(
@@ -136,9 +137,59 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
         A_ub=-rows / scale,
         b_ub=np.zeros(len(rows)),
         bounds=(-1.0, 1.0),
-        options={"primal_feasibility_tolerance": FEASIBLE},
+        options={"primal_feasibility_tolerance": 1e-9},
     )
     return np.zeros(len(total)) if found.x is None else np.asarray(found.x / scale)
+
+
+def is_too_large(start: DirectionPass) -> bool:
+    """Whether programmes might take more than a second or two."""
+    rows = start.violated
+    many = np.count_nonzero(rows) > 100 * len(rows)
+    return len(start.total) > MOST_COLUMNS or bool(many)
+
+
+def separating_directions(
+    look: Look, start: DirectionPass, most: float = math.inf
+) -> tuple[DirectionPass, Matrix] | None:
+    """The last pass, and the directions before it that separate rows, shape (q, k).
+
+    A programme starts with the rows that are predicted worst. Rows that its solution
+    moves back are added to it, until there are none: then it is the solution for all
+    rows, and those that it moves forward are separated. The others are looked at in the
+    same way. Where they all stay, no other row is separated.
+
+    Parameters
+    ----------
+    look : callable
+        Gives `pass_over` of all rows for a direction, after others.
+    start : DirectionPass
+        That of no direction.
+    most : int, optional
+        Directions that are enough.
+
+    Returns
+    -------
+    tuple or None
+        None if 20 passes do not decide.
+    """
+    found, total, rows = start, start.total, start.violated
+    directions = np.zeros((0, len(total)))
+    for _ in range(20):
+        b = best_direction(total, rows)
+        if total @ b <= TIE:
+            return found, directions
+        at = look(directions, b)
+        rows = np.concatenate([rows, at.violated])
+        if len(at.violated):
+            continue
+        if at.number == found.number:
+            return found, directions
+        found, total, rows = at, at.total, rows[rows @ b <= TIE]
+        directions = np.vstack([directions, b])
+        if len(directions) == most:
+            return found, directions
+    return None
 
 
 def first_direction(
@@ -154,68 +205,43 @@ def first_direction(
         Number of coefficients.
     """
     start = look(None)
-    total, rows = start.total, start.violated
-    if k > MOST_COLUMNS or np.count_nonzero(rows) > MOST_ENTRIES * len(rows):
+    if is_too_large(start):
         return None
-    for _ in range(MOST_PASSES):
-        b = best_direction(total, rows)
-        if total @ b <= TIE:
-            return np.zeros(k)
-        at = look(b)
-        if not len(at.violated):
-            return b
-        rows = np.concatenate([rows, at.violated])
-    return None
+    found = separating_directions(lambda _, b: look(b), start, most=1)
+    return None if found is None else np.asarray([*found[1], np.zeros(k)][0])
 
 
-def find_separation(
-    look: Callable[[Matrix, Vector | None], DirectionPass], theta: Vector, n: int
-) -> Separation | None:
+def find_separation(look: Look, theta: Vector, n: int) -> Separation | None:
     """The separated rows; None if there are none, or all with few that are certain.
 
-    Where the fit itself has every row on the right side, no programme is needed. Else
-    it starts with the rows that are predicted worst. Rows that its solution
-    moves back are added to it, until there are none: then it is the solution for all
-    rows, and those that it moves forward are separated. The others are looked at in the
-    same way. Where they all stay, no other row is separated.
+    Where the fit itself has every row on the right side, no programme is needed.
 
     Parameters
     ----------
     look : callable
-        Gives `pass_over` of all rows.
+        As for `separating_directions`.
     theta : float64 array, shape (k,)
         Of the fit.
     n : int
         Rows with a weight.
     """
-    k = len(theta)
-    directions = np.zeros((0, k))
-    found = look(directions, None)
-    total, rows = found.total, found.violated
-    if k > MOST_COLUMNS or np.count_nonzero(rows) > MOST_ENTRIES * len(rows):
+    none = np.zeros((0, len(theta)))
+    start = look(none, None)
+    rows = start.violated
+    if is_too_large(start):
         return None
     if theta.any() and (rows @ theta > 0.0).all():
         b = theta / np.abs(theta * scales(rows)).max()
-        at = look(directions, b)
+        at = look(none, b)
         if at.number == n:
-            return Separation(n, b[None]) if at.certain >= MOSTLY * n else None
-    for _ in range(MOST_PASSES):
-        b = best_direction(total, rows)
-        if total @ b <= TIE:
-            break
-        at = look(directions, b)
-        rows = np.concatenate([rows, at.violated])
-        if len(at.violated):
-            continue
-        if at.number == found.number:
-            break
-        found, total, rows = at, at.total, rows[rows @ b <= TIE]
-        directions = np.vstack([directions, b])
-    else:
+            return Separation(n, b[None]) if at.certain >= n / 2.0 else None
+    found = separating_directions(look, start)
+    if found is None:
         return None
-    if not found.number or (found.number == n and found.certain < MOSTLY * n):
+    last, directions = found
+    if not last.number or (last.number == n and last.certain < n / 2.0):
         return None
-    return Separation(found.number, directions)
+    return Separation(last.number, directions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,12 +291,9 @@ class IdentifiedPart:
         A = left[np.ix_(columns, others)]
         A[np.abs(A) < SAME] = 0.0
         A *= size[others] / size[columns, None]
-        change, unbounded = np.zeros((len(columns), k)), np.zeros((k, len(others)))
-        change[np.arange(len(columns)), columns] = 1.0
-        change[:, others] = A
-        unbounded[others, np.arange(len(others))] = 1.0
-        unbounded[columns] = 0.0 - A
-        return cls(columns, change, unbounded)
+        part = cls._of_combinations(columns, A)
+        part.change[:, others] = A
+        return part
 
     @classmethod
     def of_columns(cls, H: Matrix, columns: NDArray[np.intp]) -> "IdentifiedPart":
@@ -283,17 +306,20 @@ class IdentifiedPart:
         >>> found.unbounded.T.round(6)
         array([[-1., -1.,  1.]])
         """
-        k = len(H)
-        others = np.setdiff1d(np.arange(k), columns)
+        others = np.setdiff1d(np.arange(len(H)), columns)
         inner = H[np.ix_(columns, columns)]
         A = np.array([solved(inner, H[columns, j]) for j in others]).T
         size = np.sqrt(np.maximum(np.diag(H), TINY))
         A[np.abs(A) * size[columns, None] < SAME * size[others]] = 0.0
-        change, unbounded = np.zeros((len(columns), k)), np.zeros((k, len(others)))
-        change[np.arange(len(columns)), columns] = 1.0
-        unbounded[others, np.arange(len(others))] = 1.0
+        return cls._of_combinations(columns, A)
+
+    @classmethod
+    def _of_combinations(cls, columns: NDArray[np.intp], A: Matrix) -> "IdentifiedPart":
+        """That of columns of which the others are combinations, ``A`` for each."""
+        k = len(columns) + A.shape[1]
+        unbounded = np.delete(np.eye(k), columns, axis=1)
         unbounded[columns] = 0.0 - A
-        return cls(columns, change, unbounded)
+        return cls(columns, np.eye(k)[columns], unbounded)
 
     def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""

@@ -9,10 +9,11 @@ from scipy.special import expit
 
 from pegasos_stats.models.inference.profile import Profile
 from pegasos_stats.solvers.firth import (
+    firth_solution,
     fit_likelihood,
-    flic_intercept,
     orthonormal_rows,
 )
+from pegasos_stats.solvers.problem import Problem
 
 # Counts of sex2, urinary tract infections among college women (Foxman et al., 1997),
 # distributed by R's logistf: case, age, oc, vic, vicl, vis, dia, count.
@@ -221,11 +222,11 @@ def test_likelihood_of_separated_rows_has_one_end_and_firths_has_two():
 
 
 def test_flic_makes_the_mean_probability_that_of_the_rows():
-    data = sample(weights=np.arange(80.0))
-    fit = fit_likelihood(data.rows())
-    scores = fit.theta[0] + data.X @ fit.theta[1:]
-    shift = flic_intercept(scores, data.signs, data.weights)
-    expected = np.average(data.signs > 0.0, weights=data.weights)
-    assert shift != 0.0
-    mean = np.average(expit(scores + shift), weights=data.weights)
+    data = sample()
+    problem = Problem(data.X, data.signs, 0.0, "log", penalty="flic")
+    found, firth = firth_solution(problem), fit_likelihood(data.rows())
+    np.testing.assert_allclose(found.beta, firth.theta[1:], rtol=1e-12)
+    assert found.alpha != firth.theta[0]
+    expected = np.mean(data.signs > 0.0)
+    mean = np.mean(expit(data.X @ found.beta + found.alpha))
     assert mean == pytest.approx(expected, rel=1e-12)
