@@ -35,7 +35,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.effects import unread_columns
 from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.results import labelled_rows, outcome_column
+from pegasos_stats.models.results import labelled_rows, outcome_column, with_cached
 from pegasos_stats.other_frames import is_dask, partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
@@ -963,7 +963,8 @@ def keep_reads(result: LinearResults, reads: StreamedFit) -> None:
     # The reads count all rows; one more counts them without those of weight 0.
     counts = result.confusion().counts if problem.n_weightless else reads.table
     table = ConfusionMatrix(levels, counts, none, source="training")
-    vars(result).update(
+    with_cached(
+        result,
         certificate=reads.certificate,
         training_table=table,
         n_reads=problem.X.first_reads + reads.n_reads,

@@ -53,7 +53,7 @@ from pegasos_stats.models.notes import (
     is_converged,
     shrinkage,
 )
-from pegasos_stats.models.results import Results, varies
+from pegasos_stats.models.results import Results, varies, with_cached
 from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.optimum import Optimum
@@ -614,8 +614,7 @@ class LinearResults(Results):
         kind = options.checked_cov_type(cov_type)
         other = replace(self, errors_by=kind, groups=found)
         kept = {name: value for name, value in vars(self).items() if name in CARRIED}
-        vars(other).update(kept)
-        return other
+        return with_cached(other, **kept)
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
+from inspect import getattr_static
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
@@ -79,6 +80,7 @@ SOME = 100  # rows of a fit from files, by which all in their order are known ag
 ReadRows = tuple["pd.Series[float]", pd.Series, pd.DataFrame]
 
 Found = TypeVar("Found")
+Record = TypeVar("Record")
 
 
 class LaterMethod(Generic[Found]):
@@ -211,6 +213,12 @@ class Results(DisplayedBySummary, ABC):
         """
         solver = self.solver if self.refinement is None else self.refinement
         return certificate_of(self.problem, self.solution, solver.tol)
+
+    @cached_property
+    def _row_digests(self) -> NDArray[np.uint64]:
+        """A digest of each training row with its label and offset."""
+        problem = self.problem
+        return digests_by_row(problem.X, problem.y, problem.row_offsets)
 
     @cached_property
     def shortfall(self) -> OptimalityBounds:
@@ -853,6 +861,26 @@ def varies(means: Vector, deviations: Vector) -> Mask:
     return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
+def with_cached(record: Record, **values: object) -> Record:
+    """Set cached properties of a new record to values that were computed before.
+
+    Examples
+    --------
+    >>> class Square:
+    ...     side = 2.0
+    ...
+    ...     @cached_property
+    ...     def area(self):
+    ...         return self.side**2
+    >>> with_cached(Square(), area=4.0).area
+    4.0
+    """
+    for name in values:
+        assert isinstance(getattr_static(type(record), name), cached_property), name
+    vars(record).update(values)
+    return record
+
+
 def light(result: "Results") -> "Results":
     """A linear fit as a rule for new rows: without anything that there is of each row.
 
@@ -864,7 +892,7 @@ def light(result: "Results") -> "Results":
     offset = None if problem.offset is None else np.zeros(1)
     X, y = np.zeros((1, problem.p)), np.ones(1)
     few = replace(problem, X=X, y=y, weights=None, offset=offset)
-    vars(few)["prior_shift"] = problem.prior_shift
+    few = with_cached(few, prior_shift=problem.prior_shift)
     solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
     return replace(result, problem=few, solution=solution, index=index, full_model=None)
 
@@ -1152,7 +1180,7 @@ def with_source(
     counts : Series or array, shape (n,), optional
         How many rows each stands for.
     """
-    problem, kept = result.problem, vars(result)
+    problem = result.problem
     values, column, offset = labelled_rows(matrix, labels, counts)
     offset = np.zeros(len(column)) if offset is None else offset
     if not problem.has_rows:
@@ -1161,10 +1189,8 @@ def with_source(
         return replace(table, source="training") if same else table
     if type(values) is not type(problem.X) or not len(column):
         return table
-    if "_digests" not in kept:
-        kept["_digests"] = digests_by_row(problem.X, problem.y, problem.row_offsets)
     found = digests_by_row(values, result.coding.encode(column), offset)
-    known: NDArray[np.uint64] = kept["_digests"]
+    known = result._row_digests
     is_seen = np.isin(found, known)
     number = int(is_seen.sum())
     if number <= FEW * len(found):
