@@ -29,7 +29,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import pandas_dtype
 
-from pegasos_stats.arrays import Vector
 from pegasos_stats.data.labels import Dtype
 from pegasos_stats.errors import DataError, one_line, plain, shown
 from pegasos_stats.persist.archive import Arrays, Json, Value
@@ -90,15 +89,6 @@ class ArrayWriter:
     def arrays(self) -> Arrays:
         """Return the arrays, one per type."""
         return {name: np.concatenate(parts) for name, parts in self._parts.items()}
-
-    def holds_same(self, other: "ArrayWriter") -> bool:
-        """Return whether the arrays of another writer have the same bytes and order."""
-        both = self._parts, other._parts
-        bits, others = (
-            {name: [part.view("u1").data for part in parts] for name, parts in d}
-            for d in (parts.items() for parts in both)
-        )
-        return [*bits] == [*others] and bits == others
 
 
 class ArrayReader:
@@ -498,10 +488,6 @@ class Rule(NamedTuple):
         return types.
     hints : dict of str to type
         Types, or names in `FORMS`, that replace declared types of fields.
-    gone : tuple of str
-        Fields in files of earlier versions that the class no longer has.
-    gone_arrays : tuple of str
-        The same for arrays, which are read because the order of arrays matters.
     """
 
     check: Callable[[Value], Iterable[object]] = lambda record: ()
@@ -509,8 +495,6 @@ class Rule(NamedTuple):
     prepared: Callable[[Value], Value] = lambda record: record
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
-    gone: tuple[str, ...] = ()
-    gone_arrays: tuple[str, ...] = ()
 
     def verify(self, record: Value) -> None:
         """Raise ValueError for an inconsistent object."""
@@ -525,9 +509,6 @@ class Rule(NamedTuple):
 
 
 RULES: dict[str, Rule] = {}  # by class name, which is unique
-# By the former name of a class: converts the stored fields to the present form, and
-# returns the present name.
-FORMER: dict[str, Callable[[Json], str]] = {}
 # Smallest and largest allowed number of fields, or their items, by field name.
 BOUNDS: dict[str, tuple[float, float]] = {}
 
@@ -592,8 +573,6 @@ def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
         if stored is None and types.NoneType in inner:
             return None
         ((name, part),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
-        if name in FORMER and len(choices) > 1:
-            stored[name := FORMER[name](part)] = stored.pop(name)
         return read(choices[name], part, reader)
     if origin in (tuple, list):
         pairs = zip(_items(origin, inner, len(stored)), stored, strict=True)
@@ -703,15 +682,8 @@ def _fields_out(kind: type, value: Value, writer: ArrayWriter) -> Json:
 def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
     """Undo `_fields_out`; missing fields get their defaults."""
     names, hints = _hints(kind)
-    rule = RULES.get(kind.__name__, Rule())
-    for name in rule.gone:
-        stored.pop(name, None)
-    hints = {**hints, **dict.fromkeys(rule.gone_arrays, Vector | None)}
     # Arrays must be read in the order of the file.
     values = {name: read(hints[name], part, reader) for name, part in stored.items()}
-    for name in rule.gone_arrays:
-        values.pop(name, None)
-        stored.pop(name, None)
     for name, value in values.items():
         check_bounds(name, value)
     record = kind(**{name: values.pop(name) for name in names if name in values})
@@ -719,5 +691,5 @@ def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
         stored[name] = write(hints[name], getattr(record, name), ArrayWriter())
     if values:
         vars(record).update(values)
-    rule.verify(record)
+    RULES.get(kind.__name__, Rule()).verify(record)
     return record

@@ -40,7 +40,7 @@ from pegasos_stats.models.inference.wald import BootstrapResult, Covariance
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit, Model
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.results import Results
+from pegasos_stats.models.results import Results, with_cached
 from pegasos_stats.persist import codec
 from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, Codec, Rule
@@ -144,8 +144,7 @@ def without_rows(result: Results) -> Results:
         rows = kernels.support_of(result.problem, result.solution)[0].astype(np.int64)
         X = replace(X, rows=rows, values=problem.X[rows]) if len(rows) else X
     bare = replace(result, problem=replace(problem, X=X), **others)
-    vars(bare).update(computed)
-    return bare
+    return with_cached(bare, **computed)
 
 
 def _is_quick(result: LinearResults) -> bool:
@@ -472,17 +471,6 @@ for low, high, names in (
     codec.BOUNDS |= dict.fromkeys(names.split(), (low, high))
 
 OF_ROWS = {"X": MissingRows, "y": "signs"}
-
-
-def former_sdca(options: Json) -> str:
-    """Return the present class of `SDCA`, whose Newton steps became `Optimum`."""
-    if options.pop("algorithm", "perm") == "newton":
-        return "Optimum"
-    options["arithmetic"] = options["arithmetic"] or "reference"
-    return "SDCA"
-
-
-codec.FORMER["SDCA"] = former_sdca
 PROBLEM = Rule(
     lambda problem: [
         (problem.y == -1.0).any() and (problem.y == 1.0).any(),
@@ -498,7 +486,6 @@ codec.RULES |= {
         lambda fit: [are_variances(fit.covariance), of_its_centre(fit)],
         "estimate k, estimates mk, covariance kk, tolerance k, fixed mk, reference kk, "
         "priors m, unbounded kq, error k",
-        gone=("collinear", "agreeing"),
     ),
     "CalibratedResults": Rule(prepared=with_losses, computed=("_losses",)),
     "Certificate": Rule(lambda at: [at.dual_objective <= at.objective]),
@@ -507,10 +494,7 @@ codec.RULES |= {
         of_covariance,
         "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq, basis kb, "
         "inner bb",
-        gone=("collinear",),
     ),
-    "ContrastTests": Rule(gone_arrays=("noise",)),
-    "SuspiciousFactor": Rule(gone=("outcome",)),
     "Folds": Rule(of_folds),
     "FactorCoding": Rule(of_factor, "matrix lc"),
     "FormulaDesign": Rule(of_design),
@@ -522,7 +506,6 @@ codec.RULES |= {
         f"{FIT}, solution.counts n",
         without_rows,
         COMPUTED,
-        gone=("model",),
     ),
     "KernelSolution": Rule(shapes="counts n, dual n, g n"),
     "LabelCoding": Rule(of_coding),
@@ -531,12 +514,8 @@ codec.RULES |= {
         f"{FIT}, solution.beta p, design.names p, constants p",
         without_rows,
         (*COMPUTED, *COMPUTED_LINEAR, "estimated", "profiled", "_profiled_original"),
-        gone=("model",),
-        gone_arrays=("_spread",),
     ),
-    "MissingRows": Rule(
-        of_missing_rows, "rows r, values rp", MissingRows.of, gone=("is_study",)
-    ),
+    "MissingRows": Rule(of_missing_rows, "rows r, values rp", MissingRows.of),
     "NullSpace": Rule(of_null_space, "names q, columns q, directions kq"),
     "Offset": Rule(of_offset),
     "Problem": PROBLEM,
@@ -555,7 +534,6 @@ codec.RULES |= {
         "codes n, scores n, probabilities nk, weights n",
         hints={"codes": NDArray[np.signedinteger]},  # one byte per row of files
     ),
-    "Optimum": Rule(gone=("start", "algorithm", "arithmetic")),
     "OptimalityBounds": Rule(lambda near: [near.at_least <= near.at_most]),
     "Split": Rule(lambda one: [one.test.max(initial=0) < one.n], "test t, given g"),
 }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.persist import _packed, codec, load_saved
+from pegasos_stats.persist import _content_of, codec, load_saved
 from pegasos_stats.persist.archive import json_text, write_npz
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter
 
@@ -47,7 +47,7 @@ def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:
         parent = getattr(parent, step)
     value = value(getattr(parent, last)) if callable(value) else value
     object.__setattr__(parent, last, value)
-    return _packed(found, {"dict": []})[0]
+    return _content_of(found, {"dict": []})
 
 
 def check_same(one: Any, other: Any, where: str = "it", of_ours: Any = None) -> None:
