@@ -46,6 +46,7 @@ VALUE = "text-align:right;padding:.15em .5em;white-space:nowrap"
 OVER = f"text-align:center;{VALUE.partition(';')[2]}"
 CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
+COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
 
 
 @suggest_names("summary")
@@ -385,9 +386,6 @@ def aligned(value: float, digits: int = 4) -> str:
     ('0.3300', '-1.580', '1.234e+04', '0.000')
     """
     return f"{value:z#.{digits}g}"
-
-
-COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
 
 
 def headings_of_tests(df: float, resampled: bool = False) -> list[str]:

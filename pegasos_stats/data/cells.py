@@ -21,6 +21,11 @@ Reader = Callable[[str], str | None]
 NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
+SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
+CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
+QUOTED = {"'": '"\'"'}  # shorter than by shlex
+MOST_UNITS = 3  # of a column
+THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 
 
 def cell_reader(
@@ -55,12 +60,7 @@ def cell_reader(
 
 
 PLAIN = cell_reader()
-SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
 UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a number
-CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
-QUOTED = {"'": '"\'"'}  # shorter than by shlex
-MOST_UNITS = 3  # of a column
-THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 
 
 def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":

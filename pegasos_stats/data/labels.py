@@ -41,6 +41,8 @@ NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
 FACTORS = ("C(", "factor(", "as.factor(", "relevel(")
 AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
+OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
+KEEP_TRUTH = ("C", "relevel", "as_numeric", "as_integer", "as_logical")
 
 
 @dataclass(frozen=True)
@@ -280,9 +282,7 @@ def as_in_formula(
     return replace(coding, negative=first, positive=second, rule="explicit")
 
 
-OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
 LOGICAL = {*OPPOSITE, "in", "not_in", "&", "|", "not"}
-KEEP_TRUTH = ("C", "relevel", "as_numeric", "as_integer", "as_logical")
 
 
 def class_names(

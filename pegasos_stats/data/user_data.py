@@ -42,6 +42,7 @@ NULLABLE = {
 GIVE = "give a data frame, an array or a list"
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
+LONGEST_TEXT = 10_000  # characters of a name or level
 
 
 class FileName(str):
@@ -93,9 +94,6 @@ def is_missing(value: object) -> bool:
         return value is None or bool(pd.isna(single) is True)
     except Exception:  # such as of Decimal("sNaN")
         return False
-
-
-LONGEST_TEXT = 10_000  # characters of a name or level
 
 
 def is_valid_text(text: str) -> bool:

@@ -42,6 +42,7 @@ CARET_NAMES = {  # in caret's order; caret does not name the other statistics
 }
 BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
 BY_PRECISION = ("precision", "recall")
+MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
 
 
 def shown_terms(names: Iterable[str], mode: Mode) -> list[str]:
@@ -242,9 +243,6 @@ def rounded(value: float) -> str:
 def written_interval(interval: Interval) -> str:
     """Write limits as ``(low, high)``."""
     return f"({rounded(interval.low)}, {rounded(interval.high)})"
-
-
-MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
 
 
 def r_round(x: float, digits: int) -> float:

@@ -62,6 +62,8 @@ INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_valu
 MOST_ERRORS = 100_000  # misclassified rows listed by a table of several blocks
 NO_ROWS = "no row has both an actual and a predicted label"
 NO_DIVISOR = "their divisor is 0"
+ALLOWED = "one number for each row"
+SIDES = ("right", "wrong")
 
 
 def overall_terms(counts: Counts, tested: bool = True) -> dict[str, float]:
@@ -752,9 +754,6 @@ def _frame(rows: Sequence[tuple[object, ...]], columns: list[str]) -> pd.DataFra
     return pd.DataFrame(rows, columns=columns).assign(**{"class": labels})
 
 
-ALLOWED = "one number for each row"
-
-
 @suggest_arguments
 def confusion(
     actual: object,
@@ -946,9 +945,6 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
     if len(missing):
         raise DataError(f"weights are missing in the rows {listing(missing)}.")
     return row_weights
-
-
-SIDES = ("right", "wrong")
 
 
 @suggest_names("comparison")

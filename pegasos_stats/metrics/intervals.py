@@ -18,6 +18,8 @@ Scale = Literal["logit", "plain"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SCALES: tuple[Scale, ...] = get_args(Scale)
 STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
+COMPLEX_STEP = 1e-20  # imaginary; the derivative is exact to rounding
+MIN_STANDARD_ERROR = 1e-12  # also of 1 - g^2; smaller values are rounding
 
 
 class Interval(NamedTuple):
@@ -28,8 +30,6 @@ class Interval(NamedTuple):
 
 
 NONE = Interval(float("nan"), float("nan"))
-COMPLEX_STEP = 1e-20  # imaginary; the derivative is exact to rounding
-MIN_STANDARD_ERROR = 1e-12  # also of 1 - g^2; smaller values are rounding
 
 
 def check_interval(method: str, level: float) -> float:

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 RELATIVE_TIE = 1e-12  # relative difference of equal values: sums are rounded
 BLOCK_ROWS = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
+# Largest at one end of the scores, so useless for choosing a threshold.
+ONE_SIDED = ("sensitivity", "specificity", "precision")
+COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
+ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
+PRINTED_THRESHOLDS = 10
 
 
 def area_under_curve(
@@ -421,8 +426,6 @@ METRICS: dict[str, Callable[[Tables], float]] = {
     "specificity": rates.specificity,
     "precision": rates.precision,
 }
-# Largest at one end of the scores, so useless for choosing a threshold.
-ONE_SIDED = ("sensitivity", "specificity", "precision")
 CHOOSING = tuple(name for name in METRICS if name not in ONE_SIDED)
 
 
@@ -620,11 +623,6 @@ def precision_recall(
         nobs=int(used.sum()),
         n_left_out=int((~used).sum()),
     )
-
-
-COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
-ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
-PRINTED_THRESHOLDS = 10
 
 
 @suggest_names("decision_curve")

@@ -81,6 +81,15 @@ NAMES = {
     ("ceiling", "sqlite"): "CEIL",
     ("ceiling", "duckdb"): "CEIL",
 }
+EXACT = 2**53  # whole numbers up to it are doubles
+FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
+SAME_AS = {
+    **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "pow": "**"},
+    **{"divide": "/", "true_divide": "/", "ceil": "ceiling"},
+    **{"absolute": "abs", "fabs": "abs"},
+    **{"arcsin": "asin", "arccos": "acos", "arctan": "atan"},
+    **{"pmin": "least", "minimum": "least", "pmax": "greatest", "maximum": "greatest"},
+}
 
 
 class SqlTerm(NamedTuple):
@@ -133,21 +142,11 @@ def cannot(what: str) -> OptionError:
     )
 
 
-EXACT = 2**53  # whole numbers up to it are doubles
-
 ONE, ZERO, TWO = (constant(value) for value in (1.0, 0.0, 2.0))
 
 # Operations of numbers by the names that they have in trees, and other names of them.
 FUNCTIONS = {"abs", "sqrt", "exp", "log10", "floor", "ceiling", "negative"}
 FUNCTIONS |= {"sin", "cos", "tan", "asin", "acos", "atan"}
-FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
-SAME_AS = {
-    **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "pow": "**"},
-    **{"divide": "/", "true_divide": "/", "ceil": "ceiling"},
-    **{"absolute": "abs", "fabs": "abs"},
-    **{"arcsin": "asin", "arccos": "acos", "arctan": "atan"},
-    **{"pmin": "least", "minimum": "least", "pmax": "greatest", "maximum": "greatest"},
-}
 COMPOSED: dict[str, Callable[..., Tree]] = {
     "positive": lambda x: x,
     "log": lambda x, *base: joined("/", [["ln", each] for each in (x, *base)]),

@@ -62,6 +62,14 @@ NO_ROWS = (
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
+OF_SAMPLE = ("index", "design", "coding", "dropped", "kept", "counted", "offsets")
+# No minimum share of test rows in folds of at most FEW_ROWS rows.
+FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
+VARIANCE_ROUNDING = 1e-6  # relative to the largest element of the matrix
+TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
+BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
+LARGEST_SEED = 2**31 - 1
+FIT = "problem.X np, index n, solution.dual n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +184,6 @@ class SavedModel:
 
 
 MODELS: dict[str, type[Model]] = {"SVM": SVM, "Logit": Logit, "KernelSVM": KernelSVM}
-OF_SAMPLE = ("index", "design", "coding", "dropped", "kept", "counted", "offsets")
 
 
 def model_out(model: Model, writer: ArrayWriter) -> Json:
@@ -234,12 +241,6 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
 # ------------------------------------------ conditions for the fields to go together
 
 Conditions: TypeAlias = Iterator[object]
-
-# No minimum share of test rows in folds of at most FEW_ROWS rows.
-FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
-VARIANCE_ROUNDING = 1e-6  # relative to the largest element of the matrix
-TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
-BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
 
 
 def of_missing_rows(X: MissingRows) -> Conditions:
@@ -451,7 +452,6 @@ codec.FORMS |= {
 }
 codec.NAMES |= {"Model": Model}
 HUGE = float(np.finfo(np.float64).max)
-LARGEST_SEED = 2**31 - 1
 for low, high, names in (
     (-HUGE, HUGE, "offset beta dual g estimates reference unbounded values centre"),
     (-HUGE, HUGE, "dual_objective"),
@@ -480,7 +480,6 @@ PROBLEM = Rule(
     "X np, y n, weights n, offset n",
     hints=OF_ROWS,
 )
-FIT = "problem.X np, index n, solution.dual n"
 codec.RULES |= {
     "BootstrapResult": Rule(
         lambda fit: [are_variances(fit.covariance), of_its_centre(fit)],

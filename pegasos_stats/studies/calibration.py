@@ -58,6 +58,9 @@ PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NAN = float("nan")
 TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
+SMALLEST = 1e-290  # of a score, by which A can be divided
+NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
+SHARE_COLUMNS = "every probability is the share of its level"
 
 
 @suggest_names("reliability")
@@ -500,9 +503,6 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     return Recalibration(*slope, intercept, around)
 
 
-SMALLEST = 1e-290  # of a score, by which A can be divided
-
-
 @dataclass(frozen=True)
 class Sigmoid:
     """``P(y = 1 | f) = 1 / (1 + exp(A f + B))``.
@@ -626,9 +626,6 @@ def cross_fitted_logits(
     return logits
 
 
-NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
-
-
 @suggest_arguments
 def calibrate(
     model: Model,
@@ -737,9 +734,6 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second level are not the larger ones"
     return ""
-
-
-SHARE_COLUMNS = "every probability is the share of its level"
 
 
 @suggest_names("calibrated")

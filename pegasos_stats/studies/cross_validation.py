@@ -44,6 +44,10 @@ EPOCHS = 1000  # of Optimum along a path, where no solver is given
 COUNT = 30
 MAX_LAMBDAS = 10_000
 RATIO = 1e-5
+SHOWN = 6  # coefficients with a name in the figure
+MOST_LINES = 30  # of the summary
+INNER = 10  # folds, unless an earlier path says how many
+TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
 
 
 @suggest_arguments
@@ -318,10 +322,6 @@ def _whole_fits(
     if model.problem.intercept:
         frame.insert(0, "Intercept", [fit.solution.alpha for fit in fits])
     return pd.DataFrame(columns), frame
-
-
-SHOWN = 6  # coefficients with a name in the figure
-MOST_LINES = 30  # of the summary
 
 
 @suggest_names("path")
@@ -980,9 +980,6 @@ class CrossValidation(Summarised):
         return Summary(["Cross-validation"], table, notes, [*left.items()], right)
 
 
-INNER = 10  # folds, unless an earlier path says how many
-
-
 @dataclass(frozen=True, eq=False)
 class Choosing:
     """How lambda is chosen from the rows of a fit.
@@ -1056,9 +1053,6 @@ def nested_fits(
         fits.append([whole[at]])
         chosen.append(float(lambdas[at]))
     return fits, chosen
-
-
-TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
 
 
 @suggest_arguments

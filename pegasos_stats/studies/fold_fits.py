@@ -45,6 +45,11 @@ ONE_AT_A_TIME = Lock()  # formulas are evaluated with the filters of warnings ch
 FOLD_TOL = 1e-3  # relative gap by default: errors of held-out rows need no more
 
 AnyModel = TypeVar("AnyModel", bound=Model)
+MIN_BATCH_TOL = 1e-8  # tolerance: below it rounding asks for sums with more digits
+PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # rows of a fit, at least
+MAX_BATCH_COLUMNS = 300
+MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
+LARGER_IS_BETTER = ("auc",)
 
 
 class Coefficients(NamedTuple):
@@ -520,12 +525,6 @@ def _submatrix(problem: Problem, rows: Rows, columns: Rows) -> Any:
     return np.ascontiguousarray(part) if isinstance(part, np.ndarray) else part
 
 
-MIN_BATCH_TOL = 1e-8  # tolerance: below it rounding asks for sums with more digits
-PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # rows of a fit, at least
-MAX_BATCH_COLUMNS = 300
-MOST_WRITTEN = 2**25  # entries of sparse rows that are written out: 256 MB
-
-
 def suits(problem: Problem, solver: object) -> bool:
     """Whether fits of these rows by this solver may be found side by side.
 
@@ -741,7 +740,6 @@ FOLD_COLUMNS = (  # of the lines of the folds, beside the metrics
     *("repeat", "fold", "lam", "n_train", "n_test", "weight", "decided", "seed"),
     *("steps", "objective", "relative_gap"),
 )
-LARGER_IS_BETTER = ("auc",)
 
 
 def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:

@@ -49,6 +49,33 @@ NO_R = (
     "There is no R at hand: {}; install R (in Debian r-base-core), and put Rscript on "
     "the PATH."
 )
+# Everything without exp() is the same in every bit. Twelve digits of the largest step,
+# w ||x|| / lam, where a slope of the log loss enters: exp() of the two may round
+# differently, and where w (||x||^2 + 1) / lam is large the first steps magnify that.
+LOG_RTOL = 1e-12
+# Newton's method for a dual weight of the log loss ends with a step of 1e-8: its square
+# is what is left, of the weight; what is summed over rows cancels and may be smaller.
+SDCA_LOG_RTOL = 1e-10
+# The two sides rescale dual weights in another order where beta is projected, and
+# where steps are not 1 / (lam t).
+PROJECTED_RTOL = 1e-10
+# What best_intercept() states for the log loss, beside the difference of the scores.
+REFIT_RTOL = 1e-14
+NAMES = {  # what is compared, in this order, in words
+    "levels": "levels",
+    "y": "coding of the outcome",
+    "weights": "weights",
+    "rows": "rows drawn",
+    "n_iter": "steps",
+    "violations": "violations",
+    "beta": "coefficients",
+    "a": "dual weights",
+    "counts": "violations of each row",
+    "g": "sums of the kernel",
+    "alpha": "intercept",
+    "scores": "scores",
+    "table": "confusion table",
+}
 
 
 def reference_folder() -> Path:
@@ -433,39 +460,7 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
     return replace(setup, coding=pd.Series(levels))
 
 
-# Everything without exp() is the same in every bit. Twelve digits of the largest step,
-# w ||x|| / lam, where a slope of the log loss enters: exp() of the two may round
-# differently, and where w (||x||^2 + 1) / lam is large the first steps magnify that.
-LOG_RTOL = 1e-12
-
-# Newton's method for a dual weight of the log loss ends with a step of 1e-8: its square
-# is what is left, of the weight; what is summed over rows cancels and may be smaller.
-SDCA_LOG_RTOL = 1e-10
-
-# The two sides rescale dual weights in another order where beta is projected, and
-# where steps are not 1 / (lam t).
-PROJECTED_RTOL = 1e-10
-
-# What best_intercept() states for the log loss, beside the difference of the scores.
-REFIT_RTOL = 1e-14
-
 Run = dict[str, RValue]
-
-NAMES = {  # what is compared, in this order, in words
-    "levels": "levels",
-    "y": "coding of the outcome",
-    "weights": "weights",
-    "rows": "rows drawn",
-    "n_iter": "steps",
-    "violations": "violations",
-    "beta": "coefficients",
-    "a": "dual weights",
-    "counts": "violations of each row",
-    "g": "sums of the kernel",
-    "alpha": "intercept",
-    "scores": "scores",
-    "table": "confusion table",
-}
 
 
 class Compared(NamedTuple):

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 
 SCALE_RANGE = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}
+INNER_FOLDS = 5  # inner folds that select the threshold of a fit
+METRIC = "balanced_accuracy"
+LARGEST_COST = 1e100  # the square must not overflow
+BOTH = ("false_positive", "false_negative")
 
 
 def scale_of(problem: Problem) -> str:
@@ -194,12 +198,6 @@ class Thresholds(Summarised):
             f"{significant(self.apparent)}, which is optimistic.",
         ]
         return Summary(["Threshold"], table, notes, left, right)
-
-
-INNER_FOLDS = 5  # inner folds that select the threshold of a fit
-METRIC = "balanced_accuracy"
-LARGEST_COST = 1e100  # the square must not overflow
-BOTH = ("false_positive", "false_negative")
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,26 @@ RANK_ROUNDING = 1e-9
 CONSTANT = 1e-7  # of the errors that a combination could have: rounding
 USUAL = 0.95  # level of intervals
 OFTEN = 0.025  # of the resamples, with one value of a coefficient
+INTERVAL_ENDS = ["conf_low", "conf_high"]
+TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
+SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
+OF_FIRTH = (
+    "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
+    "with Firth's penalty; t_test() and margins() have those of Wald"
+)
+OF_ROWS = "Rows are taken as independent; otherwise give their groups."
+OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
+COMPLETE = (
+    "the predictors separate the levels perfectly (complete separation): only the "
+    "penalty limits the coefficients, which have no standard errors. Check whether a "
+    "predictor contains the outcome."
+)
+FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
+MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
+TRIVIAL = (
+    "There are no standard errors: all coefficients are 0 and every row is predicted "
+    "alike, so no resamples were drawn."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,25 +483,6 @@ def whitening(middle: Matrix) -> Matrix:
     return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
 
 
-INTERVAL_ENDS = ["conf_low", "conf_high"]
-TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
-
-SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
-OF_FIRTH = (
-    "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
-    "with Firth's penalty; t_test() and margins() have those of Wald"
-)
-OF_ROWS = "Rows are taken as independent; otherwise give their groups."
-OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
-COMPLETE = (
-    "the predictors separate the levels perfectly (complete separation): only the "
-    "penalty limits the coefficients, which have no standard errors. Check whether a "
-    "predictor contains the outcome."
-)
-FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
-MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
-
-
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class ContrastTests(tables.Displayed):
@@ -849,12 +850,6 @@ def is_quick(problem: Problem) -> bool:
     """Whether the sandwich, of ``n p^2 + p^3`` products, takes a second or two."""
     n, p = problem.n, problem.p
     return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
-
-
-TRIVIAL = (
-    "There are no standard errors: all coefficients are 0 and every row is predicted "
-    "alike, so no resamples were drawn."
-)
 
 
 def reason_skipped(problem: Problem, options: CovType, asked: bool) -> str:

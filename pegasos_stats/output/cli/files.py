@@ -29,6 +29,10 @@ from pegasos_stats.output.report import report
 
 STANDARD_INPUT = "-"
 FORMATS = {pd.DataFrame: "csv", svmlight.Svmlight: "svmlight", scans.Scan: "files"}
+NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
+HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
+PROBABILITY = "probability_"  # of each of two levels, after the score
+BEGIN = 100_000  # bytes that hold the header
 
 # -------------------------------------------------------------------- read
 
@@ -186,8 +190,6 @@ def read_rows(path: str) -> NDArray[np.int64]:
 
 # ----------------------------------------------------------------- formula
 
-NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
-
 
 def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
     """The formula given, or that of the outcome on all other columns.
@@ -293,10 +295,6 @@ def _quoted(name: str) -> str:
 
 
 # ----------------------------------------------------------------- written
-
-HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
-PROBABILITY = "probability_"  # of each of two levels, after the score
-BEGIN = 100_000  # bytes that hold the header
 
 
 def is_predictions(handle: IO[bytes]) -> bool:

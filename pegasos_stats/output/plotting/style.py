@@ -60,6 +60,15 @@ OUTSIDE = {  # legend places outside the axes
     "above": ("lower left", (0.0, 1.0)),
     "right": ("center left", (1.0, 0.5)),
 }
+SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
+METRIC_NAMES = {
+    "auc": "AUC",
+    "auc_pooled": "AUC",
+    "brier_score": "Brier score",
+    "mcc": "Matthews' correlation",
+    "youden": "Youden's J",
+    "cost": "Mean cost of a row",
+}
 
 
 class Line(NamedTuple):
@@ -321,17 +330,6 @@ def percent(share: float, digits: int = 3) -> str:
     '12.3%'
     """
     return f"{100.0 * share:.{digits}g}%"
-
-
-SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
-METRIC_NAMES = {
-    "auc": "AUC",
-    "auc_pooled": "AUC",
-    "brier_score": "Brier score",
-    "mcc": "Matthews' correlation",
-    "youden": "Youden's J",
-    "cost": "Mean cost of a row",
-}
 
 
 def metric_name(name: str) -> str:

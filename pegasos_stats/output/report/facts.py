@@ -62,6 +62,9 @@ SUSPICIOUS_AUC = 0.99  # of a single term
 MAX_LEAK_TERMS = 3  # terms that contain the outcome together
 MIN_LOG_ORDERS = math.log(1e4)  # fewer orders of the rows may separate by chance
 MAX_LEAK_ROWS = 20_000  # to rank terms
+UNDEFINED = "NA"
+NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
+MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
 
 
 @dataclass(frozen=True, eq=False)
@@ -1036,11 +1039,6 @@ def _mean(values: Vector) -> str:
     far = max(1.0, abs(mean) / sd) if sd > 0.0 else 1.0
     digits = 3 + max(0, math.ceil(math.log10(min(far, 1e12))) - 2)
     return f"{number(mean, digits)}{NBSP}({number(sd, 3)})"
-
-
-UNDEFINED = "NA"
-NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
-MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
 
 
 def _ratio(value: float) -> str:

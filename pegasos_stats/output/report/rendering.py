@@ -52,6 +52,14 @@ FIGURE_HTML = (
     "<figcaption>{caption}</figcaption></figure>"
 )
 TABLE_HTML = '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table>'
+CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
+PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.7  # inches; small, for legible text on phones
+ROC_SIDE = 4.2  # inches
+MAX_BARS_SHOWN = 20  # coefficients in a figure
+COEFFICIENT_HEIGHT = 0.22  # inches
+# Fixed names and no date make the SVG reproducible.
+SVG_SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
+NO_DATE = {"Date": None, "Creator": None}
 
 
 @cache
@@ -254,9 +262,6 @@ class Name(str):
     __repr__ = str.__str__
 
 
-CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
-
-
 def python_lines(facts: ReportFacts) -> str:
     """Return Python code that repeats the fit, for data in memory."""
     result = facts.result
@@ -364,16 +369,6 @@ def solver_call(result: Fitted) -> str:
     'ps.Pegasos(epochs=20, seed=443)'
     """
     return f"ps.{result.solver.name}({as_code(solver_options(result))})"
-
-
-PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.7  # inches; small, for legible text on phones
-ROC_SIDE = 4.2  # inches
-MAX_BARS_SHOWN = 20  # coefficients in a figure
-COEFFICIENT_HEIGHT = 0.22  # inches
-
-# Fixed names and no date make the SVG reproducible.
-SVG_SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
-NO_DATE = {"Date": None, "Creator": None}
 
 
 def draw_svg(

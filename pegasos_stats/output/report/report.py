@@ -41,6 +41,10 @@ FORMATS: dict[str, Format] = {
     ".markdown": "markdown",
 }
 MAX_START_BYTES = 2000  # bytes
+FRAME = (
+    '<iframe title="Report" srcdoc="{}" '
+    'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
+)
 
 
 def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
@@ -55,10 +59,6 @@ def _begins(*begins: str) -> Callable[[IO[bytes]], bool]:
 
 REPORT = writing.Kind("report", _begins(rendering.beginning(), rendering.MARKDOWN_MARK))
 CSV = writing.Kind("list of misclassified rows", _begins("row,actual,predicted,score"))
-FRAME = (
-    '<iframe title="Report" srcdoc="{}" '
-    'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
-)
 
 
 def checked_page(
