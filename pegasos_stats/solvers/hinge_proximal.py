@@ -41,6 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
 from pegasos_stats.solvers.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.objective import Gap
@@ -49,28 +50,30 @@ from pegasos_stats.solvers.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.sums import blocks, doubles
 
 SOLVED, SOLVED_SPARSE = 3.0, 1.0  # times the smoothing, what a centre may leave open
-SPARSE = 1.0  # FIRST of sparse rows
 MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1
 SHRINK, GROW, PATIENCE = 0.5, 2.0, 12  # of gamma; steps from one centre
-FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
+FIRST, FIRST_SPARSE = (
+    4.0,
+    1.0,
+)  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
 SMALLEST = 1e-6  # gamma
 MOVE = 2.0  # of the intercept, while no row is active
 BALANCED, BALANCED_SHARE = 1e-10, 1e-3  # a slope of the intercept, that is left
 TINY_RIDGE = 1e-12  # of an intercept
 FLAT, TRIALS = 0.3, 40  # share of the slope that a line search leaves; its trials
+SOME = 2000  # rows whose lengths tell the first ``gamma``
 READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
 RARE = 0.05  # share of a class beside which most rows are near the margin
 SHARE, FEWEST, FEWEST_TO_A_COLUMN = 10, 1500, 30  # rows of a sample
 SAMPLED_GAP = 1e-3
 WIDTHS = 4.0  # of ``sqrt(p / m)``, the error of a margin by a sample of m rows
-MOST_KEPT = 0.25  # of the rows, where that many are not very near the margin
+MOST_NEAR, NARROWEST = 0.25, 0.02  # of the rows, unless they are nearer than that
 MOST_SOLVED = 0.5  # of the rows: all are solved if more are
 WRONG = 0.1  # of the width: rows this far over the margin are on the wrong side
 FIRST_GAP = 1e-4
-NO_WEIGHT = 1e-9  # instead of 0, of a class without rows
 COPIED = 2**16  # entries that are copied beside an intercept
-INNER = 0.3  # of the gap asked for, that of the rows that are kept
-READS = 12
+INNER, TIGHTER = 0.3, 0.1  # of the gap asked for, that of the rows near the margin
+READS, MOST_VISITS = 12, 400.0  # of all rows; of a row, by steps over few
 STAND = 20  # steps in which the gap is to be halved
 PRODUCTS = 30.0  # of a matrix and the active rows, about, that a direction takes
 
@@ -247,7 +250,7 @@ def within_box(v: Vector) -> Vector:
 
 
 class Hinge(Method):
-    """Steps to the optimum of the hinge, over all rows or over those that matter.
+    """Steps to the optimum of the hinge, over all rows or over those near the margin.
 
     Parameters
     ----------
@@ -259,9 +262,8 @@ class Hinge(Method):
     Attributes
     ----------
     theta : float64 array, shape (p + 1,)
-    a : float64 array, shape (n,)
     risk, dual : float
-        At the last look: of all rows, or of those that are kept.
+        At the last look: of all rows, or of those near the margin.
     """
 
     name = "proximal Newton"
@@ -275,25 +277,29 @@ class Hinge(Method):
         super().__init__()
         self._problem, self._goal = problem, goal
         n, p = problem.n, problem.p
-        some = doubles(problem.X, slice(0, 2000))
+        some = doubles(problem.X, slice(0, SOME))
         is_dense = isinstance(some, np.ndarray)
         entries: Vector = some.ravel() if isinstance(some, np.ndarray) else some.data
         size = float(entries @ entries) / some.shape[0]
-        first = FIRST if is_dense else SPARSE
+        first = FIRST if is_dense else FIRST_SPARSE
         self.gamma = max(1.0, size / (first * problem.lam * n))
         self.penalty = np.full(p + problem.intercept, problem.lam)
         if problem.intercept:
             self.penalty[-1] = 0.0
-        self.theta, self._a = beginning(problem) if start is None else start
+        few = is_dense and n >= max(READ, TO_A_COLUMN * p) and start is None
+        if few and problem.lightest >= RARE * n:
+            self.theta, self._walk = np.zeros(p + 1), self._over_few()
+        else:
+            self.theta, a = beginning(problem) if start is None else start
+            self._walk = self._over_all(a)
+        self._a = start and start[1]
+        self._rows, self._full = np.zeros(0, dtype=np.int64), np.zeros(n, dtype=bool)
         self._now: ProximalNewton | None = None
         self.risk, self.dual = math.inf, -math.inf
-        is_rare = problem.lightest < RARE * n
-        few = is_dense and n >= max(READ, TO_A_COLUMN * p) and not is_rare
-        self._walk = self._over_few() if few and start is None else self._over_all()
         self._has_ended = False
 
     def step(self, rows: Rows | None = None) -> None:
-        """Take a Newton step; or solve the rows kept, and read all."""
+        """Take a Newton step; or solve the rows near the margin, and read all."""
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
@@ -308,139 +314,164 @@ class Hinge(Method):
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``."""
-        return self.theta[:-1].copy(), float(self.theta[-1]), self.a
+        return self.theta[:-1].copy(), float(self.theta[-1]), self._dual_weights()
 
-    def _over_all(self) -> Iterator[None]:
+    def _dual_weights(self) -> Vector:
+        """Dual weights, shape (n,): of the rows solved, and of those fixed."""
+        if self._now is None:
+            return beginning(self._problem)[1] if self._a is None else self._a
+        problem, shares = self._problem, self._now.a
+        found = np.zeros(problem.n)
+        if shares.size > self._rows.size:
+            low, high = shares[-2:]
+            found[self._full] = np.where(problem.y[self._full] > 0.0, high, low)
+        found[self._rows] = shares[: self._rows.size]
+        return found if problem.weights is None else found * problem.weights
+
+    def _over_all(self, a: Vector) -> Iterator[None]:
         problem, w = self._problem, self._problem.row_weights
         rows = np.arange(problem.n) if w.all() else np.flatnonzero(w)
-        steps = self._solving(rows, self.a[rows] / w[rows])
-        self._rows = rows
+        steps = self._solving(rows, a[rows] / w[rows])
+        self._rows, self._now = rows, steps
         before, visits = self.violations, self.visits
         while True:
             steps.step()
-            self._now = steps
             self.theta = self._whole(steps.theta)
             self.risk, self.dual = steps.risk, steps.dual
             self.visits = visits + steps.visits
             self.violations = before + steps.violations
             yield
 
-    @property
-    def a(self) -> Vector:
-        """Dual weights, shape (n,)."""
-        if self._now is None:
-            return self._a
-        w = self._problem.row_weights
-        found = np.zeros(self._problem.n)
-        found[self._rows] = w[self._rows] * self._now.a
-        return found
-
     def _over_few(self) -> Iterator[None]:
         problem, (n, p) = self._problem, self._problem.X.shape
-        w = problem.row_weights
-        m = self._of_sample()
-        margins = self._margins()
-        delta = WIDTHS * math.sqrt(p / m)
-        far = np.abs(margins - 1.0)
-        most = int(MOST_KEPT * n)
-        delta = min(delta, max(0.02, float(np.partition(far, most)[most])))
-        kept, full = (far <= delta) & (w > 0.0), margins < 1.0 - delta
-        shares = np.clip(0.5 + (1.0 - margins) / (2.0 * delta), 0.0, 1.0)
-        if np.count_nonzero(kept) > MOST_SOLVED * n:
-            self._a = w * shares
-            yield from self._over_all()
-        inner = INNER
+        far = np.abs(self._slacks(self._solved_sample()))
+        most = max(NARROWEST, float(np.quantile(far, MOST_NEAR)))
+        width = min(WIDTHS * math.sqrt(p / far.size), most)
+        rows, s, sums = self._screened(width)
+        if rows.size > MOST_SOLVED * n:
+            shares = share_by(self._slacks(problem), width)
+            yield from self._over_all(problem.row_weights * shares)
+        shares, inner = share_by(s, width), INNER
         for count in range(READS):
-            rows = np.flatnonzero(kept)
-            steps = self._solving(rows, shares[rows], full)
+            steps = self._solving(rows, shares, sums)
             least = max(inner, FIRST_GAP / self._goal.share) if count == 0 else inner
             while steps.gap > least * self._goal(steps.risk):
-                if steps.visits > 400.0 * (rows.size + 2):
+                if steps.visits > MOST_VISITS * (rows.size + 2):
                     return
                 steps.step()
             self.gamma, self.theta = steps.gamma, self._whole(steps.theta)
-            shares[full] = np.where(problem.y[full] > 0.0, steps.a[-1], steps.a[-2])
-            shares[rows] = steps.a[:-2]
-            shares[~(kept | full)] = 0.0
-            self._a = w * shares
-            margins = self._margins()
-            short = np.maximum(0.0, 1.0 - margins)
-            beta = self.theta[:-1]
-            loss = float((w * short).sum()) / n
-            self.risk = loss + 0.5 * problem.lam * float(beta @ beta)
-            self.dual = steps.dual
-            self.violations += int(np.count_nonzero(short))
-            self.visits += 2.0 * n + steps.visits
+            self._rows, self._now, full = rows, steps, self._full.copy()
+            wrong = self._looked_at(WRONG * width)
+            self.dual, self.visits = steps.dual, self.visits + 2.0 * n + steps.visits
             yield
-            over = np.where(
-                full, margins > 1.0 - WRONG * delta, margins < 1.0 + WRONG * delta
-            )
-            wrong = ~kept & over & (w > 0.0)
-            if not wrong.any():
-                inner *= 0.1
-            kept |= wrong
-            full &= ~kept
+            if not wrong.size:
+                inner *= TIGHTER
+            sums -= self._sums_of(wrong[full[wrong]])
+            rows = np.union1d(rows, wrong)
+            shares = full[rows].astype(np.float64)
+            shares[np.searchsorted(rows, self._rows)] = steps.a[:-2]
+            full[wrong] = False
+            self._full = full
 
-    def _of_sample(self) -> int:
-        """Solve evenly spaced rows, roughly; their number."""
+    def _screened(self, width: float) -> tuple[Rows, Vector, Matrix]:
+        """Rows near the margin, how short they are, and sums of those fixed."""
+        problem, near, s = self._problem, [], []
+        sums = np.zeros((2, self.penalty.size + 2))
+        for rows in blocks(*problem.X.shape):
+            here = self._slacks(problem, rows)
+            is_near = np.abs(here) <= width
+            if problem.weights is not None:
+                is_near &= problem.weights[rows] > 0.0
+            self._full[rows] = here > width
+            sums += self._sums_of(rows, self._full[rows])
+            near.append(rows.start + np.flatnonzero(is_near))
+            s.append(here[is_near])
+        return np.concatenate(near), np.concatenate(s), sums
+
+    def _looked_at(self, reach: float) -> Rows:
+        """Sum the loss of all rows; those that are fixed on the wrong side."""
+        problem, beta, found, loss = self._problem, self.theta[:-1], [], 0.0
+        fixed = problem.row_weights > 0.0
+        fixed[self._rows] = False
+        for rows in blocks(*problem.X.shape):
+            s = self._slacks(problem, rows)
+            wrong = on_wrong_side(self._full[rows], s, s, reach) & fixed[rows]
+            found.append(rows.start + np.flatnonzero(wrong))
+            short = np.maximum(s, 0.0)
+            self.violations += int(np.count_nonzero(short))
+            loss += float(short @ problem.row_weights[rows])
+        self.risk = loss / problem.n + 0.5 * problem.lam * float(beta @ beta)
+        return np.concatenate(found)
+
+    def _solved_sample(self) -> Problem:
+        """Evenly spaced rows, which are solved, roughly."""
         problem, (n, p) = self._problem, self._problem.X.shape
         m = max(n // SHARE, FEWEST, FEWEST_TO_A_COLUMN * p)
-        rows = np.arange(0, n, n // m)
-        part = Hinge(problem.of_rows(rows), Goal(SAMPLED_GAP, None))
-        while part.visits <= 400.0 * rows.size:
+        sample = problem.of_rows(np.arange(0, n, n // m))
+        part = Hinge(sample, Goal(SAMPLED_GAP, None))
+        while part.visits <= MOST_VISITS * sample.n:
             part.step()
             if part.gap.gap <= SAMPLED_GAP * part.risk:
                 break
         self.theta, self.gamma = part.theta, part.gamma
         self.visits += part.visits
-        return rows.size
+        return sample
 
     def _solving(
-        self, rows: Rows, shares: Vector, full: Mask | None = None
+        self, rows: Rows, shares: Vector, sums: Matrix | None = None
     ) -> ProximalNewton:
         """The problem of some rows, and of sums of those with full weights."""
-        problem, w = self._problem, self._problem.row_weights
-        y, offset = problem.y[rows], problem.row_offsets[rows]
-        X, v = problem.X if rows.size == problem.n else problem.X[rows], w[rows]
-        X, t, e = doubles(X, slice(0, rows.size)), 1.0 - y * offset, np.ones(rows.size)
-        if full is not None:
-            sums, last, target, weight = self._sums_of(full)
-            X, y = np.vstack([X, sums]), np.append(y, [1.0, 1.0])
-            e, t, v = np.append(e, last), np.append(t, target), np.append(v, weight)
-            shares = np.append(shares, [1.0, 1.0])
-        if isinstance(X, np.ndarray) and X.size <= COPIED and problem.intercept:
-            Z = newton_rows(np.column_stack([X, e]), None)
-        else:
-            Z = newton_rows(X, e if problem.intercept else None)
-        theta = self.theta if problem.intercept else self.theta[:-1]
+        problem, free = self._problem, self._problem.intercept
+        y, w, t = problem.y[rows], problem.row_weights[rows], np.ones(rows.size)
+        if problem.offset is not None:
+            t -= y * problem.offset[rows]
+        theta = self.theta if free else self.theta[:-1]
+        if sums is not None:
+            Z = np.empty((rows.size + 2, theta.size))
+            Z[:-2, : problem.p], Z[:-2, problem.p :] = problem.X[rows], 1.0
+            y, t, w = with_sums(Z, y, t, w, sums)
+            shares, rows_of = np.append(shares, [1.0, 1.0]), newton_rows(Z, None)
+            return ProximalNewton(
+                *(rows_of, y, t, w, self.penalty, problem.n, theta, shares, self.gamma)
+            )
+        X = problem.X if rows.size == problem.n else problem.X[rows]
+        X, e = doubles(X, slice(0, rows.size)), np.ones(rows.size) if free else None
+        if isinstance(X, np.ndarray) and X.size <= COPIED and e is not None:
+            X, e = np.column_stack([X, e]), None
         return ProximalNewton(
-            Z, y, t, v, self.penalty, problem.n, theta, shares, self.gamma
+            *(newton_rows(X, e), y, t, w, self.penalty, problem.n),
+            *(theta, shares, self.gamma),
         )
 
-    def _sums_of(self, full: Mask) -> tuple[Matrix, Vector, Vector, Vector]:
-        """Means of the rows with full weights, of -1 and of +1, times their signs."""
-        problem, w, y = self._problem, self._problem.row_weights, self._problem.y
-        sides = np.array([full & (y < 0.0), full & (y > 0.0)]) * (w * y)
-        sums = np.zeros((2, problem.p))
-        for rows in blocks(*problem.X.shape):
-            sums += sides[:, rows] @ doubles(problem.X, rows)
-        weight = np.maximum(np.abs(sides).sum(axis=1), NO_WEIGHT)
-        target = 1.0 - sides @ problem.row_offsets / weight
-        return sums / weight[:, None], sides.sum(axis=1) / weight, target, weight
-
-    def _margins(self) -> Vector:
-        problem, m = self._problem, np.empty(self._problem.n)
-        for rows in blocks(*problem.X.shape):
-            m[rows] = doubles(problem.X, rows) @ self.theta[:-1]
-        m += self.theta[-1]
+    def _slacks(self, problem: Problem, rows: slice | None = None) -> Vector:
+        """``1 - m_i`` of rows."""
+        some = slice(0, problem.n) if rows is None else rows
+        f: Vector = doubles(problem.X, some) @ self.theta[:-1] + self.theta[-1]
         if problem.offset is not None:
-            m += problem.offset
-        m *= problem.y
-        return m
+            f += problem.offset[some]
+        return 1.0 - problem.y[some] * f
+
+    def _sums_of(self, rows: Rows | slice, full: Mask | bool = True) -> Matrix:
+        """Sums of ``w_i y_i z_i``, targets and weights over rows of -1 and of +1."""
+        problem, p = self._problem, self._problem.p
+        y = problem.y[rows]
+        wy = full * (problem.row_weights[rows] * y)
+        sides = np.stack([np.minimum(wy, 0.0), np.maximum(wy, 0.0)])
+        found, signed = np.empty((2, self.penalty.size + 2)), sides.sum(axis=1)
+        found[:, :p] = sides @ problem.X[rows]
+        found[:, p:-2], found[:, -2:] = signed[:, None], np.abs(signed)[:, None]
+        if problem.offset is not None:
+            found[:, -2] -= sides @ problem.offset[rows]
+        return found
 
     def _whole(self, theta: Vector) -> Vector:
         """With an intercept of 0, if there is none."""
         return theta if self._problem.intercept else np.append(theta, 0.0)
+
+
+def share_by(s: Vector, width: float) -> Vector:
+    """Share of a row's weight by how short it is of the margin, beside a width."""
+    return within_box(0.5 + s / (2.0 * width))
 
 
 def beginning(problem: Problem) -> tuple[Vector, Vector]:

@@ -15,6 +15,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, are_close, lower_bound
 from pegasos_stats.solvers.sums import (
     Sums,
+    blocks,
     doubles,
     risk_and_image,
     sums_at,
@@ -61,9 +62,13 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
 
 def _take_off(counts: Integers, units: int) -> None:
     """Subtract units, if any, in place, from the first numbers that have them."""
-    if units > 0:
-        before = np.cumsum(counts) - counts
-        counts -= np.clip(units - before, 0, counts)
+    for rows in blocks(counts.size, 1) if units > 0 else ():
+        before = np.cumsum(counts[rows]) - counts[rows]
+        off = np.clip(units - before, 0, counts[rows])
+        counts[rows] -= off
+        units -= int(off.sum())
+        if units == 0:
+            break
 
 
 ROUGH = 1e-12  # of an objective: rounded more than that it is computed again

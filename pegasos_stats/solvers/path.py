@@ -35,6 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import UNIT, Mask, Rows, Vector
+from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
 from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.hinge_proximal import ProximalNewton
 from pegasos_stats.solvers.losses import LOSSES
@@ -360,7 +361,6 @@ WIDER = 1.2  # of the last change of a slack, how near the margin rows are kept
 NARROW, WIDE = 0.01, 0.5
 FIRST = 0.3  # at the first lambda
 WRONG = 0.3  # of that, where a fixed row is on the wrong side
-NO_WEIGHT = 1e-9  # instead of 0, of a class without rows inside
 MOST_STEPS = 200  # steps
 CLOSE = 0.5  # slacks whose changes are looked at
 
@@ -474,13 +474,12 @@ class NearRows:
 
         A column that is constant in it is one of zeros.
         """
-        rows, fit, sums = self.rows, self.fits[j], self.sums[j]
-        out = np.append(rows.folds[self.near] == fit, [False, False])
-        w = np.append(self.weights, np.maximum(sums[:, -1], NO_WEIGHT))
-        self.Z[-2:] = sums[:, : rows.q] / w[-2:, None]
-        t = np.append(self.target / self.weights, sums[:, -2] / w[-2:])
-        y = np.where(out, 0.0, -1.0)
-        t[out], centre[out] = -1.0, 0.0
+        rows, fit, m = self.rows, self.fits[j], len(self.near)
+        out = rows.folds[self.near] == fit
+        t = np.where(out, -1.0, self.target / self.weights)
+        _, t, w = with_sums(self.Z, np.empty(m), t, self.weights, self.sums[j])
+        y = np.full(m + 2, -1.0)
+        y[:m][out], centre[:m][out] = 0.0, 0.0
         free, penalty = rows.free[fit], rows.penalty(lam, self.fits)[j]
         Z = DenseRows(self.Z if free.all() else self.Z * free, None)
         total = float(rows.total[fit])
@@ -540,7 +539,7 @@ class HingePath:
             if not len(fits):
                 break
             low, high = ends
-            wrong = np.where(inside, low < WRONG * width, high > -WRONG * width)
+            wrong = on_wrong_side(inside, low, high, WRONG * width)
             wrong[near] = False
             if not wrong.any():
                 inner *= TIGHTER
