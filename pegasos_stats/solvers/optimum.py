@@ -1,14 +1,43 @@
-"""The default solver: its options, and the warning where it stops short of them."""
+"""The default solver: its options, and which method runs for which problem.
+
+=====================================  ================================================
+Problem                                Method, file
+=====================================  ================================================
+``lam = 0``                            Newton, ``maximum_likelihood``
+``penalty="firth"``                    Fisher scoring, ``firth``
+kernel                                 SMO on working sets, ``kernel_ascent``
+rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
+hinge, dense, ``n < 1.25 p``           SMO on the Gram matrix, ``wide``
+log, squared hinge, ``n < p``          dual coordinate ascent, ``wide``
+hinge, sparse                          two epochs of ascent, ``wide``, then proximal
+                                       Newton, ``hinge_proximal``
+hinge, ``n >= max(3000, 60 p)``        proximal Newton on the rows near the margin
+hinge                                  proximal Newton, ``hinge_proximal``
+log, squared hinge,                    L-BFGS with the Hessian of a sample,
+``n >= max(4000, 20 p)``               ``smooth_newton``, ``lbfgs``
+log, squared hinge                     Newton, ``smooth_newton``
+=====================================  ================================================
+
+The first line that holds counts. `first_method` begins a run, `next_method` goes on
+where a method has stalled. ``benchmarks/methods.py`` times each beside the one that
+would serve in its place.
+"""
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_count, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
-from pegasos_stats.solvers.objective import Certificate
+from pegasos_stats.solvers.hinge_proximal import Hinge
+from pegasos_stats.solvers.interior import InteriorSteps
+from pegasos_stats.solvers.method import Goal, Method
+from pegasos_stats.solvers.objective import Certificate, feasible, refitted
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
@@ -22,8 +51,16 @@ from pegasos_stats.solvers.options import (
     values_of,
 )
 from pegasos_stats.solvers.pegasos import Pegasos
+from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import CLOSEST
-from pegasos_stats.solvers.sdca import SDCA
+from pegasos_stats.solvers.sdca import SDCA, AveragedCoordinates
+from pegasos_stats.solvers.smooth_newton import SmoothSteps
+from pegasos_stats.solvers.wide import (
+    PairSteps,
+    WideCoordinates,
+    is_wide,
+    pairs_serve,
+)
 
 NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
 
@@ -104,6 +141,59 @@ class Optimum(Solver):
 
 
 AnySolver = Optimum | Pegasos | SDCA
+
+
+def first_method(
+    problem: Problem, solver: Optimum | SDCA, dual: Vector | None
+) -> Method:
+    """The method that begins a run, from dual weights if there are any.
+
+    SDCA takes its coordinate steps in the order of R.
+    """
+    if isinstance(solver, SDCA):
+        return AveragedCoordinates(problem, solver, dual)
+    if is_wide(problem):
+        if isinstance(problem.X, np.ndarray) and pairs_serve(problem):
+            return PairSteps(problem, dual)
+        return WideCoordinates(problem, solver, dual)
+    if dual is None:
+        return newton_steps(problem, solver)
+    dual = feasible(dual, problem.y, problem.intercept, problem.most_dual)
+    beta = (dual * problem.y) @ problem.X / (problem.lam * problem.n)
+    alpha = refitted(problem, beta) if problem.intercept else 0.0
+    return newton_steps(problem, solver, (beta, alpha, dual))
+
+
+def next_method(
+    problem: Problem, solver: Optimum | SDCA, method: Method
+) -> Method | None:
+    """The method that goes on where one has stalled; None where it has not.
+
+    Coordinate ascent is followed by SMO on the Gram matrix with the hinge and no more
+    rows than columns, else by Newton steps; SMO and proximal Newton steps by interior
+    points, if the problem is small, else by Newton steps over all rows.
+    """
+    if not method.has_stalled:
+        return None
+    has_pairs = problem.n <= problem.p and pairs_serve(problem)
+    if isinstance(method, WideCoordinates) and has_pairs:
+        return PairSteps(problem, method.state.a)
+    if isinstance(method, PairSteps | Hinge) and InteriorSteps.serves(problem):
+        return InteriorSteps(problem, *method.best())
+    return newton_steps(problem, solver, method.best())
+
+
+def newton_steps(
+    problem: Problem,
+    solver: Optimum | SDCA,
+    start: tuple[Vector, float, Vector] | None = None,
+) -> Method:
+    """Newton steps for the loss, from ``beta, alpha`` and dual weights if given."""
+    theta = None if start is None else np.append(start[0], start[1])
+    if problem.loss != "hinge":
+        return SmoothSteps(problem, theta)
+    at = None if start is None or theta is None else (theta, start[2])
+    return Hinge(problem, Goal(solver.tol, solver.gap_tol), at)
 
 
 def warn_of(

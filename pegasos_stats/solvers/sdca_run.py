@@ -11,10 +11,13 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import centring, objective
-from pegasos_stats.solvers.hinge_proximal import Hinge
-from pegasos_stats.solvers.interior import InteriorSteps
-from pegasos_stats.solvers.method import Goal, Method
-from pegasos_stats.solvers.optimum import Optimum, near_enough, warn_of
+from pegasos_stats.solvers.optimum import (
+    Optimum,
+    first_method,
+    near_enough,
+    next_method,
+    warn_of,
+)
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
@@ -23,15 +26,8 @@ from pegasos_stats.solvers.pegasos_run import (
     with_progress,
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
-from pegasos_stats.solvers.sdca import SDCA, AveragedCoordinates
-from pegasos_stats.solvers.smooth_newton import newton_steps
+from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.threads import one_thread
-from pegasos_stats.solvers.wide import (
-    PairSteps,
-    WideCoordinates,
-    is_wide,
-    pairs_serve,
-)
 
 if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent
@@ -102,62 +98,6 @@ def run_epochs(
         if reached or run.visits > most:
             break
     return shown(run.solution(seed)), reached
-
-
-def first_method(problem: Problem, solver: Optimum | SDCA, a: Vector | None) -> Method:
-    """How a run begins.
-
-    ================================  ================================================
-    SDCA                              coordinate steps in the order of R
-    wide, hinge on dense rows         SMO on the Gram matrix, up to 4,000 rows
-    wide, others                      dual coordinate ascent
-    others                            Newton steps, proximal with the hinge
-    ================================  ================================================
-
-    `is_wide` says what is wide.
-    """
-    if isinstance(solver, SDCA):
-        return AveragedCoordinates(problem, solver, a)
-    if is_wide(problem):
-        if isinstance(problem.X, np.ndarray) and pairs_serve(problem):
-            return PairSteps(problem, a)
-        return WideCoordinates(problem, solver, a)
-    if a is None:
-        return newton_steps(problem, Goal(solver.tol, solver.gap_tol))
-    a = objective.feasible(a, problem.y, problem.intercept, problem.most_dual)
-    beta = (a * problem.y) @ problem.X / (problem.lam * problem.n)
-    alpha = objective.refitted(problem, beta) if problem.intercept else 0.0
-    return newton_from(problem, solver, beta, alpha, a)
-
-
-def next_method(
-    problem: Problem, solver: Optimum | SDCA, method: Method
-) -> Method | None:
-    """What goes on where a method has stalled; None where it has not.
-
-    ================================  ================================================
-    coordinate ascent                 SMO with the hinge and more columns than rows;
-                                      otherwise Newton steps
-    SMO, proximal Newton              an interior point method, if it serves;
-                                      otherwise Newton steps, over all rows
-    ================================  ================================================
-    """
-    if not method.has_stalled:
-        return None
-    has_pairs = problem.n <= problem.p and pairs_serve(problem)
-    if isinstance(method, WideCoordinates) and has_pairs:
-        return PairSteps(problem, method.state.a)
-    if isinstance(method, PairSteps | Hinge) and InteriorSteps.serves(problem):
-        return InteriorSteps(problem, *method.best())
-    return newton_from(problem, solver, *method.best())
-
-
-def newton_from(
-    problem: Problem, solver: Optimum | SDCA, beta: Vector, alpha: float, a: Vector
-) -> Method:
-    """Newton steps from a fit and dual weights."""
-    goal = Goal(solver.tol, solver.gap_tol)
-    return newton_steps(problem, goal, (np.append(beta, alpha), a))
 
 
 class LinearRun:

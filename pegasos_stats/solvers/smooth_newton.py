@@ -18,9 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.solvers.hinge_proximal import Hinge
 from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
-from pegasos_stats.solvers.method import NEWTON, Goal, Method
+from pegasos_stats.solvers.method import NEWTON, Method
 from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import newton_rows, sample_rows
@@ -297,12 +296,3 @@ def null_model(problem: Problem) -> Vector:
         plus, minus = reversed(problem.class_weights)
         theta[-1] = problem.loss_function.alone(plus, minus)
     return theta
-
-
-def newton_steps(
-    problem: Problem, goal: Goal, start: tuple[Vector, Vector] | None = None
-) -> Method:
-    """Newton steps for a loss, from ``(beta, alpha)`` and dual weights if given."""
-    if problem.loss == "hinge":
-        return Hinge(problem, goal, start)
-    return SmoothSteps(problem, None if start is None else start[0])

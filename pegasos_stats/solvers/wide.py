@@ -4,7 +4,7 @@ Sparse rows of the hinge begin by coordinate ascent whatever their number is.
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,9 +13,11 @@ from pegasos_stats.arrays import Rows, Vector, dense_rows
 from pegasos_stats.solvers import objective
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import SMO, Goal, Method
-from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import Coordinates
+
+if TYPE_CHECKING:
+    from pegasos_stats.solvers.optimum import Optimum
 
 # Hinge, 100 to 1,000 rows with 10 times the columns: pairs take 0.01 to 0.1 of the time
 # of Newton steps. With 0.8 times the columns they are as fast.
@@ -67,7 +69,7 @@ class WideCoordinates(Coordinates):
 
     name = "coordinate ascent"
 
-    def __init__(self, problem: Problem, solver: Optimum, a: Vector | None) -> None:
+    def __init__(self, problem: Problem, solver: "Optimum", a: Vector | None) -> None:
         super().__init__(problem, a, is_fast=True)
         if problem.intercept:
             self._ratio = RATIO * float(self.state.norm2.mean()) or 1.0
