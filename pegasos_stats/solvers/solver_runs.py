@@ -7,6 +7,8 @@ point gives a better lower bound on the minimum, its primal objective an upper b
 """
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +40,6 @@ from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
     check_solver,
-    clock_for,
     run_pegasos,
 )
 from pegasos_stats.solvers.problem import Problem, Solution, joined
@@ -225,14 +226,14 @@ def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
     """
     if tol is None:
         return None
-    given, tol = tol, checked_tol("refine", check_positive("refine", tol))
+    tol = checked_tol("refine", check_positive("refine", tol))
     if solver.to_optimum:
         raise OptionError(
-            f"refine={shown(given)} goes on from Pegasos; give "
-            f"{solver.name}(tol={shown(given)}) instead."
+            f"refine={shown(tol)} goes on from Pegasos; give "
+            f"{solver.name}(tol={shown(tol)}) instead."
         )
     kind, ties = solver.sample_kind, solver.ties
-    then = Optimum(tol, None, REFINEMENT_EPOCHS, sample_kind=kind, ties=ties)
+    then = Optimum(tol, epochs=REFINEMENT_EPOCHS, sample_kind=kind, ties=ties)
     return then.with_seed(solver.seed)
 
 
@@ -261,6 +262,18 @@ def run_linear(
         return run_pegasos(problem, solver, observe, progress, warn)
 
 
+def timed(observe: Observer | None) -> Callable[[int, Any], None] | None:
+    """What tells an observer of an iteration and its solution, with the time so far."""
+    if observe is None:
+        return None
+    began = time.thread_time_ns()
+
+    def tell(iteration: int, solution: Any) -> None:
+        observe(Moment(iteration, solution, (time.thread_time_ns() - began) / 1e9))
+
+    return tell
+
+
 def run_likelihood(
     problem: Problem, solver: AnySolver, observe: Observer | None = None
 ) -> Solution:
@@ -272,14 +285,7 @@ def run_likelihood(
         If it has no maximum.
     """
     check_solver(problem, solver)
-    clock = clock_for(observe)
-    began = clock()
-
-    def moment(n_pass: int, solution: Solution) -> None:
-        if observe is not None:
-            observe(Moment(n_pass, solution, (clock() - began) / 1e9))
-
-    fit = maximum_likelihood(problem, observe=None if observe is None else moment)
+    fit = maximum_likelihood(problem, observe=timed(observe))
     if fit.solution is None:
         raise no_maximum(fit.reason)
     return fit.solution
@@ -299,11 +305,10 @@ def run_firth(
         If the last step is not below 1e-9 standard errors.
     """
     check_solver(problem, solver)
-    clock = clock_for(observe)
-    began = clock()
+    tell = timed(observe)
     found = firth_solution(problem)
-    if observe is not None:
-        observe(Moment(found.n_epochs or 0, found, (clock() - began) / 1e9))
+    if tell is not None:
+        tell(found.n_epochs or 0, found)
     if warn and not found.settled:
         warn_caller(
             "Firth's estimates have not converged: predictors are nearly collinear, or "
@@ -336,6 +341,7 @@ def run_then_refine(
         a: Vector | None = None,
         warn: bool = True,
     ) -> AnySolution:
+        watch = watch if observe else None
         if not isinstance(problem, KernelProblem):
             return run_linear(problem, how, watch, progress, a, warn)
         of_kernel = kernel_ascent.checked_kernel_solver(problem, how)
@@ -343,31 +349,29 @@ def run_then_refine(
             return kernel_ascent.run_kernel_pegasos(problem, of_kernel, watch, progress)
         return kernel_ascent.run_working_sets(problem, of_kernel, watch, progress, a)
 
+    tell: Observer = observe or (lambda _: None)
+    last = Moment(0, None, 0.0)
+
+    def tell_first(moment: Moment) -> None:
+        nonlocal last
+        last = moment
+        tell(moment)
+
+    first = run(solver, tell_first, warn=refinement is None)
     if refinement is None:
-        return run(solver, observe)
-    last: list[Moment] = []
+        return first
 
-    def first_moment(moment: Moment) -> None:
-        last[:] = [moment]
-        if observe is not None:
-            observe(moment)
-
-    first = run(solver, first_moment if observe else None, warn=False)
-
-    def later_moment(moment: Moment) -> None:
-        epoch, seconds = last[0].epoch, last[0].cpu_seconds
+    def tell_later(moment: Moment) -> None:
         solution = _counted_through(first, moment.solution)
-        if observe is not None:
-            observe(
-                Moment(epoch + moment.epoch, solution, seconds + moment.cpu_seconds)
-            )
+        seconds = last.cpu_seconds + moment.cpu_seconds
+        tell(Moment(last.epoch + moment.epoch, solution, seconds))
 
     a = first.dual
     if isinstance(problem, KernelProblem) and isinstance(first, KernelSolution):
         c, T = kernel_problem.multiples(problem, first)
         a = c * (problem.n / T)
     then = refinement if first.seed is None else refinement.with_seed(first.seed)
-    return _counted_through(first, run(then, later_moment if observe else None, a))
+    return _counted_through(first, run(then, tell_later, a))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -408,14 +412,13 @@ def kernel_path(
     It keeps its rows of the Gram matrix, which do not depend on lambda. Warns of
     nothing.
     """
+    problems = [replace(problem, lam=float(lam)) for lam in lambdas]
     if isinstance(solver, Pegasos):
-        each = (replace(problem, lam=float(lam)) for lam in lambdas)
-        return [kernel_ascent.run_kernel_pegasos(at, solver) for at in each]
-    first = replace(problem, lam=float(lambdas[0]))
-    ascent = kernel_ascent.KernelAscent(first, solver)
+        return [kernel_ascent.run_kernel_pegasos(at, solver) for at in problems]
+    ascent = kernel_ascent.KernelAscent(problems[0], solver)
     found: list[KernelSolution] = []
-    for lam in lambdas:
+    for at in problems:
         if found:
-            ascent.move_to(float(lam))
+            ascent.move_to(at.lam)
         found.append(run_epochs(ascent, problem.n, solver)[0])
     return found
