@@ -680,15 +680,13 @@ def _fields_out(kind: type, value: Value, writer: ArrayWriter) -> Json:
 
 
 def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
-    """Undo `_fields_out`; missing fields get their defaults."""
+    """Undo `_fields_out`."""
     names, hints = _hints(kind)
     # Arrays must be read in the order of the file.
     values = {name: read(hints[name], part, reader) for name, part in stored.items()}
     for name, value in values.items():
         check_bounds(name, value)
-    record = kind(**{name: values.pop(name) for name in names if name in values})
-    for name in set(names) - set(stored):
-        stored[name] = write(hints[name], getattr(record, name), ArrayWriter())
+    record = kind(**{name: values.pop(name) for name in names})
     if values:
         vars(record).update(values)
     RULES.get(kind.__name__, Rule()).verify(record)
