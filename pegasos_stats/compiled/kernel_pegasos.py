@@ -17,7 +17,6 @@ import numpy as np
 from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import with_python_division
 
-MEMORY_BUDGET = 512 * 2**20  # bytes, for a `Gram` as a whole
 WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache
 
 # Places in `Gram.tally`.
@@ -95,7 +94,7 @@ def blocked(X: Matrix) -> Matrix:
     return blocks
 
 
-def gram_of(kernel: Kernel, X: Matrix, budget: int = MEMORY_BUDGET) -> Gram:
+def gram_of(kernel: Kernel, X: Matrix, budget: int = 2**29) -> Gram:
     """Prepare the rows of the Gram matrix of `X`; none is computed yet.
 
     Parameters

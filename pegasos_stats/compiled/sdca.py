@@ -42,7 +42,6 @@ from pegasos_stats.compiled.rows import (
     row_norm2,
 )
 
-MOST = 100  # steps; halving alone would need no more
 ALPHA, STEPS, VIOLATIONS = range(3)
 
 
@@ -84,7 +83,7 @@ def log_step(a: float, m: float, q: float, w: float) -> float:
     """
     low, high = m - a * q, m + (w - a) * q
     z, moved = m, high - low
-    for _ in range(MOST):
+    for _ in range(100):  # halving alone would need no more
         e = math.exp(-abs(z))
         s = 1.0 / (1.0 + e)
         share = e * s if z > 0.0 else s

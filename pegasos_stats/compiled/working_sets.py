@@ -20,14 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import Integers, Matrix, Vector
+from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-PIECE = 64
-SIDE_BY_SIDE = 4  # rows that are added to the slopes in one pass
-STRETCH = 2048  # slopes that stay in the first cache meanwhile
+PIECE = 64  # rows
 FLAT = 1e-12  # of the squared norms of two rows: their least squared distance
-TINIEST, UNBOUNDED = 1e-300, 1e300
 EXTREMES = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
 
 
@@ -118,7 +115,7 @@ def working_set(
     for vector, column in zip(vectors, values, strict=False):
         vector[:size] = column
     if not intercept:
-        vectors[1:4, -1] = 1.0, math.inf, UNBOUNDED
+        vectors[1:4, -1] = 1.0, math.inf, 1e300  # y, w, a: no step reaches a bound
     tops = np.zeros(m // PIECE)
     return WorkingSet(K, *[*vectors, tops])
 
@@ -171,16 +168,16 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
         for c in range(tops.shape[0]):
             top = widest = 0.0
             for k in range(c * PIECE, (c + 1) * PIECE):
-                apart = highest - slope[k] - fall[k]
-                apart = apart if apart > 0.0 else 0.0
+                difference = highest - slope[k] - fall[k]
+                difference = difference if difference > 0.0 else 0.0
                 both = square + diagonal[k]
                 distance = both - 2.0 * row[k]
-                closest = FLAT * both + TINIEST
+                closest = FLAT * both + 1e-300
                 distance = distance if distance > closest else closest
-                gain = apart * apart / distance
+                gain = difference * difference / distance
                 gains[k] = gain
                 top = gain if gain > top else top
-                widest = apart if apart > widest else widest
+                widest = difference if difference > widest else widest
             furthest = widest if widest > furthest else furthest
             if top > best:
                 best, piece = top, c
@@ -193,12 +190,12 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
                 break
         both = square + diagonal[j]
         distance = max(both - 2.0 * row[j], FLAT * both)
-        apart = slope[i] - slope[j]
+        difference = slope[i] - slope[j]
         up = room(rows.a[i], rows.y[i], rows.w[i])
         down = room(rows.a[j], -rows.y[j], rows.w[j])
         d = min(up, down)
-        if distance * d > scale * apart:
-            d = scale * apart / distance
+        if distance * d > scale * difference:
+            d = scale * difference / distance
         rows.a[i] = bounded(rows.a[i] + rows.y[i] * d, rows.w[i], d == up, rows.y[i])
         rows.a[j] = bounded(rows.a[j] - rows.y[j] * d, rows.w[j], d == down, -rows.y[j])
         note_room(rows, i)
@@ -213,20 +210,3 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
                 top = new if new > top else top
             tops[c] = top
     return most
-
-
-@partial(kernel, fastmath={"contract"})
-def add_rows(kept: Matrix, places: Integers, shares: Vector, total: Vector) -> None:
-    """``total += sum_r shares_r kept[places_r]``, in place."""
-    n, together = total.shape[0], shares.shape[0] // SIDE_BY_SIDE * SIDE_BY_SIDE
-    for first in range(0, n, STRETCH):
-        last = min(n, first + STRETCH)
-        for r in range(0, together, SIDE_BY_SIDE):
-            one, two = kept[places[r]], kept[places[r + 1]]
-            three, four = kept[places[r + 2]], kept[places[r + 3]]
-            a, b, c, d = shares[r], shares[r + 1], shares[r + 2], shares[r + 3]
-            for j in range(first, last):
-                total[j] += a * one[j] + b * two[j] + c * three[j] + d * four[j]
-        for r in range(together, shares.shape[0]):
-            for j in range(first, last):
-                total[j] += shares[r] * kept[places[r], j]

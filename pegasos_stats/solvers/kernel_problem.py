@@ -22,16 +22,12 @@ from pegasos_stats.solvers.threads import one_thread
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None
 
-CHOLESKY_ROWS = 6000  # some seconds at most
+CHOLESKY_ROWS = 6000  # a factorisation takes some seconds
 LANCZOS = 80  # steps that look for a negative eigenvalue of a larger matrix
-MOST = 1000  # degree
-INDEFINITE = 1e-10  # of its largest value: so far below 0 a given matrix may reach
-TINIEST = 1e-300  # the same, where that is 0
-SMALLEST = 2.0**-1000  # beside which what underflows does not count
+INDEFINITE = 1e-10  # of its largest value: least eigenvalue that a matrix may have
+TINIEST = 1e-300  # the same, where the largest value is 0
 ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
-ROUNDED = 1e-12  # the same, of the geometric mean of both rows' values with themselves
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
-DEGREE, OFFSET = 2, 1.0
 OVERFLOWING = (
     "The scores overflow: they are no longer finite; bring the predictors to "
     "a common scale, or give a larger lam."
@@ -107,9 +103,9 @@ def checked_kernel(
     if name != "polynomial":
         _refuse(name, "gaussian", gamma=gamma)
     if name == "polynomial":
-        degree = check_count("degree", DEGREE if degree is None else degree, MOST)
+        degree = check_count("degree", 2 if degree is None else degree, 1000)
         zero = number_of(offset) == 0.0
-        offset = OFFSET if offset is None else offset
+        offset = 1.0 if offset is None else offset
         offset = 0.0 if zero else check_positive("offset", offset)
         gamma = 1.0 if gamma is None else _checked_gamma(gamma, usual)
         return KernelFunction(name, degree, offset, None if gamma == 1.0 else gamma)
@@ -178,7 +174,7 @@ class KernelProblem(Problem):
 
 @dataclass(frozen=True, eq=False)
 class KernelSolution:
-    """What a solver found for a kernel problem.
+    """Solution of a kernel problem.
 
     The function is ``sum_j c_j y_j K(x_j, .) / (lam T)``. Pegasos counts the violations
     of each row; then ``c`` are these times the weights of the rows, and ``T`` is
@@ -226,28 +222,29 @@ class KernelSolution:
             raise DataError(OVERFLOWING)
 
 
-def multiples(problem: KernelProblem, found: KernelSolution) -> tuple[np.ndarray, int]:
+def multiples(
+    problem: KernelProblem, solution: KernelSolution
+) -> tuple[np.ndarray, int]:
     """``c``, shape (n,), and ``T`` of a `KernelSolution`."""
-    if found.dual is not None:
-        return found.dual, problem.n
-    counts = np.asarray(found.counts)
+    if solution.dual is not None:
+        return solution.dual, problem.n
+    counts = np.asarray(solution.counts)
     c = counts if problem.weights is None else counts * problem.weights
-    return c, found.n_iter
+    return c, solution.n_iter
 
 
-def support_of(problem: KernelProblem, found: KernelSolution) -> tuple[Rows, Vector]:
-    """Rows that predictions depend on, counted from zero, and what each adds.
+def support_of(problem: KernelProblem, solution: KernelSolution) -> tuple[Rows, Vector]:
+    """Rows that predictions depend on, counted from zero, and their coefficients.
 
-    The latter is ``c_j y_j / (lam T)``, times the kernel.
+    These are ``c_j y_j / (lam T)``.
     """
-    c, T = multiples(problem, found)
+    c, T = multiples(problem, solution)
     support = np.flatnonzero(c)
-    each = c[support] / (problem.lam * T) * problem.y[support]
-    return support, each
+    return support, c[support] / (problem.lam * T) * problem.y[support]
 
 
 def scores_of_kernel(
-    problem: KernelProblem, found: KernelSolution, X: Matrix
+    problem: KernelProblem, solution: KernelSolution, X: Matrix
 ) -> Vector:
     """Scores of the rows of `X`, shape (q,).
 
@@ -256,11 +253,11 @@ def scores_of_kernel(
     X : float64 array, shape (q, p)
         For a precomputed kernel ``K(x_i, x_j)`` with the n rows of the fit.
     """
-    support, each = support_of(problem, found)
+    support, coefficients = support_of(problem, solution)
     if problem.kernel.name == "precomputed":
         X = X[:, support]
     rows = support_rows(problem, support)
-    return support_scores(problem.kernel, rows, each, X, found.alpha)
+    return support_scores(problem.kernel, rows, coefficients, X, solution.alpha)
 
 
 def support_rows(problem: KernelProblem, support: Rows) -> Matrix:
@@ -270,26 +267,25 @@ def support_rows(problem: KernelProblem, support: Rows) -> Matrix:
 
 
 def support_scores(
-    kernel: KernelFunction, rows: Matrix, each: Vector, X: Matrix, alpha: float
+    kernel: KernelFunction, rows: Matrix, coefficients: Vector, X: Matrix, alpha: float
 ) -> Vector:
     """``sum_j c_j K(x_j, .) + alpha`` with support rows and their coefficients.
 
     Of a precomputed kernel `X` has the columns of the support alone.
     """
-    found: Vector = compiled.kernel_pegasos.kernel_scores(
-        kernel.code(), rows, each, np.ascontiguousarray(X), alpha
+    scores: Vector = compiled.kernel_pegasos.kernel_scores(
+        kernel.code(), rows, coefficients, np.ascontiguousarray(X), alpha
     )
-    return found
+    return scores
 
 
 @one_thread()
 def kernel_certificate(
-    problem: KernelProblem, found: KernelSolution, as_verified: bool = False
+    problem: KernelProblem, solution: KernelSolution, as_verified: bool = False
 ) -> Certificate:
     """Primal and dual objective of a kernel fit, with bounds of their rounding.
 
-    Of a matrix that is not verified the gap is infinite, unless it is taken
-    `as_verified`.
+    The gap of a matrix that is not verified is infinite, unless `as_verified`.
 
     After ``T`` steps ``f(x_i) = g_i / (lam T) + alpha`` and ``||f||^2 = sum_i c_i y_i
     g_i / (lam T)^2``, so that ``P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``
@@ -297,14 +293,14 @@ def kernel_certificate(
     mean(a) - lam/2 ||beta(a)||^2`` takes one pass over the rows with a count above
     zero, if its point is not the fit's own.
     """
-    counts, T = multiples(problem, found)
+    counts, T = multiples(problem, solution)
     y, scale, w = problem.y, problem.lam * T, problem.row_weights
     with np.errstate(over="ignore", invalid="ignore"):
-        margins = y * (found.g / scale + found.alpha)
-        squares = float((counts * y) @ found.g) / scale / scale
+        margins = y * (solution.g / scale + solution.alpha)
+        squares = float((counts * y) @ solution.g) / scale / scale
         loss = float((w * np.maximum(0.0, 1.0 - margins)).mean())
         primal = finite(0.5 * problem.lam * squares + loss)
-        bounds = _bounds(problem, found, primal, margins)
+        bounds = _bounds(problem, solution, primal, margins)
     dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
     if not (problem.verified or as_verified):
         dual, rounding = min(0.0, primal), math.inf
@@ -319,24 +315,24 @@ def kernel_certificate(
 
 
 def _bounds(
-    problem: KernelProblem, found: KernelSolution, primal: float, margins: Vector
+    problem: KernelProblem, solution: KernelSolution, primal: float, margins: Vector
 ) -> tuple[Within, Within, Within]:
-    """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, each with its rounding."""
+    """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, with their rounding."""
     lam, w = problem.lam, problem.row_weights
-    counts, T = multiples(problem, found)
+    counts, T = multiples(problem, solution)
     c = feasible_counts(problem, counts, T)
     d = counts - c
-    form = float((counts * problem.y) @ found.g) - 2.0 * float(
-        (d * problem.y) @ found.g
+    form = float((counts * problem.y) @ solution.g) - 2.0 * float(
+        (d * problem.y) @ solution.g
     )
     form += quadratic_form(problem, d * problem.y)
     cost = 0.5 * lam * (form / (lam * T) / (lam * T))
-    roundings = found.roundings
+    roundings = solution.roundings
     if roundings is None:
-        roundings = found.n_violations + value_roundings(problem.kernel, problem.p)
-    off, norm, dual_norm = form_errors(problem, counts, found.g, d, roundings)
+        roundings = solution.n_violations + value_roundings(problem.kernel, problem.p)
+    off, norm, dual_norm = form_errors(problem, counts, solution.g, d, roundings)
     half = 0.5 / (lam * T) / T
-    moved = off / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(found.alpha))
+    moved = off / (lam * T) + 4.0 * UNIT * (np.abs(margins) + abs(solution.alpha))
     near = ~(margins >= 1.0 + moved)
     loss = float(w[near] @ moved[near]) / problem.n
     sums = 64.0 * UNIT
@@ -407,35 +403,35 @@ def value_roundings(kernel: KernelFunction, p: int) -> float:
 
 
 def diagonal_of(problem: KernelProblem) -> Vector:
-    """``K(x_i, x_i)``, or a little more; of a given matrix its diagonal."""
+    """``K(x_i, x_i)``, or a little more; of a precomputed kernel its diagonal."""
     X, kernel = problem.X, problem.kernel
     with np.errstate(over="ignore", under="ignore"):
         if kernel.name == "precomputed":
             return np.asarray(np.maximum(0.0, np.diag(X)) * MARGIN)
         if kernel.name == "gaussian":
             return np.full(len(X), MARGIN)
-        found: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * SMALLEST
+        norms: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * TINIEST
         if kernel.name == "polynomial":
-            base = (kernel.gamma or 1.0) * found + (kernel.offset or 0.0)
-            found = base ** (kernel.degree or 1) * MARGIN
-        return found
+            base = (kernel.gamma or 1.0) * norms + (kernel.offset or 0.0)
+            norms = base ** (kernel.degree or 1) * MARGIN
+        return norms
 
 
 def quadratic_form(problem: KernelProblem, v: Vector) -> float:
     """``sum_ij v_i v_j K(x_i, x_j)``, in memory for some rows at a time."""
     kernels, X, rows = compiled.kernel_pegasos, problem.X, np.flatnonzero(v)
-    known, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
-    support, total = X[:0] if known else X[rows], 0.0
+    is_matrix, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
+    support, total = X[:0] if is_matrix else X[rows], 0.0
     for start in range(0, rows.size, kernels.WIDTH):
         block = rows[start : start + kernels.WIDTH]
-        new = X[np.ix_(block, rows)] if known else X[block]
+        new = X[np.ix_(block, rows)] if is_matrix else X[block]
         scores = kernels.kernel_scores(kernel, support, v[rows], new, 0.0)
         total += float(v[block] @ scores)
     return total
 
 
 def _added(problem: KernelProblem) -> float:
-    """What makes a given matrix positive semi-definite, added to its diagonal, at most.
+    """Addition to the diagonal that makes a precomputed kernel semi-definite, at most.
 
     If the Cholesky factorisation of `_check_semidefinite` went to its end, the matrix
     factored is off by up to ``(n + 1) u`` of its trace (Higham 2002, theorem 10.3).
@@ -446,29 +442,29 @@ def _added(problem: KernelProblem) -> float:
     return (INDEFINITE + UNIT * (n + 4.0) * n) * largest + TINIEST
 
 
-def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
-    """Columns of the rows used of a precomputed kernel, shape (n, n), symmetric.
+def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
+    """Columns of the retained rows of a precomputed kernel, shape (n, n), symmetric.
 
     Values ``K_ij`` and ``K_ji`` that differ by no more than rounding are both replaced
-    by their mean: by `ASYMMETRY` of the value, or `ROUNDED` of ``sqrt(K_ii K_jj)``.
+    by their mean: by `ASYMMETRY` of the value, or `INDEFINITE` of ``sqrt(K_ii K_jj)``.
 
     Parameters
     ----------
     K : float64 array, shape (n, n_rows)
-        Rows used, all columns.
-    kept : bool array, shape (n_rows,)
+        Retained rows, all columns.
+    retained : bool array, shape (n_rows,)
 
     Raises
     ------
     DataError
         If the whole is not a square symmetric matrix.
     """
-    if K.shape[1] != len(kept):
+    if K.shape[1] != len(retained):
         raise DataError(
-            f"A precomputed kernel has shape {(len(kept), K.shape[1])}; give the "
+            f"A precomputed kernel has shape {(len(retained), K.shape[1])}; give the "
             "square matrix of values between all rows of the fit."
         )
-    K = np.ascontiguousarray(K[:, kept])
+    K = np.ascontiguousarray(K[:, retained])
     if not np.array_equal(K, K.T):
         K = _symmetric(K)
     _check_semidefinite(K)
@@ -478,7 +474,7 @@ def checked_gram(K: Matrix, kept: NDArray[np.bool_]) -> Matrix:
 def _symmetric(K: Matrix) -> Matrix:
     root = np.sqrt(np.maximum(0.0, np.diag(K)))
     with np.errstate(over="ignore"):
-        most = ASYMMETRY * np.abs(K.T) + ROUNDED * np.multiply.outer(root, root)
+        most = ASYMMETRY * np.abs(K.T) + INDEFINITE * np.multiply.outer(root, root)
         if (np.abs(K - K.T) <= most).all():
             return 0.5 * K + 0.5 * K.T
     raise DataError(

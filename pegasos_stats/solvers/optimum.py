@@ -7,7 +7,7 @@ Problem                                Method, file
 ``penalty="firth"``                    Fisher scoring, ``firth``
 kernel                                 SMO on working sets, ``kernel_ascent``
 rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
-hinge, dense, ``n < 1.25 p``           SMO on the Gram matrix, ``wide``
+hinge, dense, ``n < 2 p``              SMO on the Gram matrix, ``wide``
 log, squared hinge, ``n < p``          dual coordinate ascent, ``wide``
 hinge, sparse                          two epochs of ascent, ``wide``, then proximal
                                        Newton, ``hinge_proximal``
@@ -80,7 +80,7 @@ class Optimum(Solver):
       for the other losses; with many dense rows L-BFGS from the solution of a sample.
     * More columns than rows: dual coordinate ascent while it closes the gap, then
       Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
-      pairs of rows instead, also with up to 1.25 times as many rows as columns. The
+      pairs of rows instead, also with up to twice as many rows as columns. The
       hinge on sparse rows begins with two epochs of coordinate ascent.
     * Kernels: working sets of 512 rows; the first is drawn if there are more rows.
 

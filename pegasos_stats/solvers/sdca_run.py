@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-NEARLY = 0.99  # of the weight of a class
-ROUNDING = 1e-12  # of an objective, a sum over the rows
 THREADED = 1e10  # products, some seconds, of which threads of BLAS take a share
 NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
 
@@ -148,8 +146,8 @@ class LinearRun:
         at, tol = self._method.gap, self._solver.tol
         if isinstance(at, objective.Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        found = objective.certificate(self._problem, *self._method.best(), tol)
-        return self._solver.reached(found)
+        at = objective.certificate(self._problem, *self._method.best(), tol)
+        return self._solver.reached(at)
 
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and the best dual point."""
@@ -174,8 +172,8 @@ def run_sdca(
 ) -> Solution:
     """Run `Optimum` or `SDCA` on a linear problem.
 
-    The duality gap that ends the run is computed from the rows anew. With a free
-    intercept columns that are far from zero beside their spread are centred for the
+    The duality gap that ends the run is computed from the rows. With a free
+    intercept columns whose mean is large relative to their spread are centred for the
     run, see `needed_centre`; the coefficients of constant ones are 0.
 
     Parameters
@@ -213,7 +211,7 @@ def run_sdca(
     if solver.arithmetic == "fast":
         inner = inner.in_quick_form
     run = LinearRun(inner, solver, dual)
-    found: Solution
+    solution: Solution
 
     def shown(solution: Solution) -> Solution:
         back = centring.shifted_solution(solution, centre)
@@ -222,17 +220,17 @@ def run_sdca(
 
     many = float(inner.n) * inner.n * inner.p  # products in the Gram matrix of the rows
     with nullcontext() if inner.n < inner.p and many > THREADED else one_thread():
-        found, reached = run_epochs(
+        solution, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )
     if solver.arithmetic == "fast":  # the others are the bits of R
-        found = zero_where_best(problem, found, solver.tol)
+        solution = zero_where_best(problem, solution, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
-        return found
-    at = objective.certificate(problem, found.beta, found.alpha, found.dual)
+        return solution
+    at = objective.certificate(problem, solution.beta, solution.alpha, solution.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
         warn_of(at, solver, "tol" if dual is None else "refine", is_close=reached)
-    return found
+    return solution
 
 
 def solved_by_steps(
@@ -247,11 +245,11 @@ def solved_by_steps(
     """
     centre = centring.needed_centre(problem)
     inner = problem if centre is None else centring.centred(problem, centre)
-    found, _ = run_epochs(LinearRun(inner, solver, dual), inner.n, solver)
-    return centring.shifted_solution(found, centre)
+    solution, _ = run_epochs(LinearRun(inner, solver, dual), inner.n, solver)
+    return centring.shifted_solution(solution, centre)
 
 
-def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
+def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solution:
     """The same, or coefficients of 0 if their objective is no larger.
 
     The hinge has such an optimum where a class is rare, predictors say little, or the
@@ -263,7 +261,7 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
     Parameters
     ----------
     problem : Problem
-    found : Solution
+    solution : Solution
     tol : float
         Relative gap that the solver was to reach.
 
@@ -275,20 +273,20 @@ def zero_where_best(problem: Problem, found: Solution, tol: float) -> Solution:
     >>> best.beta, best.alpha
     (array([0.]), 0.3)
     """
-    penalty = 0.5 * problem.lam * float(found.beta @ found.beta)
+    penalty = 0.5 * problem.lam * float(solution.beta @ solution.beta)
     if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
-        return found
-    w, known = problem.row_weights, problem.row_offsets
+        return solution
+    w, offset = problem.row_weights, problem.row_offsets
     sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]
-    if all(found.dual[side].sum() < NEARLY * w[side].sum() for side in sides):
-        return found
+    if all(solution.dual[side].sum() < 0.99 * w[side].sum() for side in sides):
+        return solution
     alone, _ = objective.zero_model(problem)
-    scores = problem.X @ found.beta + known
-    at = objective.mean_loss(problem, scores, found.alpha) + penalty
+    scores = problem.X @ solution.beta + offset
+    at = objective.mean_loss(problem, scores, solution.alpha) + penalty
     there, here = (
-        objective.mean_loss(problem, known, alpha) for alpha in (alone, found.alpha)
+        objective.mean_loss(problem, offset, alpha) for alpha in (alone, solution.alpha)
     )
-    if not there <= at + ROUNDING * at:
-        return found
-    alpha = found.alpha if here <= there else alone
-    return replace(found, beta=np.zeros(problem.p), alpha=alpha)
+    if not there <= at + 1e-12 * at:
+        return solution
+    alpha = solution.alpha if here <= there else alone
+    return replace(solution, beta=np.zeros(problem.p), alpha=alpha)

@@ -19,26 +19,24 @@ from pegasos_stats.solvers.sdca import Coordinates
 if TYPE_CHECKING:
     from pegasos_stats.solvers.optimum import Optimum
 
-# Hinge, 100 to 1,000 rows with 10 times the columns: pairs take 0.01 to 0.1 of the time
-# of Newton steps. With 0.8 times the columns they are as fast.
-PAIRED = 1.25  # rows to a column, at most
+# Hinge, 300 x 3,000: pairs take 16 ms, Newton steps 216; 1,000 x 500: 26 to 316 and 133
+# to 841; 2,000 x 200: 349 to 633 and 66 to 127.
+PAIRED = 2.0  # rows to a column, at most
 MOST_PAIRED = 4000  # rows: their Gram matrix has 128 MB
-# Log loss, 100 to 1,000 rows with 10 times the columns: epochs take 0.2 to 0.5 of the
-# time of Newton steps; nearly as much with other numbers than these.
-RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2
-LOOK, FEWEST = 4, 24  # epochs between two certificates, and before ascent has stalled
-MOST_LOOKS = 10  # certificates to the tolerance, if the gap falls as before
-FIRST = (
-    2  # epochs before Newton steps: w8a in 0.6 of the time, other sets in 0.8 to 1.2
-)
-PATIENCE = 10  # certificates of pairs in which the gap is to be halved
+# Log loss, 300 x 3,000: epochs take 7 to 16 ms, Newton steps 12 to 39.
+RATIO = 0.07  # square of the constant column over the mean of ||x_i||^2; 0.02 as fast
+LOOK = 4  # epochs between two certificates
+FIRST = 2  # epochs before Newton steps: w8a in 0.6 of the time, others 0.8 to 1.3
+# Certificates that ascent may need, if the gap falls as before; it has half of them at
+# least. Certificates of pairs in which the gap is to be halved.
+PATIENCE = 10
 
 
 def is_wide(problem: Problem) -> bool:
     """Whether dual methods of this file begin a run.
 
-    Log and squared hinge: more columns than rows. Hinge: dense rows up to 1.25 times
-    the columns, and all sparse rows. None with an offset.
+    Log and squared hinge: more columns than rows. Hinge: up to twice as many dense rows
+    as columns, and all sparse rows. None with an offset.
 
     Examples
     --------
@@ -94,8 +92,8 @@ class WideCoordinates(Coordinates):
             at, before = self._best_lengths().at, self._left
             goal = self._goal(at.objective) or 1.0  # 0 where the objective vanishes
             self._left = math.log(max(at.gap / goal, 0.01))
-            is_slow = self._left > MOST_LOOKS * max(before - self._left, 0.0)
-            self.has_stalled = self.epochs >= FEWEST and is_slow
+            is_slow = self._left > PATIENCE * max(before - self._left, 0.0)
+            self.has_stalled = self.epochs > PATIENCE * LOOK // 2 and is_slow
 
     @property
     def gap(self) -> objective.Gap:
