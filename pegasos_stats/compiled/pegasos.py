@@ -42,9 +42,9 @@ from pegasos_stats.compiled.rows import (
     row_norm2,
 )
 
-LEAST_COLUMNS = 11  # with 10 blocks of four take as long as single steps
-SEGMENT = 1024  # steps for which one rounding bound is good
-ROUNDING = 2.0**-48  # of a number that is added to a score, and more
+LEAST_COLUMNS = 11  # with 10, blocks of four take as long as single steps
+SEGMENT = 1024  # steps with one rounding bound, which takes as long as a step
+SUMMAND = 2.0**-48  # rounding by a number that is added to a score, at most
 (
     STEPS,
     ALPHA,
@@ -179,15 +179,15 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
     scalars[NORM2] = np.add.accumulate(state.w * state.w)[-1]  # from first to last
 
 
-def last_iterate(state: State) -> tuple[Vector, float]:
-    """Return ``(beta, alpha)`` after the last step."""
-    return state.scalars[UNIT] * state.w, float(state.scalars[ALPHA])
+def iterate(state: State) -> tuple[Vector, float]:
+    """Return ``(beta, alpha)`` after the last step, or their mean.
 
-
-def average_iterate(state: State) -> tuple[Vector, float]:
-    """Return the mean of ``(beta, alpha)`` over the steps that asked for it."""
-    count = state.scalars[AVERAGED]
-    return state.total / count, float(state.scalars[ALPHA_TOTAL] / count)
+    The mean is over the steps that asked for it, if any did.
+    """
+    scalars, count = state.scalars, state.scalars[AVERAGED]
+    if count > 0.0:
+        return state.total / count, float(scalars[ALPHA_TOTAL] / count)
+    return scalars[UNIT] * state.w, float(scalars[ALPHA])
 
 
 def dual_weights(state: State) -> Vector:
@@ -327,7 +327,7 @@ def put_slopes(
         at, near = alpha, bound
         if state.offset.shape[0] > 0:
             at = alpha + state.offset[i]
-            near = bound + ROUNDING * abs(at)
+            near = bound + SUMMAND * abs(at)
         m = margin(X, i, y[i], unit, state.w, at, near)
         s = weighted_slope(state, i, loss, m)
         state.slopes[k - first] = s
@@ -633,7 +633,7 @@ def four_steps(
     if literal:
         largest = abs(alpha) + max(abs(o0), abs(o1), abs(o2), abs(o3))
         nearest = min(abs(m0 - 1.0), abs(m1 - 1.0), abs(m2 - 1.0), abs(m3 - 1.0))
-        if not nearest > bound + ROUNDING * largest:
+        if not nearest > bound + SUMMAND * largest:
             return False
         add_four_literally(X, rows, (s0, s1, s2, s3), (e1, e2, e3, e4), lam, w)
     else:

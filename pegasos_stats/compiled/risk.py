@@ -27,9 +27,7 @@ class Loss(IntEnum):
     SQUARED_HINGE = 2
 
 
-HINGE, LOG, SQUARED_HINGE = (int(each) for each in Loss)
-UNIT = 2.0**-53  # rounding of one operation, relative
-TINY = 2.0**-1074  # rounding of one that underflows
+HINGE, LOG, SQUARED_HINGE = map(int, Loss)
 
 
 class SeenExactly(NamedTuple):
@@ -110,12 +108,11 @@ def risk_and_image_exactly(
     """
     X, y, weights = read_only(X), read_only(y), read_only(weights)
     image, image_rest, sums = np.zeros(beta.size), np.zeros(beta.size), np.zeros(4)
-    known = read_only(np.zeros(0) if offset is None else offset)
-    beta = read_only(beta)
+    offset, beta = read_only(np.zeros(0) if offset is None else offset), read_only(beta)
     add_rows_exactly(
-        X, y, beta, alpha, loss, a, weights, known, image, image_rest, sums
+        X, y, beta, alpha, loss, a, weights, offset, image, image_rest, sums
     )
-    total, rest, error, lost = (float(k) for k in sums)
+    total, rest, error, lost = map(float, sums)
     return SeenExactly(total, rest, error, image, image_rest, lost)
 
 
@@ -139,8 +136,8 @@ def add_rows_exactly(
     (Ogita, Rump & Oishi 2005, proposition 5.5), and that of products that underflow.
     """
     total = rest = error = size = 0.0
-    share = (4.0 * (w.shape[0] + 4.0) * UNIT) ** 2
-    lost = 4.0 * (w.shape[0] + 4.0) * TINY
+    share = (4.0 * (w.shape[0] + 4.0) * 2.0**-53) ** 2
+    lost = 4.0 * (w.shape[0] + 4.0) * 2.0**-1074  # of one that underflows
     for i in range(y.shape[0]):
         high, low, scale = row_dot_exactly(X, i, w)
         high, left = two_sum(high, alpha)
@@ -172,7 +169,7 @@ def add_rows_exactly(
             size += row_add_exactly(X, i, a[i] * y[i], image, image_rest)
     for j in range(image.shape[0]):
         image[j], image_rest[j] = two_sum(image[j], image_rest[j])
-    lost = 2.0 * UNIT * size  # twice, as the sizes are rounded too
+    lost = 2.0**-52 * size  # twice u, as the sizes are rounded too
     sums[0], sums[1], sums[2], sums[3] = total, rest, error, lost
 
 

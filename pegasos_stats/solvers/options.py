@@ -64,8 +64,12 @@ class Solver:
     name : str
     to_optimum : bool
         Whether it goes on to the optimum, also from dual weights that are given.
+    visits_rows : bool
+        Whether a step visits a row, or those of a batch, and not all rows.
     refit_intercept : bool
         Whether the intercept is the best one for the coefficients.
+    intercept : bool or None
+        ``False`` for a form that goes with models without intercept only.
     tol, gap_tol, change_tol : float
         Tolerances of the gap and of the coefficients; 0 or None for none.
     seed, sample_kind, ties
@@ -74,18 +78,15 @@ class Solver:
 
     name: ClassVar[str]
     to_optimum: ClassVar[bool]
+    visits_rows: ClassVar[bool] = True
     refit_intercept: bool
+    intercept: bool | None = None
     tol: float = 0.0
     gap_tol: float | None = None
     change_tol: float = 0.0
     seed: int | None
     sample_kind: SampleKind
     ties: Ties
-
-    @property
-    def intercept(self) -> bool | None:
-        """``False`` for a form that goes with models without intercept only."""
-        return None
 
     @property
     def uses_random_numbers(self) -> bool:
@@ -96,11 +97,6 @@ class Solver:
     def order_name(self) -> str:
         """The order in words."""
         return "shuffle"
-
-    @property
-    def visits_rows(self) -> bool:
-        """Whether a step visits a row, or those of a batch, and not all rows."""
-        return True
 
     @property
     def options(self) -> str:
@@ -120,8 +116,7 @@ class Solver:
 
     def with_seed(self, seed: int | None) -> Self:
         """The same solver with another seed."""
-        again: Callable[..., Self] = type(self)
-        return again(**values_of(self) | {"seed": seed})
+        return type(self)(**values_of(self) | {"seed": seed})
 
     @property
     def stops(self) -> bool:
@@ -136,9 +131,12 @@ class Solver:
     @property
     def goals(self) -> str:
         """The tolerances, in words."""
-        known = {"tol": "relative gap", "gap_tol": "gap", "change_tol": "change"}
-        found = [(word, getattr(self, name)) for name, word in known.items()]
-        return " or ".join(f"{word} {tol:g}" for word, tol in found if tol)
+        tols = {
+            "relative gap": self.tol,
+            "gap": self.gap_tol,
+            "change": self.change_tol,
+        }
+        return " or ".join(f"{word} {tol:g}" for word, tol in tols.items() if tol)
 
     def converged(self, at: Certificate, settled: bool = False) -> bool | None:
         """Whether a fit has reached the tolerance; None if none is set."""

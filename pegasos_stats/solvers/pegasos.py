@@ -288,10 +288,6 @@ Step = StepName | float | Sequence[float] | NDArray[np.float64]
 
 STEPS: tuple[StepName, ...] = get_args(StepName)
 
-DEFAULT_EPOCHS = 20
-
-MOST_EPOCHS = 1000  # where a run ends by itself
-
 _any_count = partial(check_count, most=math.inf)  # as long as the caller waits
 
 
@@ -500,9 +496,9 @@ class Pegasos(Solver):
             )
             raise OptionError(why, "steps", self.steps)
         elif self.epochs is None:
-            epochs = DEFAULT_EPOCHS if isinstance(self.order, str) else 1
+            epochs = 20 if isinstance(self.order, str) else 1
             if self.may_end_early:
-                epochs = MOST_EPOCHS
+                epochs = 1000
             object.__setattr__(self, "epochs", epochs)
 
     @classmethod

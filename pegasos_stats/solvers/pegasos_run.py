@@ -29,7 +29,6 @@ from pegasos_stats.solvers.pegasos import (
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 
-BYTES_OF_ROW = 32  # in a batch: signs, slopes, and the rows drawn twice
 Item = TypeVar("Item")
 
 
@@ -203,9 +202,7 @@ class Visitor:
     def solution(self, seed: int | None) -> Solution:
         """What the run gives in its present state."""
         state, scalars = compiled.pegasos, self._state.scalars
-        averaged = scalars[state.AVERAGED] > 0
-        iterate = state.average_iterate if averaged else state.last_iterate
-        beta, alpha = iterate(self._state)
+        beta, alpha = state.iterate(self._state)
         if self._solver.refit_intercept:
             alpha = self._refitted(beta)
         return Solution(
@@ -255,7 +252,7 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         check_length(solver.start, problem)
         size = float(min(solver.passes.batch(problem.n), 1e300))  # a double
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
-        check_memory(BYTES_OF_ROW * size, what, cure)
+        check_memory(32.0 * size, what, cure)  # signs, slopes, the rows drawn twice
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
         if problem.lam_rule == "1/n":
             raise OptionError(

@@ -120,6 +120,7 @@ class SDCA(Solver):
     name = "SDCA"
     to_optimum = True
     refit_intercept = True  # of the certificate; the model has none
+    intercept = False
 
     def __post_init__(self) -> None:
         for name in values_of(self):
@@ -147,11 +148,6 @@ class SDCA(Solver):
         if isinstance(self.average, str):
             return self.average == "all" and epoch >= (self.start == "sgd")
         return epoch >= self.epochs - self.average
-
-    @property
-    def intercept(self) -> Literal[False]:
-        """``False``: SDCA-perm has none."""
-        return False
 
 
 class Coordinates(Method):

@@ -11,10 +11,9 @@ from scipy.sparse import csr_array
 from pegasos_stats.compiled.pegasos import (
     VIOLATIONS,
     StepRule,
-    average_iterate,
     begin,
     block_epoch,
-    last_iterate,
+    iterate,
     literal_epoch,
     pegasos_epoch,
     scaled_epoch,
@@ -79,7 +78,7 @@ def run(X, y, epochs, lam, p, average=False, **options):
     rule = StepRule(lam, average=average, **options)
     for rows in epochs:
         pegasos_epoch(X, y, rows, rule, state)
-    return state, (average_iterate if average else last_iterate)(state)
+    return state, iterate(state)
 
 
 def assert_close(got, want, rtol):
@@ -197,7 +196,7 @@ def test_blocks_of_four_are_single_steps_in_fast_arithmetic(loss, weighted):
     rule = StepRule(lam, int(loss), fast=True)
     scaled_epoch(X, y, rows, rule, NONE, states[0])
     block_epoch(X, y, rows, rule, states[1])
-    assert_close(last_iterate(states[1]), last_iterate(states[0]), FAST)
+    assert_close(iterate(states[1]), iterate(states[0]), FAST)
     largest = states[0].weights.max()
     np.testing.assert_allclose(*(s.weights / largest for s in states), atol=FAST)
     assert states[1].scalars[VIOLATIONS] == states[0].scalars[VIOLATIONS]
