@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.certificate import primal
 
 SHAPES = [(20_000, 20), (200_000, 50), (50_000, 300)]
 LAMBDAS = [1e-3, 1e-5]

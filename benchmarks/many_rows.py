@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca

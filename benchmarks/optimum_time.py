@@ -23,7 +23,7 @@ from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC, LinearSVC
 from threadpoolctl import threadpool_limits
 
-from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca

@@ -18,7 +18,7 @@ import numpy as np
 from comparison import Comparison, Ratio, seconds
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.certificate import primal
 
 SHAPES = [(2_000, 20), (5_000, 20), (2_000, 200)]
 LAMBDAS = [1e-2, 1e-3]

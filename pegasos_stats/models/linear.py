@@ -37,13 +37,13 @@ from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import labelled_rows, outcome_column, with_cached
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
     MaximumLikelihood,
     maximum_likelihood,
     no_maximum,
 )
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order

@@ -55,7 +55,7 @@ from pegasos_stats.models.notes import (
 )
 from pegasos_stats.models.results import Results, varies, with_cached
 from pegasos_stats.solvers.firth import rows_of, with_flic
-from pegasos_stats.solvers.objective import zero_model
+from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 

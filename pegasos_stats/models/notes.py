@@ -17,7 +17,7 @@ from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_i
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.solvers.objective import zero_objective
+from pegasos_stats.solvers.intercept import zero_objective
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.solver_runs import OptimalityBounds
 

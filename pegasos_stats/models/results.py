@@ -49,9 +49,9 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_t
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.notes import Note, about_fit
 from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.solver_runs import (

@@ -26,9 +26,10 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.solvers.certificate import Certificate
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import two_loops
 from pegasos_stats.solvers.maximum_likelihood import logistic
-from pegasos_stats.solvers.objective import Certificate, best_intercept
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 from pegasos_stats.solvers.threads import one_thread
 
@@ -416,10 +417,9 @@ def uncertified(problem: Problem, beta: Vector, alpha: float) -> Certificate:
     """
     margins = problem.y * scores_of_rows(problem, beta, alpha)
     at_zero = problem.y[margins == 0.0]
-    return Certificate(
+    return Certificate.of_divergence(
         float(logistic(margins)[2].mean()),
-        0.0,
+        float("inf"),
         int((margins < 0.0).sum()),
         (int((at_zero < 0.0).sum()), int((at_zero > 0.0).sum())),
-        divergence=float("inf"),
     )

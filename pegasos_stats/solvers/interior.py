@@ -29,13 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
+from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.method import Method
-from pegasos_stats.solvers.objective import (
-    Certificate,
-    best_intercept,
-    certificate,
-    feasible,
-)
 from pegasos_stats.solvers.problem import Problem
 
 STEPS, SHORT = 60, 0.99  # at most; of the way to the boundary

@@ -8,6 +8,8 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, read_only
 from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.solvers.certificate import Certificate, feasible
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.kernel_problem import (
     OVERFLOWING,
     KernelProblem,
@@ -17,7 +19,6 @@ from pegasos_stats.solvers.kernel_problem import (
     value_roundings,
 )
 from pegasos_stats.solvers.method import SMO
-from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
 from pegasos_stats.solvers.pegasos import Pegasos

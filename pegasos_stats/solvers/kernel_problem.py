@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,10 +13,10 @@ from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
-from pegasos_stats.solvers.objective import Certificate, balanced, finite
+from pegasos_stats.solvers.certificate import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import MethodRun, Problem
-from pegasos_stats.solvers.rounding import MARGIN, Within, lower_bound
+from pegasos_stats.solvers.rounding import MARGIN, Within
 from pegasos_stats.solvers.threads import one_thread
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
@@ -301,17 +301,13 @@ def kernel_certificate(
         loss = float((w * np.maximum(0.0, 1.0 - margins)).mean())
         primal = finite(0.5 * problem.lam * squares + loss)
         bounds = _bounds(problem, solution, primal, margins)
-    dual, rounding = lower_bound(primal, *bounds, lambda: 0.0)
-    if not (problem.verified or as_verified):
-        dual, rounding = min(0.0, primal), math.inf
-    at_zero = margins == 0.0
-    return Certificate(
-        primal,
-        dual,
-        int((margins < 0).sum()),
-        (int((at_zero & (y < 0)).sum()), int((at_zero & (y > 0)).sum())),
-        rounding,
-    )
+    at_zero = y[margins == 0.0]
+    counts_at_zero = int((at_zero < 0).sum()), int((at_zero > 0).sum())
+    errors = int((margins < 0).sum())
+    at = Certificate.bounded(primal, bounds, lambda: 0.0, errors, counts_at_zero)
+    if problem.verified or as_verified:
+        return at
+    return replace(at, dual_objective=min(0.0, primal), rounding=math.inf)
 
 
 def _bounds(

@@ -52,8 +52,8 @@ from pegasos_stats.data.scan.rows import (
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
+from pegasos_stats.solvers.certificate import Certificate, finite
 from pegasos_stats.solvers.method import NEWTON
-from pegasos_stats.solvers.objective import Certificate, finite
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import sample_rows
@@ -882,12 +882,8 @@ def certificate_at(
     gap = mean + float(left @ np.abs(theta)) + float(reach * np.sqrt(mean / 2.0))
     objective = finite(sums.loss / n)
     (_, above, zero), (below, _, zero_plus) = sums.table
-    return Certificate(
-        objective,
-        max(0.0, objective - gap),
-        int(above + below),
-        (int(zero), int(zero_plus)),
-        divergence=gap,
+    return Certificate.of_divergence(
+        objective, gap, int(above + below), (int(zero), int(zero_plus))
     )
 
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from pegasos_stats.arrays import Rows, Vector
-from pegasos_stats.solvers.objective import Gap
+from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.problem import Unit
 
 NEWTON = "Newton"

@@ -34,10 +34,11 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import ConvergenceWarning, counted, warn_caller
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
+from pegasos_stats.solvers.certificate import Certificate, feasible
 from pegasos_stats.solvers.hinge_proximal import Hinge
+from pegasos_stats.solvers.intercept import refitted
 from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
-from pegasos_stats.solvers.objective import Certificate, feasible, refitted
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,

@@ -26,7 +26,7 @@ from pegasos_stats.checks import check_choice, check_flag, check_nonnegative
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom, SampleKind, checked_seed
-from pegasos_stats.solvers.objective import Certificate, Gap
+from pegasos_stats.solvers.certificate import Certificate, Gap
 
 Arithmetic = Literal["reference", "fast"]
 

@@ -18,7 +18,8 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.objective import Certificate, certificate, refitted
+from pegasos_stats.solvers.certificate import Certificate, certificate
+from pegasos_stats.solvers.intercept import refitted
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import (
     Pegasos,

@@ -12,7 +12,7 @@ from pegasos_stats.data.labels import Ties
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
-from pegasos_stats.solvers import objective
+from pegasos_stats.solvers.certificate import Gap, certificate
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
@@ -194,9 +194,9 @@ class Coordinates(Method):
         self.violations = int(state.scalars[kernels.VIOLATIONS])
 
     @property
-    def gap(self) -> objective.Gap:
+    def gap(self) -> Gap:
         """Objectives, computed from the rows."""
-        return objective.certificate(self._problem, *self.best())
+        return certificate(self._problem, *self.best())
 
     def best(self) -> tuple[Vector, float, Vector]:
         """Return the last iterate."""

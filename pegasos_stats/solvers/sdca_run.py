@@ -10,7 +10,9 @@ import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers import centring, objective
+from pegasos_stats.solvers import centring
+from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
+from pegasos_stats.solvers.intercept import mean_loss, zero_model
 from pegasos_stats.solvers.optimum import (
     Optimum,
     first_method,
@@ -144,15 +146,15 @@ class LinearRun:
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again from the rows."""
         at, tol = self._method.gap, self._solver.tol
-        if isinstance(at, objective.Certificate) or not self._solver.reached(at):
+        if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        at = objective.certificate(self._problem, *self._method.best(), tol)
+        at = certificate(self._problem, *self._method.best(), tol)
         return self._solver.reached(at)
 
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and the best dual point."""
         problem, (beta, alpha, a) = self._problem, self._method.best()
-        a = objective.feasible(a, problem.y, problem.intercept, problem.most_dual)
+        a = feasible(a, problem.y, problem.intercept, problem.most_dual)
         steps = self._steps + self._method.steps
         violations = self._violations + self._method.violations
         epochs = sum(run.iterations for run in self._runs)
@@ -227,7 +229,7 @@ def run_sdca(
         solution = zero_where_best(problem, solution, solver.tol)
     if not solver.stops or not warn or (reached and centre is None):
         return solution
-    at = objective.certificate(problem, solution.beta, solution.alpha, solution.dual)
+    at = certificate(problem, solution.beta, solution.alpha, solution.dual)
     if not (solver.reached(at) or near_enough(at, solver)):
         warn_of(at, solver, "tol" if dual is None else "refine", is_close=reached)
     return solution
@@ -280,11 +282,11 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]
     if all(solution.dual[side].sum() < 0.99 * w[side].sum() for side in sides):
         return solution
-    alone, _ = objective.zero_model(problem)
+    alone, _ = zero_model(problem)
     scores = problem.X @ solution.beta + offset
-    at = objective.mean_loss(problem, scores, solution.alpha) + penalty
+    at = mean_loss(problem, scores, solution.alpha) + penalty
     there, here = (
-        objective.mean_loss(problem, offset, alpha) for alpha in (alone, solution.alpha)
+        mean_loss(problem, offset, alpha) for alpha in (alone, solution.alpha)
     )
     if not there <= at + 1e-12 * at:
         return solution

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
 from pegasos_stats.solvers.method import NEWTON, Method
-from pegasos_stats.solvers.objective import Gap
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import newton_rows, sample_rows
 from pegasos_stats.solvers.sums import (

@@ -25,6 +25,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
+from pegasos_stats.solvers.certificate import Certificate, certificate
 from pegasos_stats.solvers.firth import firth_solution, uncertified
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.maximum_likelihood import (
@@ -32,7 +33,6 @@ from pegasos_stats.solvers.maximum_likelihood import (
     maximum_likelihood,
     no_maximum,
 )
-from pegasos_stats.solvers.objective import Certificate, certificate
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos

@@ -10,7 +10,8 @@ import numpy as np
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Rows, Vector, dense_rows
-from pegasos_stats.solvers import objective
+from pegasos_stats.solvers.certificate import Certificate, Gap, feasible, finite
+from pegasos_stats.solvers.intercept import best_intercept, mean_loss, refitted
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import SMO, Goal, Method
 from pegasos_stats.solvers.problem import Problem
@@ -72,7 +73,7 @@ class WideCoordinates(Coordinates):
         if problem.intercept:
             self._ratio = RATIO * float(self.state.norm2.mean()) or 1.0
             if a is not None:
-                alpha = objective.refitted(problem, self.state.w)
+                alpha = refitted(problem, self.state.w)
                 self.state.scalars[compiled.sdca.ALPHA] = alpha
         self._goal, self._last = Goal(solver.tol, solver.gap_tol), solver.epochs
         self._left = math.inf  # logarithm of the gap over its goal
@@ -96,10 +97,10 @@ class WideCoordinates(Coordinates):
             self.has_stalled = self.epochs > PATIENCE * LOOK // 2 and is_slow
 
     @property
-    def gap(self) -> objective.Gap:
+    def gap(self) -> Gap:
         """Objectives, if they were computed after the last epoch."""
         computed = self._lengths
-        return objective.Gap(0.0, -math.inf) if computed is None else computed.at
+        return Gap(0.0, -math.inf) if computed is None else computed.at
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a`` at their best lengths."""
@@ -109,7 +110,7 @@ class WideCoordinates(Coordinates):
     def _best_lengths(self) -> "Lengths":
         if self._lengths is None:
             problem, w, y = self._problem, self.state.w, self._problem.y
-            self._balanced = a = objective.feasible(
+            self._balanced = a = feasible(
                 self.state.a, y, problem.intercept, problem.most_dual
             )
             image = (a * y) @ problem.X / (problem.lam * problem.n)
@@ -139,7 +140,7 @@ class PairSteps(Method):
         X = problem.X.astype(np.float64, copy=False)
         K = dense_rows(X @ X.T)
         a = np.zeros(problem.n) if a is None else a
-        a = objective.feasible(a, y, problem.intercept, problem.most_dual)
+        a = feasible(a, y, problem.intercept, problem.most_dual)
         slope = y - K @ (a * y / self._scale)
         sets = compiled.working_sets
         self._set = sets.working_set(K, y, w, a, slope, problem.intercept)
@@ -155,10 +156,10 @@ class PairSteps(Method):
         self._compute_gap()
 
     @property
-    def gap(self) -> objective.Gap:
+    def gap(self) -> Gap:
         """Objectives at the best lengths, not computed from the rows."""
         at = self._lengths.at
-        return objective.Gap(at.objective, at.dual_objective)
+        return Gap(at.objective, at.dual_objective)
 
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` and ``a``."""
@@ -185,7 +186,7 @@ class Lengths(NamedTuple):
     fit: float
     alpha: float
     dual: float
-    at: objective.Certificate
+    at: Certificate
 
 
 def lengths(
@@ -218,17 +219,17 @@ def lengths(
     reward, s, t = float(LOSSES[problem.loss].rewards(a, w).sum()) / n, 1.0, 1.0
     if problem.loss == "hinge":
         if problem.intercept:
-            alpha = objective.best_intercept(scores, y, "hinge", problem.weights)
+            alpha = best_intercept(scores, y, "hinge", problem.weights)
         s = fit_length(penalty, w, y * (scores + alpha))
         if dual_penalty > 0.0:  # the largest dual, with t a inside its box
             inside = a > 0.0
             most = float((w[inside] / a[inside]).min(initial=np.inf))
             t = min(reward / dual_penalty, most)
-    risk = objective.mean_loss(problem, s * scores, s * alpha)
-    risk = objective.finite(risk + 0.5 * penalty * s * s)
+    risk = mean_loss(problem, s * scores, s * alpha)
+    risk = finite(risk + 0.5 * penalty * s * s)
     least = max(0.0, t * reward - 0.5 * dual_penalty * t * t)
     errors = int(np.count_nonzero(y * (scores + alpha) < 0.0))
-    return Lengths(s, s * alpha, t, objective.Certificate(risk, least, errors))
+    return Lengths(s, s * alpha, t, Certificate(risk, least, errors))
 
 
 def fit_length(penalty: float, w: Vector, m: Vector) -> float:

@@ -25,8 +25,8 @@ from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, with_source
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
-from pegasos_stats.solvers.objective import zero_model
 from pegasos_stats.solvers.optimum import AnySolver
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies import cross_validation, fold_fits, thresholds

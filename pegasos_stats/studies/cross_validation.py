@@ -22,9 +22,10 @@ from pegasos_stats.metrics.scores import PairShares, shares_of_pairs
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, predicted
+from pegasos_stats.solvers.certificate import feasible
+from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.kernel_problem import KernelProblem, support_of
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.objective import feasible, zero_model
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_EPOCHS
 from pegasos_stats.solvers.problem import Problem

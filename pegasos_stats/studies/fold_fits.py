@@ -26,11 +26,11 @@ from pegasos_stats.models.linear import Model, checked_solver
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solver_runs
+from pegasos_stats.solvers.certificate import Certificate, Gap
 from pegasos_stats.solvers.kernel_ascent import checked_kernel_solver
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
-from pegasos_stats.solvers.objective import Certificate, Gap
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL
 from pegasos_stats.solvers.path import FoldedRows, PathPoint, fold_path

@@ -1,6 +1,6 @@
 # The function that is minimised, its dual, and the exact intercept.
-# Beside it stands pegasos_stats/solvers/objective.py. The sums are loops because sum() and
-# mean() accumulate in long double.
+# Beside it stand certificate.py and intercept.py of pegasos_stats/solvers. The sums are
+# loops because sum() and mean() accumulate in long double.
 
 # lambda / 2 * ||beta||^2 + mean(weights * loss).  offset: the known part of each score.
 primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, length(y)),

@@ -1,5 +1,5 @@
 # The certified optimum of dense rows, with a free intercept or none. Beside it stand
-# pegasos_stats/solvers/optimum.py, which finds the same optimum, and objective.py.
+# pegasos_stats/solvers/optimum.py, which finds the same optimum, certificate.py and intercept.py.
 #
 # Log loss and squared hinge: Newton's method. Hinge: the interior-point method of Ferris & Munson, SIAM
 # Journal on Optimization 13 (2002), with the steps of Mehrotra, ibid. 2 (1992).

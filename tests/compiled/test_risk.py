@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.compiled.risk import Loss, risk_and_image_exactly
-from pegasos_stats.solvers.objective import row_sums
+from pegasos_stats.solvers.certificate import row_sums
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import kernel_rows
 from tests.solvers.exactly import fractions, loss_of

@@ -8,7 +8,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, OptionError
-from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.intercept import best_intercept
 
 # Two optima, each found to this relative gap, differ by no more in their objective.
 TOL = 1e-9

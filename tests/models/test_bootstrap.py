@@ -20,7 +20,8 @@ from pegasos_stats.models.inference.bootstrap import (
 )
 from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.objective import best_intercept, certificate, primal
+from pegasos_stats.solvers.certificate import certificate, primal
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import pairwise
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.intercept import best_intercept
 
 SEEDS = st.integers(0, 2**32 - 1)
 THEIRS = {"degree": 3, "gamma": 1.0, "coef0": 0.5}

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import CallError, OptionError
-from pegasos_stats.solvers.objective import best_intercept, certificate
+from pegasos_stats.solvers.certificate import certificate
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.studies.parity import checked_in, setup_of
 
 SOLVER = ps.Optimum(tol=1e-10, seed=1)

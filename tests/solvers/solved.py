@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
-from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solver_runs import certificate_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.intercept import best_intercept
 from tests.parity.equality import assert_same_bits
 
 ROUNDING = 1e-14  # of 1 + max |z|: what best_intercept() promises for the log loss

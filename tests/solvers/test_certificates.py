@@ -8,13 +8,13 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.arrays import read_only
-from pegasos_stats.solvers.objective import (
+from pegasos_stats.solvers.certificate import (
     Certificate,
     balanced,
     certificate,
     feasible,
-    zero_model,
 )
+from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies.cross_validation import null_dual
 from tests.solvers.solved import risk_of_a_peer

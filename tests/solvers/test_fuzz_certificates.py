@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.objective import best_intercept
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.pegasos import BY_STEPS
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.exactly import TEN, fractions, risk, signs_of

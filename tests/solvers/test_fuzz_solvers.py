@@ -23,7 +23,7 @@ from pegasos_stats.checks import (
     check_positive,
 )
 from pegasos_stats.errors import OptionError
-from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.problems import problems

@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
+from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.interior import InteriorSteps
-from pegasos_stats.solvers.objective import certificate, primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from tests.solvers.solved import risk_of_a_peer, solved

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.errors import OptionError
-from pegasos_stats.solvers.objective import feasible
+from pegasos_stats.solvers.certificate import feasible
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem

@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
+from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.lbfgs import RiskValue, line_search
-from pegasos_stats.solvers.objective import primal
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA

@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
-from pegasos_stats.solvers.objective import primal
+from pegasos_stats.solvers.certificate import primal
 from tests.processes import in_process
 
 TRAIN, TEST = ps.datasets.load_digits56()

@@ -9,7 +9,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
-from pegasos_stats.solvers.objective import certificate, primal
+from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.path import FoldedRows, fold_path
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.studies import fold_fits

@@ -22,12 +22,13 @@ from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order, n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
+from pegasos_stats.solvers.certificate import certificate
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.maximum_likelihood import (
     LikelihoodRefits,
     estimable_columns,
     refit,
 )
-from pegasos_stats.solvers.objective import best_intercept, certificate
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.resamples import (

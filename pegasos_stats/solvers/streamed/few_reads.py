@@ -55,9 +55,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_of_sample
 from pegasos_stats.solvers.centring import constants_of, without_constants
+from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.method import NEWTON
-from pegasos_stats.solvers.objective import Certificate
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.rounding import Rounding

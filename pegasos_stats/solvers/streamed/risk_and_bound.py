@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.solvers import sums
-from pegasos_stats.solvers.objective import Certificate, finite
+from pegasos_stats.solvers.certificate import Certificate, finite
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import Rounding, Within, lower_bound
+from pegasos_stats.solvers.rounding import Rounding, Within
 from pegasos_stats.solvers.threads import one_thread
 
 UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
@@ -107,8 +107,13 @@ class Risk:
     def certificate(self, bound: Bound) -> Certificate:
         """Certify the point by a dual point."""
         within, seen = self.rounding.primal(self.seen), self.seen
-        dual, lost = lower_bound(self.objective, within, *bound, self.rounding.least)
-        return Certificate(self.objective, dual, seen.errors, seen.at_zero, lost)
+        return Certificate.bounded(
+            self.objective,
+            (within, *bound),
+            self.rounding.least,
+            seen.errors,
+            seen.at_zero,
+        )
 
 
 def cut(a: Vector) -> Vector:

@@ -18,8 +18,9 @@ from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
+from pegasos_stats.solvers.certificate import Certificate, feasible
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.losses import LossName
-from pegasos_stats.solvers.objective import Certificate, best_intercept, feasible
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
