@@ -41,7 +41,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
+from pegasos_stats.solvers.active_rows import ActiveRows, on_wrong_side, with_sums
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.interior import LONG, InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
@@ -197,7 +197,8 @@ class ProximalNewton:
         ridge = self._penalty
         if self._free:
             ridge = ridge.copy()
-            ridge[-1] = TINY_RIDGE if rows.size else abs(float(self._g[-1])) / MOVE
+            moving = 0.0 if rows.size else abs(float(self._g[-1])) / MOVE
+            ridge[-1] = max(TINY_RIDGE, moving)
         heights = self._w[rows] / (self.gamma * self._n)
         self.visits += min(ridge.size / 16.0, PRODUCTS) * rows.size
         return self._Z.solution(heights, ridge, -self._g, rows)
@@ -233,10 +234,11 @@ class ProximalNewton:
 
     def _balance(self) -> None:
         """Move the intercept to where the dual weights are in balance, nearly."""
-        self._slope()
-        slope = float(self._g[-1])
+        slope = -float(self._a @ self._wy) / self._n
         if abs(slope) <= BALANCED:
             return
+        self._g = np.zeros(self._at.size)
+        self._g[-1] = slope
         heights = float(self._w.sum(where=self._inside())) / (self.gamma * self._n)
         d = np.zeros(self._at.size)
         d[-1] = -slope / max(heights, MOVE / self._n)
@@ -347,13 +349,14 @@ class Hinge(Method):
         far = np.abs(self._slacks(self._solved_sample()))
         most = max(NARROWEST, float(np.quantile(far, MOST_NEAR)))
         width = min(WIDTHS * math.sqrt(p / far.size), most)
-        rows, s, sums = self._screened(width)
+        near = ActiveRows(n, p, self.penalty.size)
+        rows, s, sums = self._screened(width, near)
         if rows.size > MOST_SOLVED * n:
             shares = share_by(self._slacks(problem), width)
             yield from self._over_all(problem.row_weights * shares)
         shares, inner = share_by(s, width), INNER
         for count in range(READS):
-            steps = self._solving(rows, shares, sums)
+            steps = self._solving(rows, shares, near.with_room, sums)
             least = max(inner, FIRST_GAP / self._goal.share) if count == 0 else inner
             while steps.gap > least * self._goal(steps.risk):
                 if steps.visits > MOST_VISITS * (rows.size + 2):
@@ -367,15 +370,15 @@ class Hinge(Method):
             if not wrong.size:
                 inner *= TIGHTER
             sums -= self._sums_of(wrong[full[wrong]])
-            rows = np.union1d(rows, wrong)
-            shares = full[rows].astype(np.float64)
-            shares[np.searchsorted(rows, self._rows)] = steps.a[:-2]
+            near.add(problem.X[wrong])
+            rows = np.append(rows, wrong)
+            shares = np.append(steps.a[:-2], full[wrong])
             full[wrong] = False
             self._full = full
 
-    def _screened(self, width: float) -> tuple[Rows, Vector, Matrix]:
+    def _screened(self, width: float, near: ActiveRows) -> tuple[Rows, Vector, Matrix]:
         """Rows near the margin, how short they are, and sums of those fixed."""
-        problem, near, s = self._problem, [], []
+        problem, numbers, s = self._problem, [], []
         sums = np.zeros((2, self.penalty.size + 2))
         for rows in blocks(*problem.X.shape):
             here = self._slacks(problem, rows)
@@ -384,9 +387,10 @@ class Hinge(Method):
                 is_near &= problem.weights[rows] > 0.0
             self._full[rows] = here > width
             sums += self._sums_of(rows, self._full[rows])
-            near.append(rows.start + np.flatnonzero(is_near))
+            numbers.append(rows.start + np.flatnonzero(is_near))
             s.append(here[is_near])
-        return np.concatenate(near), np.concatenate(s), sums
+            near.add(problem.X[numbers[-1]])
+        return np.concatenate(numbers), np.concatenate(s), sums
 
     def _looked_at(self, reach: float) -> Rows:
         """Sum the loss of all rows; those that are fixed on the wrong side."""
@@ -418,7 +422,11 @@ class Hinge(Method):
         return sample
 
     def _solving(
-        self, rows: Rows, shares: Vector, sums: Matrix | None = None
+        self,
+        rows: Rows,
+        shares: Vector,
+        Z: Matrix | None = None,
+        sums: Matrix | None = None,
     ) -> ProximalNewton:
         """The problem of some rows, and of sums of those with full weights."""
         problem, free = self._problem, self._problem.intercept
@@ -426,13 +434,11 @@ class Hinge(Method):
         if problem.offset is not None:
             t -= y * problem.offset[rows]
         theta = self.theta if free else self.theta[:-1]
-        if sums is not None:
-            Z = np.empty((rows.size + 2, theta.size))
-            Z[:-2, : problem.p], Z[:-2, problem.p :] = problem.X[rows], 1.0
+        if Z is not None and sums is not None:
             y, t, w = with_sums(Z, y, t, w, sums)
-            shares, rows_of = np.append(shares, [1.0, 1.0]), newton_rows(Z, None)
+            shares, of_rows = np.append(shares, [1.0, 1.0]), newton_rows(Z, None)
             return ProximalNewton(
-                *(rows_of, y, t, w, self.penalty, problem.n, theta, shares, self.gamma)
+                *(of_rows, y, t, w, self.penalty, problem.n, theta, shares, self.gamma)
             )
         X = problem.X if rows.size == problem.n else problem.X[rows]
         X, e = doubles(X, slice(0, rows.size)), np.ones(rows.size) if free else None
