@@ -98,26 +98,20 @@ by_type_of_rows(bounds, dense_bounds, sparse_bounds)
 by_type_of_rows(entry, dense_entry, sparse_entry)
 
 
-@inlined
-def row_dot(X: Rows, i: int, w: Vector) -> float:
-    """``x_i'w``, summed from the first entry to the last, as an R loop does."""
-    dot = 0.0
+def dot(X: Rows, i: int, w: Vector) -> float:
+    """``x_i'w``: `row_dot` from the first entry to the last, as an R loop does it.
+
+    `row_dot_fast` sums in an order that suits the machine.
+    """
+    total = 0.0
     first, last = bounds(X, i)
     for k in range(first, last):
         j, x = entry(X, i, k)
-        dot += x * w[j]
-    return dot
+        total += x * w[j]
+    return total
 
 
-@fast
-def row_dot_fast(X: Rows, i: int, w: Vector) -> float:
-    """``x_i'w``, summed in an order that suits the machine."""
-    dot = 0.0
-    first, last = bounds(X, i)
-    for k in range(first, last):
-        j, x = entry(X, i, k)
-        dot += x * w[j]
-    return dot
+row_dot, row_dot_fast = inlined(dot), fast(dot)
 
 
 @inlined
@@ -309,10 +303,7 @@ def prefetch(
     """Ask the memory for ``x[j]``, not into the first cache; nothing is computed."""
 
     def emit(
-        context: BaseContext,
-        builder: ir.IRBuilder,
-        sig: Signature,
-        args: list[ir.Value],
+        context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Values
     ) -> ir.Value:
         data = make_array(sig.args[0])(context, builder, args[0]).data
         place = builder.bitcast(

@@ -143,18 +143,6 @@ def first_iterate(
     return np.zeros(problem.p), 0.0
 
 
-def continued_from(fit: object) -> tuple[pd.Series, int] | None:
-    """Coefficients of a fit, and the number of steps it took; None of anything else.
-
-    Those before it are counted too, where it went on from another fit.
-    """
-    params = getattr(fit, "params", None)
-    if not isinstance(params, pd.Series):
-        return None
-    before = getattr(getattr(fit, "solver", None), "first_step", 1) - 1
-    return params, before + int(getattr(fit, "n_iter", 0))
-
-
 Order = Literal["shuffle", "sequential", "replace", "subset"]
 Average = Literal["none", "all"] | int
 
@@ -257,26 +245,25 @@ class Passes:
     @property
     def whole(self) -> int:
         """Number of epochs, a list of rows for each of them counted."""
-        lists = 1 if isinstance(self.order, str) else np.atleast_2d(self.order).shape[0]
-        return (self.epochs or 0) * lists
+        several = not isinstance(self.order, str) and self.order.ndim == 2
+        return (self.epochs or 0) * (len(self.order) if several else 1)
 
     def count(self, n: int) -> int:
         """Number of epochs over n rows; of portions of about n where steps count."""
-        if self.steps is not None:
-            return -(-self.steps // max(1, n // self.batch_size))
-        return self.whole
+        if self.steps is None:
+            return self.whole
+        return -(-self.steps // max(1, n // self.batch_size))
 
     def most_steps(self, n: int) -> int:
         """Number of steps over n rows, if the run does not end before."""
-        if self.steps is not None:
-            return self.steps
-        return self.whole * -(-self._length(n) // self.batch_size)
+        if self.steps is None:
+            return self.whole * -(-self._length(n) // self.batch_size)
+        return self.steps
 
     def batch(self, n: int) -> int:
         """`batch_size`, but no more than the rows of an epoch."""
-        if self.steps is not None:
-            return self.batch_size
-        return min(self.batch_size, self._length(n))
+        most = self._length(n) if self.steps is None else self.batch_size
+        return min(self.batch_size, most)
 
     def _length(self, n: int) -> int:
         return n if isinstance(self.order, str) else int(self.order.shape[-1])
@@ -473,14 +460,17 @@ class Pegasos(Solver):
             )
 
     def _settle_start(self) -> None:
-        """Take coefficients, and the number of the next step, of a fit."""
-        found = continued_from(self.start)
-        if found is None:
-            return
-        params, steps = found
-        object.__setattr__(self, "start", params)
-        if self.first_step == 1:
-            object.__setattr__(self, "first_step", steps + 1)
+        """Take coefficients, and the number of the next step, of a fit.
+
+        Steps before that fit are counted too, where it went on from another one.
+        """
+        fit: Any = self.start
+        if isinstance(getattr(fit, "params", None), pd.Series):
+            object.__setattr__(self, "start", fit.params)
+            before = getattr(getattr(fit, "solver", None), "first_step", 1)
+            if self.first_step == 1:
+                first = before + int(getattr(fit, "n_iter", 0))
+                object.__setattr__(self, "first_step", first)
 
     def _settle_length(self) -> None:
         """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
