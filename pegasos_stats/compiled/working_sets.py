@@ -24,7 +24,7 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
 PIECE = 64  # rows
-FLAT = 1e-12  # of the squared norms of two rows: their least squared distance
+LEAST_DISTANCE = 1e-12  # of the squared norms of two rows: their least squared distance
 EXTREMES = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
 
 
@@ -172,7 +172,7 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
                 difference = difference if difference > 0.0 else 0.0
                 both = square + diagonal[k]
                 distance = both - 2.0 * row[k]
-                closest = FLAT * both + 1e-300
+                closest = LEAST_DISTANCE * both + 1e-300
                 distance = distance if distance > closest else closest
                 gain = difference * difference / distance
                 gains[k] = gain
@@ -189,7 +189,7 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
                 j = k
                 break
         both = square + diagonal[j]
-        distance = max(both - 2.0 * row[j], FLAT * both)
+        distance = max(both - 2.0 * row[j], LEAST_DISTANCE * both)
         difference = slope[i] - slope[j]
         up = room(rows.a[i], rows.y[i], rows.w[i])
         down = room(rows.a[j], -rows.y[j], rows.w[j])

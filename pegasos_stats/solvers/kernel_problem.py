@@ -17,15 +17,14 @@ from pegasos_stats.solvers.certificate import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import MethodRun, Problem
 from pegasos_stats.solvers.rounding import MARGIN, Within
+from pegasos_stats.solvers.sums import TINY
 from pegasos_stats.solvers.threads import one_thread
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None
 
 CHOLESKY_ROWS = 6000  # a factorisation takes some seconds
-LANCZOS = 80  # steps that look for a negative eigenvalue of a larger matrix
 INDEFINITE = 1e-10  # of its largest value: least eigenvalue that a matrix may have
-TINIEST = 1e-300  # the same, where the largest value is 0
 ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OVERFLOWING = (
@@ -406,7 +405,7 @@ def diagonal_of(problem: KernelProblem) -> Vector:
             return np.asarray(np.maximum(0.0, np.diag(X)) * MARGIN)
         if kernel.name == "gaussian":
             return np.full(len(X), MARGIN)
-        norms: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * TINIEST
+        norms: Vector = np.einsum("ij,ij->i", X, X) * MARGIN + X.shape[1] * TINY
         if kernel.name == "polynomial":
             base = (kernel.gamma or 1.0) * norms + (kernel.offset or 0.0)
             norms = base ** (kernel.degree or 1) * MARGIN
@@ -435,7 +434,7 @@ def _added(problem: KernelProblem) -> float:
     if problem.kernel.name != "precomputed":
         return 0.0
     n, largest = problem.n, float(np.diag(problem.X).max())
-    return (INDEFINITE + UNIT * (n + 4.0) * n) * largest + TINIEST
+    return (INDEFINITE + UNIT * (n + 4.0) * n) * largest + TINY
 
 
 def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
@@ -479,21 +478,21 @@ def _symmetric(K: Matrix) -> Matrix:
 
 
 @one_thread()
-def _least_form(K: Matrix) -> float:
+def _least_form(K: Matrix, steps: int = 80) -> float:
     """``v'Kv`` for the vector ``v`` of length 1 that Lanczos' method finds the least.
 
     Each new direction is made orthogonal to all before, twice (Parlett 1998, 6.9).
     """
     v = np.random.default_rng(1).standard_normal(len(K))
-    basis, form = np.empty((LANCZOS, len(K))), np.zeros((LANCZOS, LANCZOS))
-    for j in range(LANCZOS):
+    basis, form = np.empty((steps, len(K))), np.zeros((steps, steps))
+    for j in range(steps):
         basis[j] = v / np.linalg.norm(v)
         v = K @ basis[j]
         form[j, j] = basis[j] @ v
         for _ in range(2):
             v -= basis[: j + 1].T @ (basis[: j + 1] @ v)
         length = float(np.linalg.norm(v))
-        if j + 1 == LANCZOS or length <= 1e-12 * float(np.abs(form).max()):
+        if j + 1 == steps or length <= 1e-12 * float(np.abs(form).max()):
             break
         form[j, j + 1] = form[j + 1, j] = length
     vectors = np.linalg.eigh(form[: j + 1, : j + 1])[1]
@@ -513,7 +512,7 @@ def _check_semidefinite(K: Matrix) -> None:
     good = bool((diagonal >= 0.0).all())
     if good and len(K) <= CHOLESKY_ROWS:
         try:
-            np.linalg.cholesky(K + (rounding + TINIEST) * np.eye(len(K)))
+            np.linalg.cholesky(K + (rounding + TINY) * np.eye(len(K)))
         except np.linalg.LinAlgError:
             good = False
     elif good:

@@ -41,7 +41,7 @@ from pegasos_stats.solvers.hinge_proximal import ProximalNewton
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows
-from pegasos_stats.solvers.sdca_run import NEAR
+from pegasos_stats.solvers.sdca_run import NEAR_ZERO
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
 LEAST = 256  # rows of a block
@@ -552,7 +552,7 @@ class HingePath:
         """Coefficients of 0 where their objective is no larger, as single fits."""
         rows = self.rows
         penalty = rows.value(lam, theta, np.zeros(len(P)), rows.every)
-        fits = np.flatnonzero(penalty <= NEAR * self.tol)
+        fits = np.flatnonzero(penalty <= NEAR_ZERO * self.tol)
         if not len(fits):
             return
         for intercept in rows.alone, theta[:, -1].copy():

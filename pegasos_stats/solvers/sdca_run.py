@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
 THREADED = 1e10  # products, some seconds, of which threads of BLAS take a share
-NEAR = 10.0  # times the relative gap, which the penalty of such coefficients is below
+NEAR_ZERO = 10.0  # relative gaps: largest penalty of coefficients that may be noise
 
 
 def drawn_epochs(solver: Optimum | SDCA, n: int, rng: RRandom) -> Iterator[Rows]:
@@ -276,7 +276,7 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     (array([0.]), 0.3)
     """
     penalty = 0.5 * problem.lam * float(solution.beta @ solution.beta)
-    if problem.loss != "hinge" or not penalty <= NEAR * tol:  # of at most 1
+    if problem.loss != "hinge" or not penalty <= NEAR_ZERO * tol:  # of at most 1
         return solution
     w, offset = problem.row_weights, problem.row_offsets
     sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]
