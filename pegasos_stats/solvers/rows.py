@@ -17,8 +17,8 @@ DIRECT, DIRECT_OF_ALL = 1000, 150
 PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
 RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
 # Rows from which a sample is fitted first; one row in so many is of the sample, of
-# which as many are, and so many to a column: 20,000 x 200 takes 0.7 and with correlated
-# columns 0.25 of the time without, 10,000 x 500, with 4 rows to a column, twice as long.
+# which as many are, and so many to a column: 20,000 x 200 takes 0.7 of the time, with
+# correlated columns 0.25; 10,000 x 500, with 4 rows to a column, twice as long.
 SAMPLED_FROM, ROWS_TO_A_COLUMN = 4000, 10
 SAMPLE_STEP, SMALLEST_SAMPLE = 8, 2000
 
