@@ -41,8 +41,10 @@ TEXT = "pegasos_stats: compiling, once for this version: up to 20 s\n"
 
 def inlined(function: Function) -> Function:
     """Compile as a part of each kernel that calls it."""
-    found: Function = njit(inline="always", error_model="numpy", _nrt=False)(function)
-    return found
+    compiled: Function = njit(inline="always", error_model="numpy", _nrt=False)(
+        function
+    )
+    return compiled
 
 
 def fast(function: Function) -> Function:
@@ -93,13 +95,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, sig: tuple[Type, ...], target: BaseContext) -> object:
         """Code for a signature, or None if it is to be compiled."""
         try:
-            found = super().load_overload(sig, target)
+            code = super().load_overload(sig, target)
         except Exception:  # a damaged file
             with suppress(OSError):
                 self.flush()
             return None
         # Of two processes that write at once, one may have the other's file.
-        return found if found is not None and found.signature.args == sig else None
+        return code if code is not None and code.signature.args == sig else None
 
     def save_overload(self, sig: tuple[Type, ...], data: CompileResult) -> None:
         """Keep the code for a signature, if there is room."""

@@ -147,7 +147,7 @@ def add_rows_exactly(
             high, left = two_sum(high, at)
             high, low = two_sum(high, low + left)
         high, low = y[i] * high, y[i] * low
-        apart = share * (1.0 + scale + abs(alpha) + abs(at)) + lost
+        distance = share * (1.0 + scale + abs(alpha) + abs(at)) + lost
         if loss == HINGE:
             value, left = two_sum(1.0, -high)
             value, low = two_sum(value, left - low)
@@ -156,15 +156,17 @@ def add_rows_exactly(
         else:
             value = loss_value(loss, high)
             if loss == SQUARED_HINGE:  # off by what a margin is, times its slope
-                apart = apart * slope(loss, high - abs(low) - apart) + low * low
+                distance = (
+                    distance * slope(loss, high - abs(low) - distance) + low * low
+                )
             else:
-                apart += low * low * slope(loss, abs(high) - abs(low))
+                distance += low * low * slope(loss, abs(high) - abs(low))
             low *= -slope(loss, high)
         product, left = two_product(weights[i], value)
         rest += left + weights[i] * low
         total, left = two_sum(total, product)
         rest += left
-        error += weights[i] * apart
+        error += weights[i] * distance
         if a[i] != 0.0:
             size += row_add_exactly(X, i, a[i] * y[i], image, image_rest)
     for j in range(image.shape[0]):
@@ -187,13 +189,13 @@ def scores(X: Rows, beta: Vector, alpha: float) -> Vector:
     float64 array, shape (n,)
     """
     n = X.indptr.shape[0] - 1 if hasattr(X, "indptr") else X.shape[0]
-    found = np.zeros(n)
-    put_scores(X, beta, alpha, found)
-    return found
+    out = np.zeros(n)
+    put_scores(X, beta, alpha, out)
+    return out
 
 
 @kernel
-def put_scores(X: Rows, beta: Vector, alpha: float, found: Vector) -> None:
-    """Put the score of every row in `found`."""
-    for i in range(found.shape[0]):
-        found[i] = row_dot(X, i, beta) + alpha
+def put_scores(X: Rows, beta: Vector, alpha: float, out: Vector) -> None:
+    """Put the score of every row in `out`."""
+    for i in range(out.shape[0]):
+        out[i] = row_dot(X, i, beta) + alpha

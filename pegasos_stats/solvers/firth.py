@@ -379,7 +379,7 @@ def firth_solution(problem: Problem) -> Solution:
     beta, alpha = theta[first:], float(theta[0]) if first else 0.0
     margins = problem.y * scores_of_rows(problem, beta, alpha)
     estimable = rows.estimable[first:]
-    found = Solution(
+    solution = Solution(
         beta,
         alpha,
         logistic(margins)[0],
@@ -391,18 +391,20 @@ def firth_solution(problem: Problem) -> Solution:
         estimable=None if estimable.all() else estimable,
         methods=(MethodRun("Fisher scoring", fit.n_iter, "iteration"),),
     )
-    return with_flic(problem, found) if problem.penalty == "flic" else found
+    return with_flic(problem, solution) if problem.penalty == "flic" else solution
 
 
-def with_flic(problem: Problem, found: Solution) -> Solution:
+def with_flic(problem: Problem, solution: Solution) -> Solution:
     """The solution with the intercept by maximum likelihood, scores as offset (FLIC).
 
     The root of ``sum_i (y_i - p_i)``: mean probability and outcome are equal.
     """
-    scores = scores_of_rows(problem, found.beta, found.alpha)
+    scores = scores_of_rows(problem, solution.beta, solution.alpha)
     shift = best_intercept(scores, problem.y, "log")
     dual = logistic(problem.y * (scores + shift))[0]
-    return replace(found, beta=found.beta.copy(), alpha=found.alpha + shift, dual=dual)
+    return replace(
+        solution, beta=solution.beta.copy(), alpha=solution.alpha + shift, dual=dual
+    )
 
 
 def scores_of_rows(problem: Problem, beta: Vector, alpha: float) -> Vector:

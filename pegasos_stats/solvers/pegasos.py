@@ -70,11 +70,11 @@ def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
         return start
     if not isinstance(start, pd.Series | Mapping):
         return in_one_list(name, start)
-    found = {str(each): number_of(value) for each, value in start.items()}
-    if len(found) < len(start):
+    numbers = {str(key): number_of(value) for key, value in start.items()}
+    if len(numbers) < len(start):
         raise OptionError("start has a name twice; give one coefficient for each.")
-    in_one_list(name, list(found.values()))
-    return found
+    in_one_list(name, list(numbers.values()))
+    return numbers
 
 
 def in_order(
@@ -604,7 +604,7 @@ def sizes_of_steps(
     lam: float,
     n: int,
     first_step: int,
-    taken: int,
+    done: int,
     count: int,
 ) -> Vector | None:
     """Sizes of the next steps; None for those of Pegasos, ``1 / (lam t)``.
@@ -618,19 +618,19 @@ def sizes_of_steps(
         Number of rows.
     first_step : int
         Number ``t`` of the first step of the run.
-    taken, count : int
+    done, count : int
         Steps that the run has taken, and how many sizes are asked for.
 
     Examples
     --------
-    >>> sizes_of_steps("1/sqrt(t)", 1.0, 10, first_step=1, taken=3, count=2).round(3)
+    >>> sizes_of_steps("1/sqrt(t)", 1.0, 10, first_step=1, done=3, count=2).round(3)
     array([0.5  , 0.447])
     """
     if isinstance(step, np.ndarray):
-        return np.asarray(step[taken : taken + count])
+        return np.asarray(step[done : done + count])
     if step == "pegasos":
         return None
     if step == "1/sqrt(t)":
-        return np.asarray(1.0 / np.sqrt(float(first_step + taken) + np.arange(count)))
+        return np.asarray(1.0 / np.sqrt(float(first_step + done) + np.arange(count)))
     size = 1.0 / (lam * n) if step == "1/(lambda n)" else float(step)
     return np.full(count, size)

@@ -324,13 +324,13 @@ class Stopping:
         self.at: Certificate | None = None
         self.change, self.settled = np.inf, False
 
-    def reached(self, found: Solution) -> bool:
+    def reached(self, solution: Solution) -> bool:
         """Whether the run ends with what it would give now.
 
         The change of the coefficients is the same in every bit as in the R reference,
         whose duality gap is the same to rounding.
         """
-        params = np.array([found.alpha, *found.beta])
+        params = np.array([solution.alpha, *solution.beta])
         moved = float(np.abs(params - self.params).max())
         largest = float(np.abs(params).max())
         self.params, self.change = params, moved / largest if largest else 0.0
@@ -340,7 +340,7 @@ class Stopping:
             return True
         if not self._solver.stops:
             return False
-        self.at = self._certify(found)
+        self.at = self._certify(solution)
         return bool(self._solver.reached(self.at))
 
     def warn(self, epochs: int) -> None:

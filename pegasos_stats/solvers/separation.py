@@ -94,10 +94,10 @@ def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
     >>> separated_by(Z, np.ones(2), np.ones(2), np.array([[0.0, 1.0]]))
     array([False,  True])
     """
-    found = np.zeros(len(y), dtype=bool)
+    separated = np.zeros(len(y), dtype=bool)
     for b in directions:
-        found |= y * (Z @ b) > TIE
-    return found & (w > 0.0)
+        separated |= y * (Z @ b) > TIE
+    return separated & (w > 0.0)
 
 
 def pass_over(
@@ -132,14 +132,14 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
     from scipy.optimize import linprog
 
     scale = scales(rows)
-    found = linprog(
+    optimum = linprog(
         -total / scale,
         A_ub=-rows / scale,
         b_ub=np.zeros(len(rows)),
         bounds=(-1.0, 1.0),
         options={"primal_feasibility_tolerance": 1e-9},
     )
-    return np.zeros(len(total)) if found.x is None else np.asarray(found.x / scale)
+    return np.zeros(len(total)) if optimum.x is None else np.asarray(optimum.x / scale)
 
 
 def is_too_large(start: DirectionPass) -> bool:
@@ -173,22 +173,22 @@ def separating_directions(
     tuple or None
         None if 20 passes do not decide.
     """
-    found, total, rows = start, start.total, start.violated
+    last, total, rows = start, start.total, start.violated
     directions = np.zeros((0, len(total)))
     for _ in range(20):
         b = best_direction(total, rows)
         if total @ b <= TIE:
-            return found, directions
+            return last, directions
         at = look(directions, b)
         rows = np.concatenate([rows, at.violated])
         if len(at.violated):
             continue
-        if at.number == found.number:
-            return found, directions
-        found, total, rows = at, at.total, rows[rows @ b <= TIE]
+        if at.number == last.number:
+            return last, directions
+        last, total, rows = at, at.total, rows[rows @ b <= TIE]
         directions = np.vstack([directions, b])
         if len(directions) == most:
-            return found, directions
+            return last, directions
     return None
 
 
@@ -207,8 +207,8 @@ def first_direction(
     start = look(None)
     if is_too_large(start):
         return None
-    found = separating_directions(lambda _, b: look(b), start, most=1)
-    return None if found is None else np.asarray([*found[1], np.zeros(k)][0])
+    result = separating_directions(lambda _, b: look(b), start, most=1)
+    return None if result is None else np.asarray([*result[1], np.zeros(k)][0])
 
 
 def find_separation(look: Look, theta: Vector, n: int) -> Separation | None:
@@ -235,10 +235,10 @@ def find_separation(look: Look, theta: Vector, n: int) -> Separation | None:
         at = look(none, b)
         if at.number == n:
             return Separation(n, b[None]) if at.certain >= n / 2.0 else None
-    found = separating_directions(look, start)
-    if found is None:
+    result = separating_directions(look, start)
+    if result is None:
         return None
-    last, directions = found
+    last, directions = result
     if not last.number or (last.number == n and last.certain < n / 2.0):
         return None
     return Separation(last.number, directions)
@@ -273,8 +273,8 @@ class IdentifiedPart:
         Examples
         --------
         >>> Z = np.array([[1.0, 0.0, 2.0], [1.0, 0.0, 3.0], [1.0, 0.0, 5.0]])
-        >>> found = IdentifiedPart.by(Z.T @ Z)
-        >>> found.columns, found.unbounded.T
+        >>> identified = IdentifiedPart.by(Z.T @ Z)
+        >>> identified.columns, identified.unbounded.T
         (array([0, 2]), array([[0., 1., 0.]]))
         """
         k, chosen = len(H), list[int]()
@@ -302,8 +302,8 @@ class IdentifiedPart:
         Examples
         --------
         >>> Z = np.array([[1.0, 1.0, 2.0], [1.0, 3.0, 4.0], [1.0, 5.0, 6.0]])
-        >>> found = IdentifiedPart.of_columns(Z.T @ Z, np.array([0, 1]))
-        >>> found.unbounded.T.round(6)
+        >>> identified = IdentifiedPart.of_columns(Z.T @ Z, np.array([0, 1]))
+        >>> identified.unbounded.T.round(6)
         array([[-1., -1.,  1.]])
         """
         others = np.setdiff1d(np.arange(len(H)), columns)
@@ -324,17 +324,17 @@ class IdentifiedPart:
     def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
         k = self.change.shape[1]
-        found = np.zeros((k,) * array.ndim)
-        found[np.ix_(*[self.columns] * array.ndim)] = array
-        return found
+        whole = np.zeros((k,) * array.ndim)
+        whole[np.ix_(*[self.columns] * array.ndim)] = array
+        return whole
 
 
 def images(R: Matrix, directions: Matrix | None) -> Matrix | None:
     """``R b`` of directions ``b`` of the coefficients, rounding being 0."""
     if directions is None:
         return None
-    found, size = R @ directions, np.abs(R) @ np.abs(directions)
-    return np.asarray(np.where(np.abs(found) > SAME * size, found, 0.0))
+    moved, size = R @ directions, np.abs(R) @ np.abs(directions)
+    return np.asarray(np.where(np.abs(moved) > SAME * size, moved, 0.0))
 
 
 def is_unbounded(R: Matrix, unbounded: Matrix | None) -> Mask:
@@ -346,5 +346,5 @@ def is_unbounded(R: Matrix, unbounded: Matrix | None) -> Mask:
     >>> is_unbounded(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, -1]]), away)
     array([ True, False, False])
     """
-    found = images(R, unbounded)
-    return np.zeros(len(R), bool) if found is None else np.asarray(found.any(axis=1))
+    moved = images(R, unbounded)
+    return np.zeros(len(R), bool) if moved is None else np.asarray(moved.any(axis=1))

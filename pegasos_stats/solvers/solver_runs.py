@@ -54,7 +54,7 @@ AnySolution = Solution | KernelSolution
 
 
 def certificate_of(
-    problem: Problem, found: AnySolution, enough: float = 0.0
+    problem: Problem, solution: AnySolution, enough: float = 0.0
 ) -> Certificate:
     """Primal and dual objective of a solution, and the gap between them.
 
@@ -64,29 +64,33 @@ def certificate_of(
     Examples
     --------
     >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
-    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
-    >>> certificate_of(problem, found).objective
+    >>> solution = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> certificate_of(problem, solution).objective
     0.375
     """
-    if isinstance(found, Solution):
+    if isinstance(solution, Solution):
         if problem.has_firth:
-            return uncertified(problem, found.beta, found.alpha)
+            return uncertified(problem, solution.beta, solution.alpha)
         if not problem.lam:
-            return likelihood_certificate(problem, found.beta, found.alpha, found.dual)
-        return certificate(problem, found.beta, found.alpha, found.dual, enough)
+            return likelihood_certificate(
+                problem, solution.beta, solution.alpha, solution.dual
+            )
+        return certificate(
+            problem, solution.beta, solution.alpha, solution.dual, enough
+        )
     assert isinstance(problem, KernelProblem)
-    return kernel_problem.kernel_certificate(problem, found)
+    return kernel_problem.kernel_certificate(problem, solution)
 
 
 def scores_of(
-    problem: Problem, found: AnySolution, X: np.ndarray, offset: Vector | None
+    problem: Problem, solution: AnySolution, X: np.ndarray, offset: Vector | None
 ) -> Vector:
     """Scores of the rows of `X`, shape (q,), by a solution of `problem`.
 
     Parameters
     ----------
     problem : Problem
-    found : Solution or KernelSolution
+    solution : Solution or KernelSolution
     X : array or scipy CSR array, shape (q, p)
         Of a precomputed kernel its values with the rows of the problem, shape (q, n).
     offset : float64 array, shape (q,), or None
@@ -95,15 +99,15 @@ def scores_of(
     Examples
     --------
     >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
-    >>> found = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
-    >>> scores_of(problem, found, np.array([[3.0]]), None)
+    >>> solution = Solution(np.array([0.5]), 0.0, np.array([0.0, 1.0]), 1, 2, None)
+    >>> scores_of(problem, solution, np.array([[3.0]]), None)
     array([1.5])
     """
     assert (offset is None) == (problem.offset is None)
-    if isinstance(found, KernelSolution):
+    if isinstance(solution, KernelSolution):
         assert isinstance(problem, KernelProblem)
-        return kernel_problem.scores_of_kernel(problem, found, X)
-    scores = linear_scores(X, found.beta, found.alpha)
+        return kernel_problem.scores_of_kernel(problem, solution, X)
+    scores = linear_scores(X, solution.beta, solution.alpha)
     return scores if offset is None else scores + offset
 
 
@@ -157,7 +161,7 @@ class OptimalityBounds:
 
 
 def shortfall_of(
-    problem: Problem, solver: AnySolver, found: Solution, at: Certificate
+    problem: Problem, solver: AnySolver, solution: Solution, at: Certificate
 ) -> OptimalityBounds:
     """How far a fit is from the minimum.
 
@@ -166,7 +170,7 @@ def shortfall_of(
     problem : Problem
     solver : Optimum, Pegasos or SDCA
         Of the fit.
-    found : Solution
+    solution : Solution
     at : Certificate
         That of the fit; if it is to a relative gap of 1e-6, there is no more to do.
 
@@ -174,10 +178,10 @@ def shortfall_of(
     --------
     >>> X, y = np.array([[1.0], [-2.0]]), np.array([1.0, -1.0])
     >>> problem = Problem(X, y, lam=0.5)
-    >>> found = Solution(np.array([2.0]), 0.0, np.zeros(2), 2, 2, None)
-    >>> at = certificate(problem, found.beta, found.alpha, found.dual)
-    >>> known = shortfall_of(problem, Pegasos(seed=1), found, at)
-    >>> at.gap, round(known.at_least, 6), round(known.at_most, 6)
+    >>> solution = Solution(np.array([2.0]), 0.0, np.zeros(2), 2, 2, None)
+    >>> at = certificate(problem, solution.beta, solution.alpha, solution.dual)
+    >>> bounds = shortfall_of(problem, Pegasos(seed=1), solution, at)
+    >>> at.gap, round(bounds.at_least, 6), round(bounds.at_most, 6)
     (1.0, 0.888889, 0.888889)
     """
     plain = OptimalityBounds.certified(at)
@@ -187,16 +191,22 @@ def shortfall_of(
         return plain
     batch = solver.passes.batch(problem.n) if isinstance(solver, Pegasos) else 1
     entries = float(getattr(problem.X, "nnz", problem.X.size)) / problem.n
-    work = max(float(found.n_iter) * batch, WORK / max(1.0, entries))
+    work = max(float(solution.n_iter) * batch, WORK / max(1.0, entries))
     then = Optimum(epochs=REFINEMENT_EPOCHS, sample_kind=solver.sample_kind)
     try:
         closer = run_linear(
-            problem, then.with_seed(found.seed), None, False, found.dual, False, work
+            problem,
+            then.with_seed(solution.seed),
+            None,
+            False,
+            solution.dual,
+            False,
+            work,
         )
     except DataError:  # coefficients overflow on the way
-        closer = found
+        closer = solution
     there = certificate(problem, closer.beta, closer.alpha, closer.dual)
-    tight = certificate(problem, found.beta, found.alpha, closer.dual)
+    tight = certificate(problem, solution.beta, solution.alpha, closer.dual)
     if tight.gap < plain.at_most:
         plain = replace(OptimalityBounds.certified(tight), reached=False)
     upper = there.objective
@@ -204,7 +214,7 @@ def shortfall_of(
         return plain
     before, after = (
         np.sign(scores_of(problem, fit, problem.X, problem.offset))
-        for fit in (found, closer)
+        for fit in (solution, closer)
     )
     return replace(
         plain,
@@ -306,16 +316,16 @@ def run_firth(
     """
     check_solver(problem, solver)
     tell = timed(observe)
-    found = firth_solution(problem)
+    solution = firth_solution(problem)
     if tell is not None:
-        tell(found.n_epochs or 0, found)
-    if warn and not found.settled:
+        tell(solution.n_epochs or 0, solution)
+    if warn and not solution.settled:
         warn_caller(
             "Firth's estimates have not converged: predictors are nearly collinear, or "
             "have very large values. Use fewer predictors, or transform them.",
             ConvergenceWarning,
         )
-    return found
+    return solution
 
 
 def run_then_refine(
@@ -375,22 +385,22 @@ def run_then_refine(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def nearer(problem: Problem, found: AnySolution) -> AnySolution:
+def nearer(problem: Problem, solution: AnySolution) -> AnySolution:
     """Return a solution nearer to the minimum, of a small problem; warn of nothing."""
-    if isinstance(found, KernelSolution):
+    if isinstance(solution, KernelSolution):
         assert isinstance(problem, KernelProblem)
         closer = Optimum(tol=1e-9, gap_tol=1e-9)
         then: AnySolution = kernel_ascent.run_working_sets(
-            problem, closer, a=found.dual, warn=False
+            problem, closer, a=solution.dual, warn=False
         )
-        return _counted_through(found, then)
+        return _counted_through(solution, then)
     if problem.loss == "log":
-        point = polished(problem, found.beta, found.alpha)
+        point = polished(problem, solution.beta, solution.alpha)
         if point is not None:
-            return replace(found, beta=point[0], alpha=point[1], dual=point[2])
+            return replace(solution, beta=point[0], alpha=point[1], dual=point[2])
     closer = Optimum(tol=1e-10, gap_tol=1e-12)
-    then = run_linear(problem, closer, dual=found.dual, warn=False)
-    return _counted_through(found, then)
+    then = run_linear(problem, closer, dual=solution.dual, warn=False)
+    return _counted_through(solution, then)
 
 
 def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
@@ -416,9 +426,9 @@ def kernel_path(
     if isinstance(solver, Pegasos):
         return [kernel_ascent.run_kernel_pegasos(at, solver) for at in problems]
     ascent = kernel_ascent.KernelAscent(problems[0], solver)
-    found: list[KernelSolution] = []
+    solutions: list[KernelSolution] = []
     for at in problems:
-        if found:
+        if solutions:
             ascent.move_to(at.lam)
-        found.append(run_epochs(ascent, problem.n, solver)[0])
-    return found
+        solutions.append(run_epochs(ascent, problem.n, solver)[0])
+    return solutions

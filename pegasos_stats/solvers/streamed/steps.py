@@ -99,34 +99,38 @@ class FileVisitor(Visitor):
 
     def _refitted(self, beta: Vector) -> float:
         problem, work = self._problem, partial(_scores, beta)
-        found = np.concatenate(added(problem.X.read(work))) + problem.row_offsets
-        return best_intercept(found, problem.y, problem.loss, problem.weights)
+        scores = np.concatenate(added(problem.X.read(work))) + problem.row_offsets
+        return best_intercept(scores, problem.y, problem.loss, problem.weights)
 
 
 def _scores(beta: Vector, block: Block, values: Values) -> list[Vector]:
     return [np.asarray(compiled.risk.scores(block.X, beta, 0.0))]
 
 
-class Found(NamedTuple):
-    """What a read finds in a block."""
+class BlockSums(NamedTuple):
+    """Sums over a block, and its table of labels and predictions."""
 
     seen: Sums
     table: NDArray[np.int64]
 
 
-def _looked(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> Found:
+def _looked(
+    at: Point, loss: LossName, reach: float, block: Block, a: Values
+) -> BlockSums:
     _, X, y, w, offset = block
     seen = risk_and_image(X, y, *at, loss, a, w, reach, offset)
-    return Found(seen, risk_and_bound.table_of(y, risk_and_bound.scores(X, at, offset)))
+    return BlockSums(
+        seen, risk_and_bound.table_of(y, risk_and_bound.scores(X, at, offset))
+    )
 
 
-def certified(problem: Problem, found: Solution) -> tuple[Certificate, Found]:
+def certified(problem: Problem, solution: Solution) -> tuple[Certificate, BlockSums]:
     """Primal and dual objective of a solution, in one read of the rows."""
     y = problem.y.astype(np.float64)
-    a = feasible(found.dual, y, problem.intercept, problem.most_dual)
-    at = Point(found.beta, found.alpha)
+    a = feasible(solution.dual, y, problem.intercept, problem.most_dual)
+    at = Point(solution.beta, solution.alpha)
     work = partial(_looked, at, problem.loss, Rounding(problem, *at).reach)
-    sums: Found = added(problem.X.read(work, a))
+    sums: BlockSums = added(problem.X.read(work, a))
     risk = risk_and_bound.Risk.of(problem, at, *sums)
     return risk.certificate(risk_and_bound.Bound.of(problem, sums.seen)), sums
 
@@ -160,10 +164,10 @@ def run_over_files(
     check_order(problem.X, solver)
     rng, before = solver.generator(), problem.X.n_reads
     seed, visitor = rng.seed, FileVisitor(problem, solver, rng)
-    last: list[tuple[Solution, Certificate, Found]] = []
+    last: list[tuple[Solution, Certificate, BlockSums]] = []
 
-    def certify(found: Solution) -> Certificate:
-        last[:] = [(found, *certified(problem, found))]
+    def certify(solution: Solution) -> Certificate:
+        last[:] = [(solution, *certified(problem, solution))]
         return last[0][1]
 
     stopping, reached = Stopping(problem, solver, *visitor.begun_with, certify), False
@@ -173,10 +177,10 @@ def run_over_files(
             reached = True
             break
     if not last or stopping.settled:
-        found = visitor.solution(seed)
-        stopping.at = certify(replace(found, settled=stopping.settled))
+        solution = visitor.solution(seed)
+        stopping.at = certify(replace(solution, settled=stopping.settled))
     if solver.may_end_early and not reached:
         stopping.warn(visitor.epoch)
-    found, at, sums = last[0]
+    solution, at, sums = last[0]
     done, reads = reached or not solver.may_end_early, problem.X.n_reads - before
-    return StreamedFit(found, at, sums.table, done, reads)
+    return StreamedFit(solution, at, sums.table, done, reads)
