@@ -8,6 +8,7 @@ from sklearn.svm import SVC
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.solvers.kernel_ascent import KernelAscent
 
 TIGHT = ps.Optimum(tol=1e-7, seed=1)
 PEER = 1e-5  # of an objective: SVC at its tolerance of 1e-6 is nearer than that
@@ -167,3 +168,25 @@ def test_a_path_goes_on_from_where_it_is():
         alone = ps.KernelSVM(y, X, gamma=0.5, weights=w, lam=lam).fit(TIGHT)
         assert objective == pytest.approx(alone.objective, rel=2e-7)
         assert objective >= alone.dual_objective
+
+
+def test_rows_in_single_precision_reach_a_gap_below_its_rounding():
+    """Scores are summed anew in double precision, as in iterative refinement."""
+    X, y, _ = data(800)
+    model = ps.KernelSVM(y, X, gamma=0.1, lam=0.01)
+    assert KernelAscent(model.problem, TIGHT)._cache.rows.dtype == np.float32
+    result = model.fit(ps.Optimum(tol=1e-10))
+    assert result.relative_gap <= 1e-10 < np.finfo(np.float32).eps
+
+
+@pytest.mark.parametrize("scale", [1e-24, 1e24])
+def test_values_beyond_single_precision_are_stored_in_double(scale):
+    """The penalty goes with the square of the scale: the model is the same."""
+    X, y, _ = data()
+    options = {"kernel": "linear", "standardize": False}
+    fits = [
+        ps.KernelSVM(y, c * X, lam=0.01 * c * c, **options).fit(TIGHT)
+        for c in (1.0, scale)
+    ]
+    assert fits[1].relative_gap <= TIGHT.tol
+    assert fits[1].objective == pytest.approx(fits[0].objective, rel=2 * TIGHT.tol)
