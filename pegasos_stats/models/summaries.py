@@ -118,6 +118,7 @@ def title_of(problem: Problem) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> problem = Problem(np.eye(2), np.array([-1.0, 1.0]), 0.0, "log")
     >>> title_of(problem)
     'Logistic regression'
