@@ -14,10 +14,11 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Mask, Matrix, Vector
 
+INNER = 0.3  # of the gap asked for, that of the rows near the margin
 NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
 
 
-class ActiveRows:
+class RowsInOrder:
     """Rows ``(x_i, 1)`` near the margin, in the order in which they came.
 
     Parameters
@@ -34,7 +35,7 @@ class ActiveRows:
 
     Examples
     --------
-    >>> rows = ActiveRows(10, 1, 2)
+    >>> rows = RowsInOrder(10, 1, 2)
     >>> rows.add(np.array([[3.0], [4.0]]))
     >>> rows.with_room[:2].tolist(), rows.with_room.shape
     ([[3.0, 1.0], [4.0, 1.0]], (4, 2))

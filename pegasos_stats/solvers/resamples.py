@@ -18,18 +18,18 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
+from pegasos_stats.solvers.active_rows import INNER
 from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.problem import Problem, Solution
 
 NARROW = 0.1  # of how far the farthest of the own rows is: the first ``mu``
-OWN, FEWEST = 4, 8  # a share of the rows, but so many to a column
+OWN, OWN_TO_A_COLUMN = 4, 8  # a share of the rows, but so many to a column
 TIED = 1e-3  # from the margin: all of these rows are tried
 NEWTON_STEPS, LAST = 12, 1e-2  # of the log loss; of the gap, what is left
 ROUNDING = 1e-15  # of a risk: no gap is smaller
 ENOUGH = 1e-2  # of a risk, what the last step towards the nearest rows gains
 LEAST = 1e-12  # second derivative by an intercept
 MOST_PRODUCTS = 2**21  # numbers in products of the rows: 16 MB
-INNER = 0.5  # of the gap asked for, that of the rows that are kept
 SAME_WEIGHT = 1e-12  # of a class: sums that differ by less are the same
 
 
@@ -231,7 +231,7 @@ class HingeResamples(Resamples):
         fixed = np.stack([weights[:, each] @ self._Z[each] for each in sides], 1)
         fixed /= totals[:, None, None]
         theta, each, negative = self._of_fit(near), Z[None], np.arange(m)[None] < cut
-        own = min(m, max(FEWEST * len(Z), m // OWN))
+        own = min(m, max(OWN_TO_A_COLUMN * len(Z), m // OWN))
         if few and own < m:
             theta, s = self._approached(part, near, fixed.sum(axis=1), penalties, own)
             far = np.where(near > 0.0, np.abs(s), np.inf)
