@@ -8,7 +8,6 @@
 """
 
 import ast
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -42,29 +41,6 @@ def __getattr__(name: str) -> object:
     found = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
     globals()[name] = found
     return found
-
-
-class MissingNames:
-    """The last finder of modules: it answers ``from pegasos_stats import glm``.
-
-    Python asks for a module of that name where the package has no such attribute.
-    """
-
-    @staticmethod
-    def find_spec(full_name: str, *_: object) -> None:
-        """Raise ModuleNotFoundError with what to write, for a name of the package."""
-        module, _, name = full_name.rpartition(".")
-        if not module.startswith(__name__) or name.startswith("_"):
-            return
-        try:
-            getattr(sys.modules[module], name)
-        except AttributeError as error:
-            if instead := str(error).partition("; ")[2]:
-                text = f"cannot import {name!r} from {module!r}; {instead}"
-                raise ModuleNotFoundError(text) from None
-
-
-sys.meta_path.append(MissingNames)  # type: ignore[arg-type]
 
 
 def __dir__() -> list[str]:
