@@ -14,7 +14,7 @@ hinge, sparse                          two epochs of ascent, ``wide``, then prox
 hinge, ``n >= max(3000, 60 p)``        proximal Newton on the rows near the margin
 hinge                                  proximal Newton, ``hinge_proximal``
 log, squared hinge,                    L-BFGS with the Hessian of a sample,
-``n >= max(4000, 20 p)``               ``smooth_newton``, ``lbfgs``
+``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
 log, squared hinge                     Newton, ``smooth_newton``
 =====================================  ================================================
 
