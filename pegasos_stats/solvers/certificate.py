@@ -209,7 +209,12 @@ def feasible(
 
 
 def certificate(
-    problem: Problem, beta: Vector, alpha: float, a: Vector, enough: float = 0.0
+    problem: Problem,
+    beta: Vector,
+    alpha: float,
+    a: Vector,
+    enough: float = 0.0,
+    is_feasible: bool = False,
 ) -> Certificate:
     """Primal and dual objective in one pass over the rows.
 
@@ -226,7 +231,7 @@ def certificate(
     beta : float64 array, shape (p,)
     alpha : float
     a : float64 array, shape (n,)
-        Dual weights; made `feasible` first.
+        Dual weights; made `feasible` first, unless they are.
     enough : float
         A relative gap that is small enough, so that rounding has to be small beside it
         and no smaller.
@@ -249,7 +254,8 @@ def certificate(
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
     w = problem.row_weights
-    a = feasible(a, problem.y, problem.intercept, problem.most_dual)
+    if not is_feasible:
+        a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)
     seen = row_sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -16,7 +16,7 @@ DIRECT, DIRECT_OF_ALL = 1000, 150
 # and the cube of the columns over this.
 PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
 RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
-# Rows from which a sample is fitted first; one row in so many is of the sample, of
+# Rows from which a sample is fitted first; at most one in so many is of the sample, of
 # which as many are, and so many to a column: 20,000 x 200 takes 0.7 of the time, with
 # correlated columns 0.25; 10,000 x 500, with 4 rows to a column, twice as long.
 SAMPLED_FROM, ROWS_TO_A_COLUMN = 4000, 10
@@ -149,10 +149,11 @@ def sample_rows(n: int, p: int) -> Rows | None:
 
     Examples
     --------
-    >>> sample_rows(100_000, 10).size, sample_rows(1000, 10)
-    (12500, None)
+    >>> sample_rows(100_000, 50).size, sample_rows(1000, 50)
+    (10000, None)
     """
-    step = n // max(n // SAMPLE_STEP, SMALLEST_SAMPLE)
+    size = min(n // SAMPLE_STEP, 20 * ROWS_TO_A_COLUMN * p)
+    step = n // max(size, SMALLEST_SAMPLE)
     if n < SAMPLED_FROM or n // step < ROWS_TO_A_COLUMN * p:
         return None
     return np.arange(0, n - n % step, step)

@@ -118,6 +118,7 @@ class LinearRun:
         self._method = first_method(problem, solver, a)
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
         self._runs: tuple[MethodRun, ...] = ()
+        self._best: tuple[Vector, float, Vector] | None = None
 
     @property
     def visits_rows(self) -> bool:
@@ -138,7 +139,7 @@ class LinearRun:
             self._steps += before.steps
             self._violations += before.violations
             self._visits += before.visits
-        method = self._method
+        method, self._best = self._method, None
         method.step(rows)
         self._runs = joined(*self._runs, MethodRun(method.name, 1, method.unit))
 
@@ -148,18 +149,24 @@ class LinearRun:
         at, tol = self._method.gap, self._solver.tol
         if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        at = certificate(self._problem, *self._method.best(), tol)
+        at = certificate(self._problem, *self.best(), tol, is_feasible=True)
         return self._solver.reached(at)
+
+    def best(self) -> tuple[Vector, float, Vector]:
+        """The best fit, and the best dual point made feasible; once an epoch."""
+        if self._best is None:
+            problem, (beta, alpha, a) = self._problem, self._method.best()
+            a = feasible(a, problem.y, problem.intercept, problem.most_dual)
+            self._best = beta, alpha, a
+        return self._best
 
     def solution(self, seed: int | None) -> Solution:
         """Return the best fit and the best dual point."""
-        problem, (beta, alpha, a) = self._problem, self._method.best()
-        a = feasible(a, problem.y, problem.intercept, problem.most_dual)
         steps = self._steps + self._method.steps
         violations = self._violations + self._method.violations
         epochs = sum(run.iterations for run in self._runs)
         return Solution(
-            *(beta, alpha, a, steps, violations, seed, epochs), methods=self._runs
+            *(*self.best(), steps, violations, seed, epochs), methods=self._runs
         )
 
 
