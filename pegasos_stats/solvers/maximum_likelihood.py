@@ -54,6 +54,7 @@ from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
 from pegasos_stats.solvers.method import NEWTON
+from pegasos_stats.solvers.options import DEFAULT_TOL
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import sample_rows
@@ -622,7 +623,11 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
             if not exists:
                 break
         if is_last:
-            return ascent.fit()
+            fit = ascent.fit()
+            if fit.certificate and fit.certificate.relative_gap <= DEFAULT_TOL:
+                return fit
+            reason = "was not reached by Newton's steps: offsets or predictors are huge"
+            return MaximumLikelihood(None, reason=reason, n_passes=ascent.n_passes)
     return MaximumLikelihood(
         None, reason=ascent.reason(names), n_passes=ascent.n_passes
     )

@@ -19,6 +19,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.solvers.certificate import Gap
+from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
 from pegasos_stats.solvers.method import NEWTON, Method
 from pegasos_stats.solvers.problem import Problem
@@ -290,9 +291,12 @@ def polished(
 
 
 def null_model(problem: Problem) -> Vector:
-    """The model with an intercept alone, offsets left out."""
+    """The best model with an intercept alone, beside offsets."""
     theta = np.zeros(problem.p + 1)
-    if problem.intercept:
+    if problem.intercept and problem.offset is not None:
+        y = problem.y.astype(np.float64)
+        theta[-1] = best_intercept(problem.offset, y, problem.loss, problem.weights)
+    elif problem.intercept:
         plus, minus = reversed(problem.class_weights)
         theta[-1] = problem.loss_function.alone(plus, minus)
     return theta

@@ -16,7 +16,9 @@ from pegasos_stats.solvers.maximum_likelihood import (
     maximum_likelihood,
     refit,
 )
+from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solver_runs import run_linear
 
 
 def simulated(n, p, seed, scale=1.0):
@@ -173,3 +175,14 @@ def test_a_small_divergence_has_all_its_digits():
             p = q + Decimal(d)
             exact = p * (p / q).ln() + (1 - p) * ((1 - p) / (1 - q)).ln()
             assert value == pytest.approx(float(exact), rel=1e-6)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-2])
+@pytest.mark.parametrize("constant", [8.0, -40.0])
+def test_a_constant_of_the_offset_is_taken_off_the_intercept(lam, constant):
+    """Both fits are within 1e-9 standard errors, or a gap of 1e-12, of the minimum."""
+    problem = replace(simulated(300, 3, 7), lam=lam, offset=np.zeros(300))
+    shifted = replace(problem, offset=np.full(300, constant))
+    one, other = (run_linear(each, Optimum(tol=1e-12)) for each in (problem, shifted))
+    np.testing.assert_allclose(other.beta, one.beta, rtol=1e-5)
+    assert other.alpha + constant == pytest.approx(one.alpha, abs=1e-5)
