@@ -804,7 +804,7 @@ class Ascent:
 def sample_of(problem: Problem, k: int) -> Problem | None:
     """The rows whose fit is the start; None where all rows are few."""
     X = problem.X
-    some = sample_rows(problem.n, k)
+    some = sample_rows(problem.y, problem.weights, k)
     if some is None:
         return None
     if not isinstance(X, StreamedRows):

@@ -144,19 +144,29 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
     return DenseRows(X, e) if isinstance(X, np.ndarray) else SparseRows(X, e)
 
 
-def sample_rows(n: int, p: int) -> Rows | None:
-    """Evenly spaced rows whose fit is the start for all; None where all are few.
+def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
+    """Rows whose fit is the start for all: one of every few, the same in each call.
+
+    At random, as labels may alternate. None where all rows are few, or those of a class
+    in the sample fewer than 10.
 
     Examples
     --------
-    >>> sample_rows(100_000, 50).size, sample_rows(1000, 50)
+    >>> y = np.tile([-1.0, 1.0, 1.0], 40_000)
+    >>> sample_rows(y, None, 50).size, sample_rows(y[:1000], None, 50)
     (10000, None)
     """
+    n = y.size
     size = min(n // SAMPLE_STEP, 20 * ROWS_TO_A_COLUMN * p)
     step = n // max(size, SMALLEST_SAMPLE)
     if n < SAMPLED_FROM or n // step < ROWS_TO_A_COLUMN * p:
         return None
-    return np.arange(0, n - n % step, step)
+    rows = np.arange(0, n - n % step, step)
+    rows += np.random.default_rng(1).integers(0, step, rows.size)
+    counted = rows if weights is None else rows[weights[rows] > 0.0]
+    n_positive = np.count_nonzero(y[counted] > 0.0)
+    is_rare = min(n_positive, counted.size - n_positive) < ROWS_TO_A_COLUMN
+    return None if is_rare else rows
 
 
 def conjugate_gradients(

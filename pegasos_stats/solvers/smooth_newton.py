@@ -202,8 +202,9 @@ class SmoothSteps(Method):
 
     def _all_steps(self) -> Iterator[None]:
         problem, risk = self._problem, self._risk
-        n, p = problem.X.shape
-        rows = None if self._has_start else sample_rows(n, p)
+        p, rows = problem.p, None
+        if not self._has_start:
+            rows = sample_rows(problem.y, problem.weights, p)
         if rows is not None and risk.rows.factorises(rows):
             self.theta, H = minimum_of_sample(problem.of_rows(rows))
             self.at, self.name = risk(self.theta), LBFGS_METHOD

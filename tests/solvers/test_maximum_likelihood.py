@@ -18,7 +18,7 @@ from pegasos_stats.solvers.maximum_likelihood import (
 )
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.solver_runs import run_linear
+from pegasos_stats.solvers.solver_runs import certificate_of, run_linear
 
 
 def simulated(n, p, seed, scale=1.0):
@@ -186,3 +186,19 @@ def test_a_constant_of_the_offset_is_taken_off_the_intercept(lam, constant):
     one, other = (run_linear(each, Optimum(tol=1e-12)) for each in (problem, shifted))
     np.testing.assert_allclose(other.beta, one.beta, rtol=1e-5)
     assert other.alpha + constant == pytest.approx(one.alpha, abs=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-3])
+@pytest.mark.parametrize("labels", ["alternating", "rare"])
+def test_a_sample_of_rows_may_lack_a_class(lam, labels):
+    """Rows that are sampled first are no reason to fail, whatever their labels are."""
+    n, rng = 20_000, np.random.default_rng(3)
+    X, y = rng.normal(size=(n, 3)), np.tile([-1.0, 1.0], n // 2)
+    if labels == "rare":
+        y[:] = -1.0
+        y[rng.choice(n, 5, replace=False)] = 1.0
+    X[:, 0] += 0.3 * y
+    problem = Problem(X, y, lam, "log")
+    solution = run_linear(problem, Optimum())
+    at = certificate_of(problem, solution)
+    assert at.relative_gap <= 1e-6
