@@ -2,6 +2,7 @@
 
 from pegasos_stats import errors as errors
 from pegasos_stats.data import datasets as datasets
+from pegasos_stats.data.datasets import load_affairs as load_affairs
 from pegasos_stats.data.labels import LabelCoding as LabelCoding
 from pegasos_stats.data.scan.files import scan as scan
 from pegasos_stats.data.svmlight import read_svmlight as read_svmlight

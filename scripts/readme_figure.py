@@ -6,21 +6,16 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 
-import pandas as pd
-from statsmodels.datasets import fair
-
 import pegasos_stats as ps
 from pegasos_stats.output.plotting.style import new_axes
 
 HERE = Path(__file__).parents[1]
-FORMULA = "had ~ rate_marriage + yrs_married + educ + occupation"
+FORMULA = "affair ~ rate_marriage + yrs_married + educ + occupation"
 
 
 def main() -> None:
     """Fit half of the rows; draw coefficients, and the ROC curve of the others."""
-    data = fair.load_pandas().data
-    data["occupation"] = pd.Categorical(data["occupation"], [3, 1, 2, 4, 5, 6])
-    data["had"] = (data["affairs"] > 0).map({False: "no", True: "yes"})
+    data = ps.load_affairs()
     train, new = data.iloc[::2], data.iloc[1::2]
     result = ps.logit(FORMULA, train).fit()
     left, right = new_axes(1, 2, (10.0, 4.0))[0]

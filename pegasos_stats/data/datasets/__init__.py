@@ -1,4 +1,4 @@
-"""Data that comes with the package: handwritten fives against sixes."""
+"""Data for examples: a survey, and handwritten fives and sixes."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -7,7 +7,7 @@ import pandas as pd
 
 from pegasos_stats.foreign_names import missing_in_module
 
-__all__ = ["DIGITS56_CITATION", "digits56_path", "load_digits56"]
+__all__ = ["DIGITS56_CITATION", "digits56_path", "load_affairs", "load_digits56"]
 
 DIGITS56_CITATION = (
     "E. Alpaydin and C. Kaynak (1998). Optical Recognition of Handwritten Digits. "
@@ -15,6 +15,17 @@ DIGITS56_CITATION = (
 )
 
 _TRAIN_ROWS = 200
+
+# Occupations by their codes from 1 on; the most frequent one is the first category.
+_OCCUPATIONS = (
+    "student",
+    "manual",
+    "white-collar",
+    "skilled",
+    "managerial",
+    "professional",
+)
+_MOST_FREQUENT = "white-collar"
 
 
 def __getattr__(name: str) -> object:
@@ -31,6 +42,57 @@ def digits56_path() -> Path:
         licence are in ``digits56.txt`` beside it.
     """
     return Path(str(files(__name__) / "digits56.csv"))
+
+
+def load_affairs() -> pd.DataFrame:
+    """Survey of 6,366 married women, and whether they had had an affair.
+
+    Readers of the magazine *Redbook* answered in 1974. The two occupations are factors
+    with the reference level *white-collar*, the most frequent one of the women.
+
+    Returns
+    -------
+    DataFrame, shape (6366, 9)
+        * ``rate_marriage``: rating of the marriage, from 1 (very poor) to 5 (very
+          good);
+        * ``age`` and ``yrs_married`` in years, as midpoints of intervals;
+        * ``children``: their number;
+        * ``religious``: from 1 (not) to 4 (strongly);
+        * ``educ``: years of education, from 9 (grade school) to 20 (advanced degree);
+        * ``occupation``, ``occupation_husb``: occupation of the woman, of her husband;
+        * ``affair``: the outcome, *no* (4,313 women) or *yes* (2,053).
+
+    Notes
+    -----
+    The data come with statsmodels as ``statsmodels.datasets.fair``, by permission of
+    their author. Here the codes of occupations have names, and ``affair`` is *yes*
+    where the time spent in affairs is above 0.
+
+    References
+    ----------
+    R. C. Fair (1978). A theory of extramarital affairs. Journal of Political Economy
+    86, 45-61.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> data = ps.load_affairs()
+    >>> data["affair"].value_counts().to_dict()
+    {'no': 4313, 'yes': 2053}
+    >>> ps.logit("affair ~ rate_marriage + yrs_married", data).fit().coef.round(3)
+    rate_marriage   -0.724
+    yrs_married      0.053
+    Name: coef, dtype: float64
+    """
+    from statsmodels.datasets import fair
+
+    data = fair.load_pandas().data
+    levels = sorted(_OCCUPATIONS, key=lambda name: name != _MOST_FREQUENT)
+    for name in ("occupation", "occupation_husb"):
+        codes = data[name].astype(int)
+        data[name] = pd.Categorical([_OCCUPATIONS[c - 1] for c in codes], levels)
+    data["affair"] = (data.pop("affairs") > 0).map({False: "no", True: "yes"})
+    return data
 
 
 def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
