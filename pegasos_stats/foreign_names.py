@@ -365,8 +365,11 @@ def _last_of(traceback: TracebackType | None) -> TracebackType | None:
     return frames[-FRAMES:][0] if frames else None
 
 
-def renamed(name: str, method: Call) -> Call:
-    """Return a bound method as a function of another name, which its errors give."""
+def as_function(name: str, method: Call, opening: str) -> Call:
+    """Return a bound method as a function of another name, which its errors give.
+
+    `opening` takes the place of the first sentence of its docstring.
+    """
     owner, undecorated = cast(MethodType, method).__self__, inspect.unwrap(method)
 
     @wraps(method)
@@ -374,6 +377,8 @@ def renamed(name: str, method: Call) -> Call:
         return undecorated(owner, *given, **named)
 
     function.__name__ = function.__qualname__ = name
+    _, _, rest = (method.__doc__ or "").partition("\n")
+    function.__doc__ = f"{opening.rstrip()}\n{rest}".replace("ps.svm(", f"ps.{name}(")
     function.__signature__ = inspect.signature(method)  # type: ignore[attr-defined]
     return suggest_arguments(cast(Call, function))
 

@@ -20,8 +20,8 @@ from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import (
+    as_function,
     own_value,
-    renamed,
     suggest_arguments,
     suggest_names,
 )
@@ -535,4 +535,15 @@ def dense(X: Predictors) -> Matrix:
     return np.ascontiguousarray(dense_rows(X))
 
 
-kernel_svm = renamed("kernel_svm", KernelSVM.from_formula)
+kernel_svm = as_function(
+    "kernel_svm",
+    KernelSVM.from_formula,
+    """Kernel support vector machine, from a formula and a data frame.
+
+        Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over
+        functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. Without
+        `lam` the penalty is ``1 / n``; the kernel is Gaussian with ``gamma = 1 / p`` on
+        standardized predictors. ``fit()`` of the model that is returned gives the dual
+        weights.
+    """,
+)

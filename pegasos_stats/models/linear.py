@@ -26,8 +26,8 @@ from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts, kind_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import (
+    as_function,
     own_value,
-    renamed,
     suggest_arguments,
     suggest_names,
 )
@@ -843,8 +843,28 @@ def checked_penalty(
     return cast(Penalty, penalty)
 
 
-svm = renamed("svm", SVM.from_formula)
-logit = renamed("logit", Logit.from_formula)
+svm = as_function(
+    "svm",
+    SVM.from_formula,
+    """Linear support vector machine, from a formula and a data frame.
+
+        Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))``. The
+        intercept ``alpha`` is not penalised. Without `lam` the penalty is ``1 / n``,
+        the C = 1 of other packages. ``fit()`` of the model that is returned gives the
+        coefficients, with bootstrap standard errors.
+    """,
+)
+logit = as_function(
+    "logit",
+    Logit.from_formula,
+    """Logistic regression, from a formula and a data frame.
+
+        Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
+        Without `lam` there is no penalty: ``fit()`` of the model that is returned gives
+        the maximum likelihood estimates of R's ``glm``, with HC3 standard errors. The
+        second level of the outcome is modelled.
+    """,
+)
 
 
 def sample_of_scan(
