@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isfinite
+from math import inf, isfinite, isnan
 from textwrap import wrap
 from typing import ClassVar, NamedTuple, TypeAlias
 
@@ -75,13 +75,16 @@ class Summary:
     footer: str = ""
 
     def as_text(self) -> str:
-        """Return plain text, 78 characters wide, or more if numbers need it."""
+        """Return plain text, 78 characters wide, or more if numbers need it.
+
+        An empty line at the end separates it from the next output.
+        """
         table = params_text(self.params)
         facts = columns_text(self.left, self.right, len(table[0]))
         rule = [table[0]] * bool(facts)
         notes = [line for note in self.notes for line in note_text(note)]
         last = note_text(self.footer) if self.footer else []
-        return "\n".join([*self.header, *rule, *facts, *table, *notes, *last])
+        return "\n".join([*self.header, *rule, *facts, *table, *notes, *last, ""])
 
     def to_html(self) -> str:
         """Return the header, HTML tables, and the notes as a list."""
@@ -377,15 +380,20 @@ def significant(value: float, digits: int = 4) -> str:
     return f"{value:z.{digits}g}"
 
 
-def aligned(value: float, digits: int = 4) -> str:
-    """Write a number with `digits` significant digits, zeros at the end included.
+def fixed(value: float, digits: int = 3) -> str:
+    """Write a number with `digits` decimals, or as a power of ten.
+
+    Powers of ten are for numbers that would show only zeros, and from a million.
 
     Examples
     --------
-    >>> aligned(0.33), aligned(-1.58), aligned(12345.0), aligned(-0.0)
-    ('0.3300', '-1.580', '1.234e+04', '0.000')
+    >>> fixed(0.33), fixed(-1.58), fixed(12345.0), fixed(-0.0), fixed(-0.00012)
+    ('0.330', '-1.580', '12345.000', '0.000', '-1.20e-04')
     """
-    return f"{value:z#.{digits}g}"
+    is_small = 0.0 < abs(value) < 0.5 * 10.0**-digits
+    if is_small or 1e6 <= abs(value) < inf:
+        return f"{value:.{max(digits - 1, 0)}e}"
+    return f"{value:z.{digits}f}"
 
 
 def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
@@ -406,9 +414,12 @@ def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
 
 
 def estimate_cells(
-    tidy: pd.DataFrame, headings: Sequence[str] = (), alpha: float = 0.05
+    tidy: pd.DataFrame,
+    headings: Sequence[str] = (),
+    alpha: float = 0.05,
+    digits: int = 3,
 ) -> pd.DataFrame:
-    """Write a table of estimates with the headings of statsmodels.
+    """Write a table of estimates with the headings of statsmodels; ``-`` for NaN.
 
     Parameters
     ----------
@@ -418,28 +429,28 @@ def estimate_cells(
         Headings of tests, see `headings_of_tests`; by default only estimates.
     alpha : float
         The confidence level is ``1 - alpha``.
+    digits : int
+        Decimals of estimates, standard errors and limits.
     """
     terms = list(tidy["term"])
-    coef = {"coef": [aligned(value, 5) for value in tidy["estimate"]]}
+
+    def written(column: str, digits: int = digits) -> list[str]:
+        cells = [fixed(value, digits) for value in tidy[column]]
+        return ["-" if cell == "nan" else cell for cell in cells]
+
+    coef = {"coef": written("estimate")}
     if not headings:
         return pd.DataFrame(coef, index=terms)
     low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
-    statistic = [
-        significant(value) if abs(value) >= 1e5 else f"{value:z.3f}"
-        for value in tidy["statistic"]
-    ]
-    tests = dict.fromkeys(headings, statistic)
+    tests = dict.fromkeys(headings, written("statistic", 2))
     tests[list(tests)[-1]] = [
-        "<0.001" if value < 0.0005 else f"{value:.3f}" for value in tidy["p_value"]
+        "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
+        for p in tidy["p_value"]
     ]
     error = "boot sd" if headings == COUNTED else "std err"
-    columns = {
-        error: [aligned(value) for value in tidy["std_error"]],
-        **tests,
-        f"[{low}": [aligned(value) for value in tidy["conf_low"]],
-        f"{high}]": [aligned(value) for value in tidy["conf_high"]],
-    }
-    return pd.DataFrame(coef | columns, index=terms)
+    limits = {f"[{low}": written("conf_low"), f"{high}]": written("conf_high")}
+    columns = coef | {error: written("std_error")} | tests | limits
+    return pd.DataFrame(columns, index=terms)
 
 
 def maketables_columns(tidy: pd.DataFrame) -> pd.DataFrame:
@@ -511,9 +522,9 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     >>> params_text(pd.DataFrame({"coef": ["0.5"]}, ["x"]))[2]
     'x        0.5'
     """
-    cells = [
-        [_line(str(cell)) for cell in row] for row in params.to_numpy(dtype=object)
-    ]
+    columns = params.to_numpy(dtype=object).T
+    padded = [[_line(c) + " " * len(end) for c, end in at_points(x)] for x in columns]
+    cells = list(zip(*padded, strict=True))
     heads = [_line(str(column)) for column in params.columns]
     natural = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     names = [_line(str(name)) for name in params.index]
@@ -650,7 +661,10 @@ def params_latex(
         As for `params_html`.
     """
     heads = [latex(text) for text in (corner, *map(str, params.columns))]
-    columns = [at_points(params.iloc[:, j]) for j in range(params.shape[1])]
+    columns = [
+        [_phantom(*cell) for cell in at_points(params.iloc[:, j])]
+        for j in range(params.shape[1])
+    ]
     names = [latex(str(name)) for name in params.index]
     lines = [_row(cells) for cells in zip(names, *columns, strict=True)]
     for i in sorted(ruled, reverse=True):
@@ -661,23 +675,33 @@ def params_latex(
     return _tabular("l" + "r" * count, [*above, _row(heads), r"\midrule", *lines])
 
 
-def at_points(cells: Iterable[object]) -> list[str]:
-    r"""Write cells for LaTeX and pad numbers so that decimal points are aligned.
+def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
+    """Return cells, and what a number lacks on its right to end as the longest one.
+
+    As wide blanks, these ends align numbers at their points.
 
     Examples
     --------
     >>> at_points(["-1.25", "0.5*", "10", "no"])
-    ['$-$1.25', '0.5*', '10\\phantom{.25}', 'no']
+    [('-1.25', ''), ('0.5*', '5'), ('10', '.25'), ('no', '')]
     """
     texts = [str(cell) for cell in cells]
     matches = [NUMBER.fullmatch(text) for text in texts]
     longest = max((match[1] for match in matches if match), key=len, default="")
-    filled = []
-    for text, match in zip(texts, matches, strict=True):
-        missing = longest[len(match[1]) :] if match else ""
-        room = rf"\phantom{{{latex(missing)}}}" if missing else ""
-        filled.append(NEGATIVE.sub("$-$", latex(text)) + room)
-    return filled
+    ends = [longest[len(match[1]) :] if match else "" for match in matches]
+    return list(zip(texts, ends, strict=True))
+
+
+def _phantom(cell: str, end: str) -> str:
+    r"""Write a cell for LaTeX, with `end` as a blank.
+
+    Examples
+    --------
+    >>> _phantom("-10", ".25")
+    '$-$10\\phantom{.25}'
+    """
+    room = rf"\phantom{{{latex(end)}}}" if end else ""
+    return NEGATIVE.sub("$-$", latex(cell)) + room
 
 
 def floating_latex(

@@ -54,9 +54,16 @@ def test_estimates_stand_under_the_headings_of_statsmodels(
     assert cells.columns.tolist() == heads
     assert cells.index.tolist() == ["Intercept", "x"]
     assert cells.to_numpy().tolist() == [
-        ["-0.12346", "0.5000", "-0.247", "0.805", "-1.103", "0.8565"],
-        ["12.000", "0.0001235", "97205.347", "<0.001", "12.00", "12.00"],
+        ["-0.123", "0.500", "-0.25", "0.805", "-1.103", "0.857"],
+        ["12.000", "1.23e-04", "97205.35", "<0.001", "12.000", "12.000"],
     ]
+
+
+@pytest.mark.parametrize(("digits", "text"), [(1, "12.0"), (5, "12.00000")])
+def test_decimals_are_as_many_as_asked_for(digits, text):
+    cells = estimate_cells(TIDY, headings_of_tests(INFINITE), digits=digits)
+    assert cells["coef"].iloc[1] == text
+    assert cells["P>|z|"].tolist() == ["0.805", "<0.001"]
 
 
 def test_p_values_of_resamples_have_no_statistic_beside_them():
@@ -70,16 +77,17 @@ def test_p_values_of_resamples_have_no_statistic_beside_them():
 
 
 @pytest.mark.parametrize("sign", ["", "-"])
-def test_statistics_from_a_hundred_thousand_have_four_digits(sign):
+def test_statistics_from_a_million_and_below_a_hundredth_are_powers(sign):
     for value, text in (
-        (99999.9991, "99999.999"),
-        (1e5, "1e+05"),
-        (123456.0, "1.235e+05"),
-        (0.0004, "0.000"),
+        (99999.991, "99999.99"),
+        (1e6, "1.0e+06"),
+        (1234567.0, "1.2e+06"),
+        (0.0004, "4.0e-04"),
+        (0.0, "0.00"),
     ):
         tidy = TIDY.assign(statistic=float(f"{sign}{value}"))
         shown = estimate_cells(tidy, headings_of_tests(INFINITE))["z"]
-        assert shown.tolist() == [text if value < 1 else f"{sign}{text}"] * 2
+        assert shown.tolist() == [f"{sign * (value > 0.0)}{text}"] * 2
 
 
 SHOWN = Summary(

@@ -742,20 +742,24 @@ class Margins(tables.Summarised):
         return pd.concat([self.keys, numbers], axis=1)
 
     @suggest_arguments
-    def summary(self, alpha: float = 0.05) -> tables.Summary:
+    def summary(self, alpha: float = 0.05, *, digits: int = 3) -> tables.Summary:
         """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
 
         Parameters
         ----------
         alpha : float, default 0.05
             Intervals have level ``1 - alpha``.
+        digits : int, default 3
+            Decimals.
         """
         alpha, headings = checks.check_fraction("alpha", alpha), self.estimates.headings
         unknown = bool(np.isnan(self.estimates.sd).all())
         table = self._frame(1.0 - alpha, self.estimates.hypotheses)
-        cells = tables.estimate_cells(table, () if unknown else headings, alpha)
+        checks.check_count("digits", digits)
+        headings = [] if unknown else headings
+        cells = tables.estimate_cells(table, headings, alpha, digits)
         cells = cells.rename(columns={"coef": "estimate"})
-        if self.are_predictions and not unknown:
+        if self.are_predictions:
             cells = cells.drop(columns=headings)
         half = (len(self.header) + 1) // 2
         sides = self.header[:half], self.header[half:]
@@ -1309,10 +1313,10 @@ class RowPredictions(tables.Displayed):
         rows = errors.counted(len(frame), "row")
         sentence = f"{WHAT[self.response.curve]} for {rows}, with 95% intervals"
         if len(frame) <= MOST_SHOWN:
-            return frame.map(tables.aligned), f"{sentence}."
+            return frame.map(tables.fixed), f"{sentence}."
         first, last = frame.head(half), frame.tail(half)
         gap = pd.DataFrame("", index=["..."], columns=frame.columns)
-        cells = [first.map(tables.aligned), gap, last.map(tables.aligned)]
+        cells = [first.map(tables.fixed), gap, last.map(tables.fixed)]
         return pd.concat(cells), f"{sentence}; summary_frame() has all."
 
     @cached_property

@@ -13,6 +13,7 @@ from pegasos_stats import tables
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.checks import (
     check_choice,
+    check_count,
     check_flag,
     check_fraction,
     check_log_loss,
@@ -988,7 +989,12 @@ class LinearResults(Results):
 
     @suggest_arguments
     def summary(
-        self, alpha: float = 0.05, max_terms: int | None = 30, *, details: bool = False
+        self,
+        alpha: float = 0.05,
+        max_terms: int | None = 30,
+        *,
+        digits: int = 3,
+        details: bool = False,
     ) -> tables.Summary:
         """The fit on one screen: header lines, coefficients, the notes that matter.
 
@@ -999,6 +1005,8 @@ class LinearResults(Results):
         max_terms : int or None, default 30
             With more coefficients than this, only the `max_terms` largest by absolute
             value are shown; ``None`` shows all.
+        digits : int, default 3
+            Decimals. Values that would show only zeros are powers of ten.
         details : bool, default False
             Whether to add solver, form, order, seed, generator, steps, objective, both
             gaps, and all notes.
@@ -1013,7 +1021,8 @@ class LinearResults(Results):
         Raises
         ------
         OptionError
-            If `alpha` is not between 0 and 1, or `max_terms` not a whole number.
+            If `alpha` is not between 0 and 1, or `max_terms` or `digits` is not a whole
+            number.
 
         Examples
         --------
@@ -1021,20 +1030,22 @@ class LinearResults(Results):
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.logit("digit ~ p34 + p43", train, lam=0.01)
         >>> print(model.fit(ps.Optimum(tol=1e-9, seed=1)).summary())
-        Penalised logistic regression          digit: 5 (-1) 100 rows, 6 (+1) 100 rows
-        n 200 (0 dropped)    training error 29.5% (always "5" 50.0%)
-        lambda 0.01   Newton, converged   logLik -116.3   AIC 238.7   pseudo R2 0.161
+        Penalised logistic regression           digit: 5 or 6, modelled: 6, 100 of 200
+        n 200    training error 29.5% (50.0% if always '5')    Newton, converged
+        lambda 0.01   logLik -116.3   AIC 238.7 (3.0 effective df)   McFadden R2 0.161
         ------------------------------------------------------------------------------
-                        coef    std err          p     [0.025     0.975]
-        Intercept    0.33021     0.4513      0.464    -0.5542      1.215
-        p34         -0.14715    0.03581     <0.001    -0.2173   -0.07697
-        p43         0.048603    0.03201      0.129   -0.01414     0.1114
+                        coef    std err          z      P>|z|     [0.025     0.975]
+        Intercept      0.330      0.451       0.73      0.464     -0.554      1.215
+        p34           -0.147      0.036      -4.11     <0.001     -0.217     -0.077
+        p43            0.049      0.032       1.52      0.129     -0.014      0.111
         ------------------------------------------------------------------------------
         Standard errors: HC3, for penalised coefficients at this lambda.
         More: summary(details=True)
+        <BLANKLINE>
         """
         check_flag("details", details)
-        cells, notes, footer = self.coefficient_cells(alpha, max_terms)
+        check_count("digits", digits)
+        cells, notes, footer = self.coefficient_cells(alpha, max_terms, digits)
         kind = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "cluster"
         return summaries.summary_of(
             self,
@@ -1047,7 +1058,7 @@ class LinearResults(Results):
         )
 
     def coefficient_cells(
-        self, alpha: float = 0.05, max_terms: int | None = 30
+        self, alpha: float = 0.05, max_terms: int | None = 30, digits: int = 3
     ) -> tuple[pd.DataFrame, list[Note], str]:
         """The table of `summary` as it is shown, the notes on it, and its last line."""
         alpha = check_fraction("alpha", alpha)
@@ -1057,18 +1068,18 @@ class LinearResults(Results):
         if len((null := self._null_space).columns):
             why = null.reason(nothing="-")
             footer = " ".join([why, *[footer] * bool(footer)])
-        if references := [f"{n} {level}" for n, level in self.reference_levels.items()]:
+        if references := [f"{n} = {at}" for n, at in self.reference_levels.items()]:
             more = ", ..." * (len(references) > MOST_REFERENCES)
             named = ", ".join(references[:MOST_REFERENCES]) + more
-            footer = " ".join([f"Reference levels: {named}.", *[footer] * bool(footer)])
+            footer = " ".join([f"Reference: {named}.", *[footer] * bool(footer)])
         if self._missing() or not self._uncertainty.is_defined:
-            cells = tables.estimate_cells(shown)
+            cells = tables.estimate_cells(shown, digits=digits)
         else:
-            resampled = isinstance(self.cov_type, Bootstrap)
-            cells = summaries.coefficient_cells(shown, alpha, resampled)
+            headings = self._uncertainty.tests.headings
+            cells = tables.estimate_cells(shown, headings, alpha, digits)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
-            cells["original"] = [tables.aligned(value) for value in original]
+            cells["original"] = [tables.fixed(value, digits) for value in original]
             cells = cells.replace("nan", "-")
         return cells, notes, footer
 
@@ -1084,12 +1095,13 @@ class LinearResults(Results):
             return []
         reads = isinstance(self.problem.X, StreamedRows) and not self.has_covariance
         aic = np.nan if reads and self.problem.lam else self.aic
+        of = f" ({self.df_effective:.1f} effective df)" if self.problem.lam else ""
         name, shift = self.penalty_shift if self.problem.lam_rule == "cv" else ("", 0.0)
         return [
             *([f"penalty moves {name} by {shift:.1f} se"] if shift > SHRUNKEN else []),
             f"logLik {self.llf:.1f}",
-            *([f"AIC {aic:.1f}"] if np.isfinite(aic) else []),
-            f"pseudo R2 {self.prsquared:.3f}",
+            *([f"AIC {aic:.1f}{of}"] if np.isfinite(aic) else []),
+            f"McFadden R2 {self.prsquared:.3f}",
         ]
 
     def _displayed(self) -> tables.Summary:

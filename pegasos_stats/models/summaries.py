@@ -78,12 +78,11 @@ def summary_of(
 def header_lines(
     result: "Results", likelihood: Sequence[str] = (), addition: str = ""
 ) -> list[str]:
-    """Model, outcome, rows, training error, penalty and convergence, in lines.
+    """Model and outcome; rows, training error, penalty, convergence and likelihood.
 
-    They are three, unless names or numbers are long. The `addition` follows the name of
-    the model.
+    They are usually three lines. The `addition` follows the name of the model.
     """
-    problem, table = result.problem, result.training_table
+    problem, dropped = result.problem, result.dropped.total
     model = title_of(problem)
     if isinstance(problem, KernelProblem):
         model = f"Kernel {model[:1].lower()}{model[1:]} ({problem.kernel})"
@@ -92,25 +91,19 @@ def header_lines(
         first = [first[0] + first[1].rjust(room)]
     # A reader has to see a seed that is in no argument.
     drawn = result.solver.seed is None and result.seed is not None
-    rows = [
-        f"n {result.nobs:,} ({result.dropped.total:,} dropped)",
-        training_error(table),
-        *([WEIGHTED[problem.weights_of]] if problem.weights is not None else []),
-        *([f"seed {result.seed}"] if drawn else []),
-    ]
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
     ran = ", then ".join(run.name for run in result.solution.methods)
     end = convergence(result)
-    fit = [*([] if problem.has_firth else [penalty]), f"{ran}, {end}" if ran else end]
-    layouts = [
-        [first, rows, [*fit, *likelihood]],
-        [first, [*rows, *likelihood[-1:]], [*fit, *likelihood[:-1]]],
-        [[*first, *rows, *fit, *likelihood]],
+    facts = [
+        f"n {result.nobs:,}" + f" ({dropped:,} dropped)" * (dropped > 0),
+        training_error(result.training_table),
+        f"{ran}, {end}" if ran else end,
+        *([WEIGHTED[problem.weights_of]] if problem.weights is not None else []),
+        *([f"seed {result.seed}"] if drawn else []),
+        *([] if problem.has_firth else [penalty]),
+        *likelihood,
     ]
-    written = [
-        [line for row in each for line in tables.filled(row)] for each in layouts
-    ]
-    return min(written, key=len)
+    return [*first, *tables.filled(facts)]
 
 
 def title_of(problem: Problem) -> str:
@@ -130,17 +123,19 @@ def title_of(problem: Problem) -> str:
 
 
 def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
-    """The outcome and the counts of its levels; long names are cut in the middle."""
+    """The outcome and its modelled level; long names are cut in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
-    numbers = [counted(n, "row") for n in result.problem.label_counts]
+    below, above = result.problem.label_counts
 
     def written(name: str, negative: str, positive: str) -> str:
-        first, second = numbers
-        return f"{name}: {negative} (-1) {first}, {positive} (+1) {second}"
+        levels = f"{name}: {negative} or {positive}"
+        return f"{levels}, modelled: {positive}, {above:,} of {below + above:,}"
 
-    room = width - len(written("", "", ""))
-    longest = room
-    while sum(len(tables.cut(name, longest)) for name in names) > room:
+    def room(longest: int) -> int:
+        return width - len(written(*(tables.cut(name, longest) for name in names)))
+
+    longest = max(map(len, names))
+    while room(longest) < 0 and longest > 1:
         longest -= 1
     return written(*(tables.cut(name, longest) for name in names))
 
@@ -152,14 +147,14 @@ def training_error(table: ConfusionMatrix, threshold: float | None = None) -> st
     --------
     >>> from pegasos_stats.metrics.confusion import confusion
     >>> training_error(confusion(["a"] * 7 + ["b"], ["a"] * 8))
-    'training error 12.5% (always "a" 12.5%)'
+    "training error 12.5% (12.5% if always 'a')"
     """
     totals = table.counts.sum(axis=1)
     level, n = str(table.levels[int(totals.argmax())]), totals.sum()
     rate = tables.percent(table.error_rate) if table.n_classified else "unknown"
     rate += "" if threshold is None else f" at {threshold:.4g}"
     share = tables.percent(float((n - totals.max()) / n))
-    return f'training error {rate} (always "{tables.cut(level, 20)}" {share})'
+    return f"training error {rate} ({share} if always '{tables.cut(level, 20)}')"
 
 
 def convergence(result: "Results") -> str:
@@ -276,24 +271,6 @@ def errors_of(table: ConfusionMatrix) -> str:
     if not table.n_classified:
         return f"0 of 0{undecided}"
     return f"{table.n_errors:,} ({tables.percent(table.error_rate)}){undecided}"
-
-
-def coefficient_cells(
-    tidy: pd.DataFrame, alpha: float, resampled: bool
-) -> pd.DataFrame:
-    """The table of a summary: estimate, error, p-value and interval, as text.
-
-    Parameters
-    ----------
-    tidy : DataFrame
-        With the columns of ``result.tidy()``.
-    alpha : float
-        The intervals are of level ``1 - alpha``.
-    resampled : bool
-        Whether errors are standard deviations of a bootstrap.
-    """
-    cells = tables.estimate_cells(tidy, ["p"], alpha).replace("nan", "-")
-    return cells.rename(columns={"std err": "boot sd"}) if resampled else cells
 
 
 def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, str]:

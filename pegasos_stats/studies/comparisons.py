@@ -441,11 +441,11 @@ FACTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "lam": ("lambda", "{:.6g}".format),
     "objective": ("Objective", "{:.5g}".format),
     "relative_gap": ("Relative gap", "{:z.2g}".format),
-    "llf": ("Log-likelihood", "{:.6g}".format),
-    "df_effective": ("Effective df", "{:.4g}".format),
-    "aic": ("AIC", "{:.6g}".format),
-    "bic": ("BIC", "{:.6g}".format),
-    "prsquared": ("McFadden's R2", "{:z.4g}".format),
+    "llf": ("Log-likelihood", "{:.1f}".format),
+    "df_effective": ("Effective df", "{:.1f}".format),
+    "aic": ("AIC", "{:.1f}".format),
+    "bic": ("BIC", "{:.1f}".format),
+    "prsquared": ("McFadden's R2", "{:z.3f}".format),
     "error_rate": ("Training error", tables.percent),
 }
 
@@ -671,12 +671,12 @@ def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
     mark = "*" * sum(line.p_value < bound for bound in stars)
     if brackets == "conf_int":
         has_limits = not np.isnan(line.conf_low)
-        limits = f"[{tables.aligned(line.conf_low)}, {tables.aligned(line.conf_high)}]"
-        return f"{tables.aligned(line.estimate)}{mark}", limits if has_limits else ""
+        limits = f"[{tables.fixed(line.conf_low)}, {tables.fixed(line.conf_high)}]"
+        return f"{tables.fixed(line.estimate)}{mark}", limits if has_limits else ""
     value = getattr(line, brackets, np.nan)
-    text = f"{value:.3f}" if brackets == "p_value" else tables.aligned(value)
+    text = f"{value:.3f}" if brackets == "p_value" else tables.fixed(value)
     below = "" if np.isnan(value) else f"({text})"
-    return f"{tables.aligned(line.estimate)}{mark}", below
+    return f"{tables.fixed(line.estimate)}{mark}", below
 
 
 def _with_error(line: DataColumn) -> str:

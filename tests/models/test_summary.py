@@ -9,6 +9,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.models.notes import most_important
+from pegasos_stats.tables import fixed
 from tests.output.test_report import Reader
 
 CLOSE = ps.Optimum(tol=1e-10, seed=1)
@@ -118,7 +119,10 @@ def test_predictions_of_rows_print_as_a_table():
         shown_rows = frame if n <= 20 else pd.concat([frame.head(10), frame.tail(10)])
         found = np.array(rows, dtype=float)
         np.testing.assert_array_equal(found[:, 0], shown_rows.index)
-        np.testing.assert_allclose(found[:, 1:], shown_rows, rtol=5e-4)
+        cells = [
+            [float(fixed(number)) for number in row] for row in shown_rows.to_numpy()
+        ]
+        np.testing.assert_array_equal(found[:, 1:], cells)
         assert max(map(len, str(prediction).splitlines())) <= 78
 
 
@@ -156,13 +160,13 @@ def test_numbers_in_the_header_are_those_of_the_fit(kind):
     no, yes = (int((data["back"] == level).sum()) for level in ("no", "yes"))
     rate = result.confusion().error_rate
     always = min(no, yes) / 400
-    assert f"back: no (-1) {no} rows, yes (+1) {yes} rows" in text
-    assert f'training error {rate:.1%} (always "no" {always:.1%})' in text
-    for part in ("n 400 (0 dropped)", "lambda 0.0025 ", " converged"):
+    assert f"back: no or yes, modelled: yes, {yes} of {no + yes}" in text
+    assert f"training error {rate:.1%} ({always:.1%} if always 'no')" in text
+    for part in ("n 400  ", "lambda 0.0025", " converged"):
         assert part in text
     assert rate < always
-    likelihood = [f"logLik {result.llf:.1f}  ", f"AIC {result.aic:.1f}  "]
-    likelihood += [f"pseudo R2 {result.prsquared:.3f}"]
+    likelihood = [f"logLik {result.llf:.1f}  ", f"McFadden R2 {result.prsquared:.3f}"]
+    likelihood += [f"AIC {result.aic:.1f} ({result.df_effective:.1f} effective df)  "]
     assert [part in text for part in likelihood] == [kind is ps.logit] * 3
 
 
@@ -173,7 +177,7 @@ def test_equal_counts_are_written_alike():
     )
     result = ps.logit("y ~ x", data, lam=1.0).fit()
     assert result.confusion().n_errors == 49
-    assert 'training error 12.2% (always "a" 12.2%)' in str(result.summary())
+    assert "training error 12.2% (12.2% if always 'a')" in str(result.summary())
     assert "49 (12.2%)" in str(result.summary(details=True))
 
 
@@ -208,6 +212,30 @@ def test_the_most_important_notes_come_first():
     without = [note for note in every if note.topic != "standard errors"]
     chosen = [note.topic for note in most_important(without)]
     assert chosen == ["predictions", "few events", "penalty"]
+
+
+@pytest.mark.parametrize("digits", [1, 3, 6])
+def test_numbers_have_that_many_decimals_under_their_points(digits):
+    data = patients().assign(a=lambda rows: 1e7 * rows["a"])
+    found = ps.logit("back ~ a + b", data).fit()
+    summary, table = found.summary(digits=digits), found.tidy().set_index("term")
+    for column, name in (("coef", "estimate"), ("std err", "std_error")):
+        for term in ("Intercept", "b"):
+            written = f"{table.loc[term, name]:.{digits}f}"
+            assert summary.params.loc[term, column] == written
+        small = summary.params.loc["a", column]
+        assert small == f"{table.loc['a', name]:.{digits - 1}e}"
+    # Two points, or for one digit none, are in a power of ten and the others align.
+    rows = str(summary).splitlines()[5:8]
+    assert len({row.index(".") for row in rows if digits > 1 or row[0] != "a"}) == 1
+    assert str(summary).endswith("\n")
+
+
+def test_dropped_rows_are_counted_if_there_are_any():
+    data = patients(60)
+    data.loc[:4, "a"] = np.nan
+    header = ps.logit("back ~ a", data).fit().summary().header
+    assert "n 55 (5 dropped)  " in "  ".join(header)
 
 
 def test_a_fit_from_files_has_the_same_header(tmp_path):

@@ -28,7 +28,7 @@ def test_fit_prints_tables_counts_and_errors(files, capsys):
     printed = run(capsys, "fit", files / "train.csv", "--outcome", "digit", *test).out
     data, new = ps.datasets.load_digits56()
     result = ps.svm("digit ~ .", data, lam=1.0).fit(cov_type="none")
-    assert "digit: 5 (-1) 100 rows, 6 (+1) 100 rows" in printed
+    assert "digit: 5 or 6, modelled: 6, 100 of 200" in printed
     assert str(result.confusion(data)) in printed
     assert str(result.confusion(new)) in printed
 

@@ -75,7 +75,7 @@ def test_a_lambda_that_is_given_is_validated(small, capsys):
     given = [*OPTIMUM, "--cv", 3, "--lambda", 0.1, "--positive", 7]
     printed = run(capsys, "fit", small, *given).out
     assert "best lambda" not in printed
-    assert "y: 5 (-1) 36 rows, 7 (+1) 24 rows" in printed
+    assert "y: 5 or 7, modelled: 7, 24 of 60" in printed
     told, folds = printed.split("Out-of-fold data\n")
     for part in (told, folds):
         assert part.count("'Positive' Class : 7") == 1

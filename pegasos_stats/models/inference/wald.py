@@ -510,7 +510,7 @@ class ContrastTests(tables.Displayed):
     >>> print(found)
     ------------------------------------------------------------------------------
                     coef    std err          z      P>|z|     [0.025     0.975]
-    a - b = 0     1.0000      1.000      1.000      0.317    -0.9600      2.960
+    a - b = 0      1.000      1.000       1.00      0.317     -0.960      2.960
     ------------------------------------------------------------------------------
     """
 
@@ -1008,13 +1008,18 @@ class Uncertainty:
             note = self._too_far()
             warn_caller(note.sentence, ConvergenceWarning)
 
-    def frame(self, level: float) -> pd.DataFrame:
-        """Coefficients with broom's columns, intervals of this level."""
+    @property
+    def tests(self) -> ContrastTests:
+        """Tests of the coefficients against 0."""
         V, nothing = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
         return ContrastTests(
             self.names, self.estimate, self.std_error, nothing, V.df, resampled
-        ).frame(level, self.names)
+        )
+
+    def frame(self, level: float) -> pd.DataFrame:
+        """Coefficients with broom's columns, intervals of this level."""
+        return self.tests.frame(level, self.names)
 
     @property
     def estimate(self) -> Vector:
