@@ -47,6 +47,7 @@ FORMATS = {  # that are no plain text, by what they begin with
     rb"PK\x03\x04": "a zip archive; unpack it, and give a file in it",
     rb"PAR1": "a Parquet file; let its name end in .parquet",
     rb"ARROW1": "an Arrow file; let its name end in .arrow",
+    rb"pegasos_stats model": "a saved model; give the rows that it is to predict",
     rb"%PDF": "a PDF file; give the table as CSV",
 }
 

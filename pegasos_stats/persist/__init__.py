@@ -1,10 +1,11 @@
-"""Objects in files: one archive of arrays and JSON, without pickle."""
+"""Objects in files of arrays and JSON, without pickle."""
 
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 from os import PathLike
 
 import numpy as np
@@ -71,13 +72,12 @@ def save(
 ) -> None:
     """Write a fit, a study or a table to a file.
 
-    The file is a zip archive of arrays and one JSON text, as numpy writes it (npz),
-    with a digest of the whole. It contains all bits of the coefficients, the coding of
-    labels and predictors for predictions on new data, and the content of the summary.
-    It contains the covariance of the coefficients if it was computed before, or if it
-    takes little time and there are at most 256 coefficients. Saving runs no solver: the
-    distance from the minimum is the certificate's, unless a summary computed a better
-    one.
+    The file consists of one JSON text and arrays, with a digest of the whole. It
+    contains all bits of the coefficients, the coding of labels and predictors for
+    predictions on new data, and the content of the summary. It contains the covariance
+    of the coefficients if it was computed before, or if it takes little time and there
+    are at most 256 coefficients. Saving runs no solver: the distance from the minimum
+    is the certificate's, unless a summary computed a better one.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
@@ -201,7 +201,7 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
         As for `load`.
     """
     named_functions = check_functions(functions)
-    with archive.open_npz(path) as (header, arrays):
+    with archive.opened(path) as (header, arrays):
         result = _rebuilt(header, arrays, named_functions)
         about = codec.any_back(header["about"], ArrayReader({}, {}))
         check_same(header["about"], codec.any_out(dict(about), ArrayWriter()))
@@ -247,11 +247,13 @@ def _content_of(result: object, facts: Json) -> bytes:
             f"The {kind} cannot be saved ({one_line(error)}); use labels and options "
             "of plain types in it."
         ) from None
-    return archive.pack(kind, facts, tree, writer.arrays())
+    header = {"version": archive.VERSION, "package": version("pegasos_stats")}
+    header |= {"kind": kind, "about": facts, "object": tree}
+    return archive.pack(header, writer.arrays())
 
 
 def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
-    """Rebuild the object of an archive and check every field."""
+    """Rebuild the object of a file and check every field."""
     cls, stored = _class_of(header["kind"]), header["object"]
     reader = ArrayReader(arrays, dict(functions))
     try:

@@ -2,7 +2,7 @@
 
 Arrays of numbers are concatenated by type in the arrays of the file; the JSON text
 stores their type, shape and order. Defects raise ValueError or another exception, which
-`archive.open_npz` turns into one sentence.
+`archive.opened` turns into one sentence.
 
 `write` is strict, `read` is not: the result of `read` is written again and has to equal
 the content of the file. So `read` only checks that reading does no harm.
@@ -31,14 +31,13 @@ from pandas.api.types import pandas_dtype
 
 from pegasos_stats.data.labels import Dtype
 from pegasos_stats.errors import DataError, one_line, plain, shown
-from pegasos_stats.persist.archive import Arrays, Json, Value
+from pegasos_stats.persist.archive import TYPES, Arrays, Json, Value
 
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
 ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # not a file path
 MAX_TYPE_NAME = 200  # characters
 MAX_INTEGER = 2**62  # absolute value
-TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 MOST_EMPTY = 2**16  # dimension of an array in a file of any size
 
 

@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "latin.csv").write_bytes(TEXT.encode("latin-1"))
     (tmp_path / "utf16.csv").write_bytes(TEXT.encode("utf-16"))
     (tmp_path / "zip.csv").write_bytes(b"PK\x03\x04\0 and no more")
+    (tmp_path / "model.csv").write_bytes(b"pegasos_stats model    \n\0")
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3,4\n")
     (tmp_path / "empty.csv").write_text("")
     (tmp_path / "nul.csv").write_bytes(b"y,a\nn\0x,1\np,2\n")
@@ -37,6 +38,7 @@ WRONG = {
     "latin.csv": "UTF-8",
     "utf16.csv": "in UTF-16.* encoding='utf-16'",
     "zip.csv": "a zip archive",
+    "model.csv": "a saved model",
     "ragged.csv": "Expected 2 fields in line 3, saw 4",
     "empty.csv": "it is empty",
     "nul.csv": "bytes of zero",

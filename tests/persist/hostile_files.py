@@ -1,10 +1,7 @@
 """Saved models, changed and sealed again, and how they are refused."""
 
-import io
-import struct
 import time
 import tracemalloc
-import zipfile
 from hashlib import sha256
 
 import pandas as pd
@@ -13,6 +10,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, save
+from pegasos_stats.persist.archive import DIGEST_END, MARK
 
 MIB = 2**20
 SECONDS = 5.0  # of the processor; refused at once these are milliseconds
@@ -45,28 +43,4 @@ def check_refused(path, content):
 
 def resealed(content):
     """A file whose bytes were changed, with a digest that is right."""
-    return bytes(content[:-64]) + sha256(content[:-64]).hexdigest().encode()
-
-
-def rezipped(members, comment=b"pegasos_stats sha256 " + b"0" * 64, packing=0):
-    """A sealed archive of these pairs of name and bytes."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", packing) as archive:
-        archive.comment = comment
-        for name, content in members:
-            archive.writestr(name, content)
-    return resealed(out.getvalue())
-
-
-def members_of(saved):
-    with zipfile.ZipFile(saved) as archive:
-        return [(name, archive.read(name)) for name in archive.namelist()]
-
-
-def npy(described, content=b""):
-    """An array's member with this description."""
-    text = described.encode() + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + content
-
-
-DESCRIBED = "{'descr': %s, 'fortran_order': False, 'shape': %s, }"
+    return MARK + sha256(content[DIGEST_END:]).digest() + bytes(content[DIGEST_END:])

@@ -1,27 +1,27 @@
 """Saved objects taken apart, changed, and put together again as hostile hands would."""
 
-import json
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats.persist import _content_of, codec, load_saved
-from pegasos_stats.persist.archive import json_text, write_npz
+from pegasos_stats.persist.archive import DIGEST_END, pack, unpack
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter
+from tests.persist.hostile_files import resealed
 
 
 def taken_apart(path: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays of a file."""
-    with np.load(path, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    return json.loads(arrays.pop("header").tobytes()), arrays
+    return unpack(path.read_bytes())
 
 
 def put_together(header: Any, arrays: dict[str, Any]) -> bytes:
     """A file with a digest that is right; a header may be given as its text."""
-    text = header if isinstance(header, bytes) else json_text(header)
-    return write_npz({"header": np.frombuffer(text, dtype=np.uint8)} | arrays)
+    if not isinstance(header, bytes):
+        return pack(header, arrays)
+    parts = [len(header).to_bytes(8, "little"), header, *arrays.values()]
+    return resealed(b"".join([bytes(DIGEST_END), *parts]))
 
 
 def written(value: Any, kind: Any) -> tuple[Any, dict[str, Any]]:
