@@ -1,92 +1,66 @@
 """The fits of all folds and of many lambdas by passes over the rows that they share.
 
-Rows are sorted by class and fold. Fits begin where a line (hinge), or a parabola, in
+Rows are sorted by class. Fits begin where a line (hinge), or a parabola, in
 log lambda through the last ones has them. Any gap is certified over all rows.
 
-Hinge: one pass there tells which rows are near the margin in some fit: within ``1.2``
-times the largest change that the last fits brought. The others are fixed, and the fits
-are solved on those rows, by the steps of ``hinge_proximal.py``. A second pass has the
-objectives; where a gap is too large, rows that are on the wrong side join, and it is
-done again. Rows with margins well above 1 in all fits have the dual weight 0. Rows with
-margins well below 1 in all fits are inside: those of a class that a fit keeps are one
-row, their sum, with one dual weight for all of them. Its loss is that of the rows as
-long as these are inside, and any dual weights of this kind are dual weights of the
-whole.
+Hinge: a pass there shows which rows are near the margin in some fit: within 1.2 times
+the largest change that the last fits brought. The others are fixed, and the fits are
+solved on the rows near the margin, by the steps of ``hinge_proximal.py``. A second pass
+computes the objectives. Where a gap is too large, rows on the wrong side join, and the
+fits are solved again. Rows with margins well above 1 in all fits have the dual weight
+0. Rows with margins well below 1 in all fits are inside: for each class and fit they
+are one row, their sum, with one dual weight. Its loss is that of the rows as long as
+these are inside, and dual weights of this kind are dual weights of all rows.
 
-Losses that bend: a pass multiplies the rows by the coefficients of all fits whose gap
-is still too large. With ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and
-the dual weights ``a = T / q``; those of the rows that a fit leaves out are 0. From the
-losses and the images ``sum_i w_i a_i z_i`` of each class follow objective, gradient and
-dual objective, because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and
-``m_i`` is linear in the coefficients. Of the squared hinge they are ``max(0, 1 - m)^2``
-and twice its root.
+Smooth losses: a pass multiplies the rows by the coefficients of all fits whose gap is
+still too large. With ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and the
+dual weights ``a = T / q``; those of held-out rows are 0. Objective, gradient and dual
+objective follow from the losses and the images ``sum_i w_i a_i z_i`` of each class,
+because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is linear in
+the coefficients. With the squared hinge the losses are ``max(0, 1 - m)^2`` and the dual
+weights twice its root.
 
-Steps of all fits are by one Hessian, that of the fit on all rows. It is renewed when a
-step by it, going by the one before, would leave a gap that is too large; a fit that is
-not done after four passes takes its own. Steps that increase the objective are halved.
+All fits share one Hessian, that of the fit on all rows. It is computed again when
+another step with it would leave a gap that is too large. A fit that needs more than
+four passes takes its own. Steps that increase the objective are halved.
 """
 
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from pegasos_stats.arrays import UNIT, Mask, Rows, Vector
+from pegasos_stats.arrays import UNIT, Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
 from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.hinge_proximal import ProximalNewton
+from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import DenseRows
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
+from pegasos_stats.solvers.sums import TINY, largest_norm
 
 ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
 LEAST = 256  # rows of a block
-ROUNDED_HALF = 0.5 + 1e-6  # a half, and the rounding of what it multiplies
-SUMS = 8.0  # sums over the rows that a gap is made of
-FAR = 2.0  # in log lambda: beyond that fits do not tell where the next one is
-MOST = 3  # fits that a start is extrapolated from
-LARGEST = 8.0  # sum of the factors of an extrapolation, by size
-
-
-class FoldPiece(NamedTuple):
-    """Rows ``first`` to ``stop`` of a block, which are of one fold."""
-
-    first: int
-    stop: int
-    fold: int
-
-
-class FoldedBlock(NamedTuple):
-    """Rows ``first`` to ``stop``, which are of one class, and the folds in them."""
-
-    level: int
-    first: int
-    stop: int
-    pieces: tuple[FoldPiece, ...]
-
-    @property
-    def rows(self) -> slice:
-        """The rows of the block."""
-        return slice(self.first, self.stop)
 
 
 class FoldedRows:
     """The rows of ``k + 1`` fits: the first ``k`` leave a fold out each, the last none.
 
     Fit ``j`` minimises ``lam/2 sum_l (s_jl beta_l)^2 + (1/W_j) sum_i w_i loss(m_i)``
-    over the rows ``i`` that it keeps, ``W_j`` their weight. With ``theta = (beta,
-    alpha)`` and ``z_i = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i -
-    z_i'theta``, and the dual, for ``a_i`` in [0, 1] with ``sum_i w_i a_i y_i = 0``, is
+    over its rows ``i``, ``W_j`` their weight. With ``theta = (beta, alpha)`` and ``z_i
+    = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``, and the dual,
+    for ``a_i`` in [0, 1] with ``sum_i w_i a_i y_i = 0``, is
 
         D(a) = (1/W) sum_i w_i (H(a_i) - a_i y_i offset_i) - lam/2 sum_l (s_l b_l)^2,
         b_l = (1/(lam W s_l^2)) sum_i w_i a_i y_i x_il.
 
     Without an intercept there is no constraint, and no 1 beside ``x_i``. Columns far
-    from zero are centred beside an intercept. Rows of weight 0 are left out.
+    from zero are centred beside an intercept. Rows of weight 0 are excluded.
 
     Parameters
     ----------
@@ -104,119 +78,96 @@ class FoldedRows:
     ----------
     loss : MarginLoss
     Z : float64 array, shape (n, q)
-        ``z_i``, sorted by class, then by fold.
+        ``z_i``, sorted by class.
+    cut : int
+        Number of rows of the first class.
+    blocks : list of pairs
+        The class, 0 or 1, and the rows of each block.
     centre : float64 array, shape (p,)
         What was taken from the columns of ``x_i``.
-    weights, known : float64 array, shape (n,), or None
-        ``w_i``, and ``-y_i offset_i``; None where all are 1, or 0.
+    weights, shift : float64 array, shape (n,)
+        ``w_i``, and ``-y_i offset_i``.
     folds : int array, shape (n,)
+    by_class : float64 array, shape (2, k + 1)
+        Weight of the rows of each class.
     total : float64 array, shape (k + 1,)
         ``W_j``.
     squares : float64 array, shape (k + 1, q)
         ``s_jl^2``, 0 for the intercept.
     free : bool array, shape (k + 1, q)
         See `_free`.
+    every : int array, shape (k + 1,)
+        Numbers of all fits.
     """
 
     def __init__(
         self, problem: Problem, fold: Rows, k: int, scales: Vector | None = None
     ) -> None:
-        weights, y, self.loss = problem.weights, problem.y, problem.loss_function
-        order = np.lexsort((fold, y))
-        if weights is not None:
-            order = order[weights[order] > 0.0]
-        self.intercept = problem.intercept
-        self.n, self.p, self.k = len(order), problem.p, k
-        self.q = problem.p + int(problem.intercept)
+        y, w, self.loss = problem.y, problem.row_weights, problem.loss_function
+        order = np.argsort(y, kind="stable")
+        order = order[w[order] > 0.0]
+        self.intercept, self.n, self.p = problem.intercept, order.size, problem.p
+        self.k, self.q = k, problem.p + int(problem.intercept)
         sign = -y[order]
-        self.n_first = int((sign > 0.0).sum())  # rows of the first class
-        self.Z = np.empty((self.n, self.q))
+        self.cut = int(np.count_nonzero(sign > 0.0))
+        size = max(LEAST, ENTRIES // (k + 1))
+        self.blocks = [
+            (level, slice(first, min(end, first + size)))
+            for level, start, end in ((0, 0, self.cut), (1, self.cut, self.n))
+            for first in range(start, end, size)
+        ]
         far = needed_centre(problem)
         self.centre = np.zeros(self.p) if far is None else far
-        for first in range(0, self.n, 4 * LEAST):  # rows that stay in the cache
-            part = slice(first, first + 4 * LEAST)
-            rows = problem.X[order[part]] - self.centre
-            np.multiply(rows, sign[part, None], out=self.Z[part, : self.p])
+        self.Z = np.empty((self.n, self.q))
+        for _, part in self.blocks:
+            X = problem.X[order[part]] - self.centre
+            np.multiply(X, sign[part, None], out=self.Z[part, : self.p])
         self.Z[:, self.p :] = sign[:, None]
-        self.weights = None if weights is None else weights[order]
-        self.known = None if problem.offset is None else sign * problem.offset[order]
-        self.folds = fold[order]
-        held = np.bincount(self.folds, self.weights, minlength=k)
-        whole = float(held.sum())
-        self.total = np.append(whole - held, whole)
+        self.weights, self.folds = w[order], fold[order]
+        self.shift = sign * problem.row_offsets[order]
+        sides = slice(0, self.cut), slice(self.cut, self.n)
+        held_out = [
+            np.bincount(self.folds[side], self.weights[side], k) for side in sides
+        ]
+        self.by_class = np.array([np.append(v.sum() - v, v.sum()) for v in held_out])
+        self.total = self.by_class.sum(axis=0)
         self.squares = np.ones((k + 1, self.q))
         if scales is not None:
             self.squares[:k, : self.p] = scales * scales
         self.squares[:, self.p :] = 0.0
-        self.free = self._free()
+        self.free, self.every = self._free(problem.X, order), np.arange(k + 1)
 
-    def _free(self) -> Mask:
+    def _free(self, X: Matrix, order: Rows) -> Mask:
         """Which coefficients are not 0 for sure, shape (k + 1, q).
 
-        Those of columns that are the same in all rows that a fit keeps are 0: the
-        intercept takes their share. Without it, those of columns of zeros.
+        Those of columns that are the same in all rows of a fit are 0: the intercept
+        takes their share. Without it, those of columns of zeros.
         """
-        low = np.full((self.k, self.p), np.inf)
-        high = -low
-        for block in self.blocks:
-            for piece in block.pieces:
-                rows = slice(block.first + piece.first, block.first + piece.stop)
-                ends = (
-                    self.Z[rows, : self.p].min(axis=0),
-                    self.Z[rows, : self.p].max(axis=0),
-                )
-                least, most = (-ends[1], -ends[0]) if block.level else ends
-                low[piece.fold] = np.minimum(low[piece.fold], least)
-                high[piece.fold] = np.maximum(high[piece.fold], most)
-        found = np.ones((self.k + 1, self.q), dtype=bool)
-        for fit in range(self.k + 1):
-            kept = np.arange(self.k) != fit
-            least, most = low[kept].min(axis=0), high[kept].max(axis=0)
-            same = least == most
-            found[fit, : self.p] = ~(same if self.intercept else same & (most == 0.0))
-        return found
+        k, ends = self.k, []
+        for fold in range(k):
+            rows = X[order[self.folds == fold]]
+            low, high = rows.min(axis=0, initial=np.inf), rows.max(0, initial=-np.inf)
+            ends.append([low, -high])
+        is_fitted = np.arange(k) != np.arange(k + 1)[:, None]
+        low, high = (
+            np.where(is_fitted[:, :, None], end, np.inf).min(axis=1)
+            for end in np.moveaxis(np.array(ends), 1, 0)
+        )
+        same = low == -high
+        if not self.intercept:
+            same &= low == 0.0
+        return np.hstack([~same, np.ones((k + 1, self.q - self.p), dtype=bool)])
 
     @property
-    def size(self) -> int:
-        """Number of fits."""
-        return self.k + 1
-
-    @property
-    def every(self) -> Rows:
-        """Numbers of all fits."""
-        return np.arange(self.size)
+    def null_intercepts(self) -> Vector:
+        """The best intercept of each fit without predictors, offsets excluded."""
+        return np.array([self.loss.alone(*pair) for pair in self.by_class[::-1].T])
 
     @cached_property
-    def blocks(self) -> list[FoldedBlock]:
-        """All rows, in blocks of one class each."""
-        size = max(LEAST, ENTRIES // self.size)
-        found = []
-        for level, start, end in (0, 0, self.n_first), (1, self.n_first, self.n):
-            for first in range(start, end, size):
-                stop = min(end, first + size)
-                found.append(FoldedBlock(level, first, stop, self._pieces(first, stop)))
-        return found
-
-    @property
-    def alone(self) -> Vector:
-        """The best intercept of each fit without predictors, offsets left out."""
-        first = slice(0, self.n_first)
-        w = None if self.weights is None else self.weights[first]
-        held = np.bincount(self.folds[first], w, minlength=self.k)
-        low = np.append(held.sum() - held, held.sum())
-        pairs = zip(self.total - low, low, strict=True)
-        return np.array([self.loss.alone(*of_fit) for of_fit in pairs])
-
-    def _pieces(self, first: int, stop: int) -> tuple[FoldPiece, ...]:
-        folds = self.folds[first:stop]
-        cuts = [0, *(np.flatnonzero(np.diff(folds)) + 1).tolist(), len(folds)]
-        return tuple(FoldPiece(a, b, int(folds[a])) for a, b in pairwise(cuts))
-
-    def places(self, fits: Rows) -> Rows:
-        """Place of each fit in `fits`, -1 of one that is not there; shape (k + 1,)."""
-        places = np.full(self.size, -1)
-        places[fits] = np.arange(len(fits))
-        return places
+    def mean_square(self) -> float:
+        """Mean of ``||x_i||^2``."""
+        X = self.Z[:, : self.p]
+        return float(np.einsum("ij,ij->", X, X)) / self.n
 
     def penalty(self, lam: float, fits: Rows) -> Vector:
         """``lam s_jl^2`` of the coefficients of some fits, shape (fits, q)."""
@@ -275,12 +226,12 @@ class FoldedRows:
         factor = np.ones_like(reward)
         if self.intercept:
             sums = np.abs(image[:, :, -1])
-            factor = sums.min(axis=0) / np.maximum(sums, np.finfo(float).tiny)
+            factor = sums.min(axis=0) / np.maximum(sums, TINY)
         v = np.einsum("cj,cjl->jl", factor, image)[:, :p] / total[:, None]
         b = v / penalty[:, :p]
         rewards = factor * reward
         if loss is not None and bend is not None:
-            lost = ROUNDED_HALF * (1.0 - factor) ** 2 / factor * bend
+            lost = 0.5 * MARGIN * (1.0 - factor) ** 2 / factor * bend
             rewards += np.fmax(factor * loss, loss - lost)
         dual = rewards.sum(axis=0) / total - 0.5 * (v * b).sum(axis=1)
         beta = theta[:, :p]
@@ -288,7 +239,7 @@ class FoldedRows:
         largest = self.radius * norms + self.farthest + 1.0
         if self.intercept:
             largest += np.abs(theta[:, -1])
-        each = SUMS * UNIT * (self.n + self.q + 16.0)
+        each = 8.0 * UNIT * (self.n + self.q + 16.0)  # eight sums over the rows
         centring = UNIT * (self.q + 4.0) * float(np.linalg.norm(self.centre))
         moved = (each * self.radius + centring) ** 2 / penalty[:, :p].min(axis=1)
         return np.asarray(dual - each * largest - centring * norms - moved)
@@ -296,13 +247,12 @@ class FoldedRows:
     @cached_property
     def radius(self) -> float:
         """Largest length of a row."""
-        X = self.Z[:, : self.p]
-        return float(np.sqrt(np.einsum("ij,ij->i", X, X).max()))
+        return largest_norm(self.Z[:, : self.p])
 
     @cached_property
     def farthest(self) -> float:
         """Largest offset by size."""
-        return 0.0 if self.known is None else float(np.abs(self.known).max())
+        return float(np.abs(self.shift).max())
 
 
 class PathPoint(NamedTuple):
@@ -330,8 +280,11 @@ class PathPoint(NamedTuple):
         return np.asarray(self.objective - self.dual <= tol * self.objective)
 
 
-def extrapolated(past: Sequence[PathPoint], lam: float, most: int = MOST) -> Vector:
+def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector:
     """Coefficients at `lam` of the polynomial in log lambda through the last points.
+
+    Points two or more away in log lambda do not count, nor polynomials whose factors
+    are large.
 
     Examples
     --------
@@ -341,28 +294,24 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = MOST) -> Vec
     array([[0.]])
     """
     at = math.log(lam)
-    used = [point for point in past[-most:] if math.log(point.lam) - at < FAR]
-    used = used or [past[-1]]
+    points = [point for point in past[-most:] if math.log(point.lam) - at < 2.0]
+    points = points or [past[-1]]
     while True:
-        logs = [math.log(point.lam) for point in used]
+        logs = [math.log(point.lam) for point in points]
         factors = [math.prod((at - u) / (t - u) for u in logs if u != t) for t in logs]
-        if sum(abs(each) for each in factors) <= LARGEST:
-            pairs = zip(factors, used, strict=True)
-            return np.asarray(sum(each * point.theta for each, point in pairs))
-        used = used[1:]
+        if sum(map(abs, factors)) <= 8.0:
+            pairs = zip(factors, points, strict=True)
+            return np.asarray(sum(factor * point.theta for factor, point in pairs))
+        points = points[1:]
 
 
-FEW = 1000  # rows that are all kept
-ROUNDS = 8
-INNER, TIGHTER = 0.1, 0.1  # of the tolerance, for the rows that are kept: errors of
-# rows held out tell lambdas apart better than at 0.3, in an eighth more time
-ROUGH = 1e-2  # relative gap of the fit that tells where to begin
-WIDER = 1.2  # of the last change of a slack, how near the margin rows are kept
+ROUNDS = 8  # of passes at one lambda
+# Of the tolerance, for the rows near the margin: errors of held-out rows tell lambdas
+# from each other better than at 0.3, in an eighth more time.
+INNER = 0.1
+# How near the margin rows are solved: at most so near, and 1.2 times the last change.
 NARROW, WIDE = 0.01, 0.5
-FIRST = 0.3  # at the first lambda
 WRONG = 0.3  # of that, where a fixed row is on the wrong side
-MOST_STEPS = 200  # steps
-CLOSE = 0.5  # slacks whose changes are looked at
 
 
 def losses(
@@ -377,20 +326,14 @@ def losses(
     low, high : float64 array, shape (n,)
         Least and largest ``1 - m_i`` of each row.
     """
-    place = rows.places(fits)
     loss, low, high = np.zeros(len(fits)), np.empty(rows.n), np.empty(rows.n)
-    for block in rows.blocks:
-        part = block.rows
-        slack = theta @ rows.Z[part].T
-        slack += 1.0 if rows.known is None else 1.0 + rows.known[part]
+    for _, part in rows.blocks:
+        slack = theta @ rows.Z[part].T + (1.0 + rows.shift[part])
         slack.min(axis=0, out=low[part])
         slack.max(axis=0, out=high[part])
         np.maximum(slack, 0.0, out=slack)
-        for first, stop, fold in block.pieces:
-            if (j := place[fold]) >= 0:
-                slack[j, first:stop] = 0.0
-        w = rows.weights
-        loss += slack.sum(axis=1) if w is None else slack @ w[part]
+        slack[rows.folds[part] == fits[:, None]] = 0.0
+        loss += slack @ rows.weights[part]
     return loss, low, high
 
 
@@ -417,34 +360,22 @@ class NearRows:
     """
 
     def __init__(self, rows: FoldedRows, near: Rows, inside: Mask, fits: Rows) -> None:
-        self.rows, self.near, self.fits = rows, near, fits
-        self.weights = (
-            np.ones(len(near)) if rows.weights is None else rows.weights[near]
-        )
-        self.Z = np.vstack([rows.Z[near], np.zeros((2, rows.q))])
-        self.target = self.weights.copy()
-        if rows.known is not None:
-            self.target *= 1.0 + rows.known[near]
-        self.sums = self._sums_inside(inside)
+        self.rows, self.near, self.fits, q = rows, near, fits, rows.q
+        self.weights = rows.weights[near]
+        self.Z = np.vstack([rows.Z[near], np.zeros((2, q))])
+        self.target = self.weights * (1.0 + rows.shift[near])
+        self.sums = np.zeros((len(fits), 2, q + 2))
+        weights = inside * rows.weights
+        for level, part in rows.blocks:
+            w = np.where(rows.folds[part] == fits[:, None], 0.0, weights[part])
+            self.sums[:, level, :q] += w @ rows.Z[part]
+            self.sums[:, level, q] += w @ (1.0 + rows.shift[part])
+            self.sums[:, level, -1] += w.sum(axis=1)
 
-    def _sums_inside(self, inside: Mask) -> Vector:
-        rows, q = self.rows, self.rows.q
-        found = np.zeros((rows.size, 2, q + 2))
-        if inside.any():
-            w = inside * (1.0 if rows.weights is None else rows.weights)
-            t = w if rows.known is None else w * (1.0 + rows.known)
-            for block in rows.blocks:
-                for first, stop, fold in block.pieces:
-                    part = slice(block.first + first, block.first + stop)
-                    at = found[fold, block.level]
-                    at[:q] += w[part] @ rows.Z[part]
-                    at[q:] += t[part].sum(), w[part].sum()
-        return np.asarray(found.sum(axis=0) - found[self.fits])
-
-    def solved(
+    def solve(
         self, lam: float, tol: float, theta: Vector, centre: Vector, gamma: Vector
-    ) -> tuple[Vector, Vector, Vector]:
-        """Coefficients, dual weights and ``gamma`` of all fits, to a relative gap.
+    ) -> Vector:
+        """Dual weights of all fits, to a relative gap; `theta` and `gamma` change.
 
         Parameters
         ----------
@@ -454,23 +385,19 @@ class NearRows:
         gamma : float64 array, shape (fits,)
         """
         a = np.hstack([centre, np.ones((len(theta), 2))])
-        found = theta.copy(), a, gamma.copy()
         for j in range(len(self.fits)):
             steps = self._steps(j, lam, theta[j], a[j], float(gamma[j]))
-            for _ in range(MOST_STEPS):
+            for _ in range(200):
                 if not tol * steps.risk < steps.gap:
                     break
                 steps.step()
-            for values, value in zip(
-                found, (steps.theta, steps.a, steps.gamma), strict=True
-            ):
-                values[j] = value
-        return found
+            theta[j], a[j], gamma[j] = steps.theta, steps.a, steps.gamma
+        return a
 
     def _steps(
         self, j: int, lam: float, theta: Vector, centre: Vector, gamma: float
     ) -> ProximalNewton:
-        """Newton steps of one fit, in which rows held out are far from the margin.
+        """Newton steps of one fit, in which held-out rows are far from the margin.
 
         A column that is constant in it is one of zeros.
         """
@@ -487,15 +414,14 @@ class NearRows:
 
     def by_class(self, a: Vector) -> tuple[Vector, Vector]:
         """Rewards and images of each class, shapes (2, fits) and (2, fits, q)."""
-        cut = int(np.searchsorted(self.near, self.rows.n_first))
-        rewards, images = [], []
+        weighted = a[:, :-2] * self.weights
+        targets, sums = self.target / self.weights, a[:, -2:, None] * self.sums
+        rewards, images = sums[:, :, -2].T.copy(), sums[:, :, :-2].swapaxes(0, 1)
+        cut = int(np.searchsorted(self.near, self.rows.cut))
         for level, part in enumerate((slice(0, cut), slice(cut, len(self.near)))):
-            inside = a[:, level - 2, None] * self.sums[:, level]
-            shares = a[:, :-2][:, part]
-            image = (shares * self.weights[part]) @ self.Z[:-2][part]
-            images.append(image + inside[:, :-2])
-            rewards.append(shares @ self.target[part] + inside[:, -2])
-        return np.array(rewards), np.array(images)
+            rewards[level] += weighted[:, part] @ targets[part]
+            images[level] += weighted[:, part] @ self.Z[:-2][part]
+        return rewards, images
 
 
 class HingePath:
@@ -503,46 +429,46 @@ class HingePath:
 
     def __init__(self, rows: FoldedRows, tol: float) -> None:
         self.rows, self.tol = rows, tol
-        X = rows.Z[:, : rows.p]
-        self.mean_square = float(np.einsum("ij,ij->", X, X)) / rows.n
-        self.a = np.full((rows.size, rows.n), 0.5)  # dual weights of the last fits
-        self.width = FIRST
+        self.a = np.full((rows.k + 1, rows.n), 0.5)  # dual weights of the last fits
+        self.width = np.inf  # at the first lambda all rows are solved
         self.past: list[PathPoint] = []
 
     def at(self, lam: float) -> PathPoint:
         """All fits at one lambda."""
-        rows, tol = self.rows, self.tol
-        width = self.width if rows.n > FEW else np.inf
-        theta = extrapolated(self.past, lam, 2) if self.past else self._start(lam)
-        _, *first = losses(rows, theta, rows.every)
-        inside = first[0] > width
-        near = np.flatnonzero(~inside & (first[1] >= -width))
-        fits, inner = rows.every, INNER * tol
-        gamma = np.full(rows.size, self._gamma(lam))
-        P, D = np.full(rows.size, np.inf), np.zeros(rows.size)
-        reads = np.zeros(rows.size, dtype=np.int64)
+        rows, tol, every = self.rows, self.tol, self.rows.every
+        theta = np.zeros((rows.k + 1, rows.q))
+        if self.past:
+            theta = extrapolated(self.past, lam, 2)
+        _, *first = losses(rows, theta, every)
+        inside = first[0] > self.width
+        near = np.flatnonzero(~inside & (first[1] >= -self.width))
+        fits, inner, wrong_by = every, INNER * tol, WRONG * self.width
+        # About the change of a margin with its own weight.
+        gamma = np.full(rows.k + 1, max(1.0, rows.mean_square / (4.0 * lam * rows.n)))
+        P, D = np.full(rows.k + 1, np.inf), np.zeros(rows.k + 1)
+        reads = np.zeros(rows.k + 1, dtype=np.int64)
         for turn in range(ROUNDS):
-            kept = NearRows(rows, near, inside, fits)
-            centre = self.a[np.ix_(fits, near)]
-            theta[fits], a, gamma[fits] = kept.solved(
-                lam, inner, theta[fits], centre, gamma[fits]
-            )
-            self.a[fits] = inside
+            near_rows = NearRows(rows, near, inside, fits)
+            at, g = theta[fits], gamma[fits]
+            a = near_rows.solve(lam, inner, at, self.a[np.ix_(fits, near)], g)
+            theta[fits], gamma[fits], self.a[fits] = at, g, inside
             self.a[np.ix_(fits, near)] = a[:, :-2]
-            loss, *ends = losses(rows, theta[fits], fits)
+            loss, *ends = losses(rows, at, fits)
             if not turn:
-                self.width = _next_width(np.array(first), np.array(ends))
-            P[fits] = rows.value(lam, theta[fits], loss, fits)
-            D[fits] = rows.bound(lam, theta[fits], *kept.by_class(a), fits)
+                changes = np.abs(np.array(ends) - first)
+                close = np.abs(first) < WIDE
+                moved = float(changes.max(initial=0.0, where=close))
+                self.width = min(WIDE, max(NARROW, 1.2 * moved))
+            P[fits] = rows.value(lam, at, loss, fits)
+            D[fits] = rows.bound(lam, at, *near_rows.by_class(a), fits)
             reads[fits] += 1
             fits = fits[~(P[fits] - D[fits] <= tol * P[fits])]
             if not len(fits):
                 break
-            low, high = ends
-            wrong = on_wrong_side(inside, low, high, WRONG * width)
+            wrong = on_wrong_side(inside, *ends, wrong_by)
             wrong[near] = False
             if not wrong.any():
-                inner *= TIGHTER
+                inner *= INNER
             near = np.union1d(near, np.flatnonzero(wrong))
             inside = inside & ~wrong
         self._zero_where_best(lam, theta, P)
@@ -555,7 +481,7 @@ class HingePath:
         fits = np.flatnonzero(penalty <= NEAR_ZERO * self.tol)
         if not len(fits):
             return
-        for intercept in rows.alone, theta[:, -1].copy():
+        for intercept in (rows.null_intercepts, theta[:, -1].copy()):
             zero = np.zeros((len(fits), rows.q))
             if rows.intercept:
                 zero[:, -1] = intercept[fits]
@@ -563,32 +489,10 @@ class HingePath:
             better = objective <= P[fits]
             P[fits[better]], theta[fits[better]] = objective[better], zero[better]
 
-    def _start(self, lam: float) -> Vector:
-        """Coefficients of the fit on all rows, roughly, for all."""
-        rows, nothing = self.rows, np.zeros((1, self.rows.q))
-        whole, every = np.array([rows.k]), np.arange(rows.n)
-        kept = NearRows(rows, every, np.zeros(rows.n, dtype=bool), whole)
-        gamma = np.array([self._gamma(lam)])
-        theta, a, _ = kept.solved(lam, ROUGH, nothing, self.a[whole], gamma)
-        self.a[:] = a[:, :-2]
-        return np.repeat(theta, rows.size, axis=0)
 
-    def _gamma(self, lam: float) -> float:
-        """``gamma`` to begin with: about the change of a margin with its own weight."""
-        return max(1.0, self.mean_square / (4.0 * lam * self.rows.n))
-
-
-def _next_width(before: Vector, after: Vector) -> float:
-    """How near the margin rows are kept, by the least and largest slacks of rows."""
-    changes = np.abs(after - before)
-    moved = float(changes.max(initial=0.0, where=np.abs(before) < CLOSE))
-    return min(WIDE, max(NARROW, WIDER * moved))
-
-
-AIM = 0.001  # of the tolerance, where a few passes reach it: lambdas are told apart
-MOST_PASSES = 30  # passes at one lambda
-SHARED = 4  # passes with the Hessian of all rows
-ROUNDED = 1e-14  # of an objective
+# Of the tolerance, where a few passes reach it: held-out rows tell lambdas apart.
+AIM = 0.001
+SHARED = 4  # passes with the Hessian of all rows; a fit takes its own afterwards
 
 
 class SmoothPath:
@@ -597,61 +501,54 @@ class SmoothPath:
     def __init__(self, rows: FoldedRows, tol: float) -> None:
         self.rows, self.tol, self.is_log = rows, tol, rows.loss.most == 1.0
         self.past: list[PathPoint] = []
-        self.a = np.empty(rows.n)  # dual weights of the fit on all rows
         self.hessian: Vector | None = None
         self.left = 0.0  # share of the largest gap that the last step left
 
     def at(self, lam: float) -> PathPoint:
         """All fits at one lambda."""
-        rows, past, tol = self.rows, self.past, self.tol
-        best = past[-1].theta.copy() if past else np.zeros((rows.size, rows.q))
+        rows, past, tol, B = self.rows, self.past, self.tol, self.rows.k + 1
+        best = past[-1].theta.copy() if past else np.zeros((B, rows.q))
         if not past and rows.intercept:
-            best[:, -1] = rows.alone
+            best[:, -1] = rows.null_intercepts
         theta = extrapolated(past, lam) if past else best.copy()
-        P, D = np.full(rows.size, np.inf), np.zeros(rows.size)
-        slope, reads = np.zeros_like(theta), np.zeros(rows.size, dtype=np.int64)
-        fits, inverse, largest = rows.every, None, np.inf
-        for read in range(1, MOST_PASSES + 1):
-            loss, bend, image = self._read(theta[fits], fits)
+        P, D, slope = np.full(B, np.inf), np.zeros(B), np.zeros_like(theta)
+        reads, fits = np.zeros(B, dtype=np.int64), rows.every
+        inverse, largest = None, np.inf
+        for read in range(1, 31):
+            loss, bend, image = self._pass(theta[fits], fits)
             risk = rows.value(lam, theta[fits], loss.sum(axis=0), fits)
             reward = -np.einsum("cjl,jl->cj", image, theta[fits])
             dual = rows.bound(lam, theta[fits], reward, image, fits, loss, bend)
             descent = rows.penalty(lam, fits) * theta[fits]
             descent += image.sum(axis=0) / rows.total[fits, None]
-            lower = risk <= P[fits] * (1.0 + ROUNDED)
-            kept = fits[lower]
-            best[kept], P[kept], D[kept] = theta[kept], risk[lower], dual[lower]
-            slope[kept] = descent[lower] * rows.free[kept]
+            lower = risk <= P[fits] * (1.0 + ROUNDING)
+            at = fits[lower]
+            best[at], P[at], D[at] = theta[at], risk[lower], dual[lower]
+            slope[at] = descent[lower] * rows.free[at]
             reads[fits] += 1
-            is_whole_new = lower[-1] or fits[-1] < rows.k
             gap = np.where(np.inf > P, (P - D) / P, np.inf)
             before, largest = largest, gap[fits].max()
-            goal = AIM * tol if read <= SHARED else tol
-            still = ~(gap[fits] <= goal)
+            still = ~(gap[fits] <= (AIM * tol if read <= SHARED else tol))
             back, going = fits[still & ~lower], fits[still & lower]
             fits = fits[still]
             if not len(fits):
                 break
             if read > 1:
                 self.left = largest / before
-            is_old = largest * self.left > AIM * tol
-            if is_whole_new and (self.hessian is None or is_old):
-                self.hessian, inverse = self._hessian(self.a), None
             theta[back] = 0.5 * (theta[back] + best[back])
-            if self.hessian is None:
-                continue
             if read > SHARED:
                 for j in going:
-                    own = self._hessian(self._weights_of(best[j], j))
-                    step = self._inverse(own, lam, j) @ slope[j]
-                    theta[j] = best[j] - step * rows.free[j]
+                    own = self._inverse(self._hessian(best[j], j), lam, j)
+                    theta[j] = best[j] - own @ slope[j] * rows.free[j]
                 continue
+            if self.hessian is None or largest * self.left > AIM * tol:
+                self.hessian, inverse = self._hessian(best[rows.k], rows.k), None
             if inverse is None:
                 inverse = self._inverse(self.hessian, lam, rows.k)
             theta[going] = best[going] - slope[going] @ inverse * rows.free[going]
         return PathPoint(lam, best, P, D, reads)
 
-    def _read(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
+    def _pass(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
         """Sums of the losses and images of the dual weights, by class.
 
         Returns
@@ -660,68 +557,48 @@ class SmoothPath:
             Sums of ``w_i log q_i`` and of ``w_i T_i``.
         image : float64 array, shape (2, fits, q)
         """
-        rows, place = self.rows, self.rows.places(fits)
-        loss, bend = np.zeros((2, 2, len(fits)))
+        rows, (loss, bend) = self.rows, np.zeros((2, 2, len(fits)))
         image = np.zeros((2, *theta.shape))
-        for block in rows.blocks:
-            Z = rows.Z[block.rows]
+        for level, part in rows.blocks:
+            Z, w = rows.Z[part], rows.weights[part]
             T = theta @ Z.T
-            if rows.known is not None:
-                T += rows.known[block.rows]
+            T += rows.shift[part]
             if self.is_log:
                 np.exp(T, out=T)
             else:
                 np.maximum(T + 1.0, 0.0, out=T)
-            for first, stop, fold in block.pieces:
-                if (j := place[fold]) >= 0:
-                    T[j, first:stop] = 0.0
-            w = np.ones(len(Z)) if rows.weights is None else rows.weights[block.rows]
+            T[rows.folds[part] == fits[:, None]] = 0.0
             if self.is_log:
                 q = T + 1.0
-                bend[block.level] += T @ w
+                bend[level] += T @ w
                 a = np.divide(T, q, out=T)
                 np.log(q, out=q)
             else:
                 q, a = T * T, 2.0 * T
-                bend[block.level] += 2.0 * (q @ w)
-            if place[rows.k] >= 0:
-                self.a[block.rows] = a[-1]
-            loss[block.level] += q @ w
-            if rows.weights is not None:
-                a *= w
-            image[block.level] += a @ Z
+                bend[level] += 2.0 * (q @ w)
+            loss[level] += q @ w
+            a *= w
+            image[level] += a @ Z
         return loss, bend, image
 
-    def _weights_of(self, theta: Vector, fit: int) -> Vector:
-        """Dual weights of one fit, shape (n,)."""
+    def _hessian(self, theta: Vector, fit: int) -> Vector:
+        """``sum_i w_i bend_i z_i z_i'`` of one fit."""
         rows = self.rows
-        m = -(rows.Z @ theta)
-        if rows.known is not None:
-            m -= rows.known
-        a = rows.loss.slopes(m)
-        a[rows.folds == fit] = 0.0
-        return np.asarray(a)
-
-    def _hessian(self, a: Vector) -> Vector:
-        """``sum_i w_i bend_i z_i z_i'``."""
-        rows = self.rows
-        total = np.zeros((rows.q, rows.q))
-        for block in rows.blocks:
-            h = rows.loss.bends(a[block.rows])
-            if rows.weights is not None:
-                h *= rows.weights[block.rows]
-            A = rows.Z[block.rows] * np.sqrt(h)[:, None]
-            total += A.T @ A
-        return total
+        H = np.zeros((rows.q, rows.q))
+        for _, part in rows.blocks:
+            Z, w = rows.Z[part], rows.weights[part] * (rows.folds[part] != fit)
+            slopes = rows.loss.slopes(-(Z @ theta) - rows.shift[part])
+            A = Z * np.sqrt(w * rows.loss.bends(slopes))[:, None]
+            H += A.T @ A
+        return H
 
     def _inverse(self, hessian: Vector, lam: float, fit: int) -> Vector:
         """Inverse of the Hessian of the objective."""
         rows = self.rows
         free = rows.free[fit]
         H = hessian / rows.total[fit]
-        if not free.all():
-            H *= np.outer(free, free)
-            H[~free, ~free] = 1.0
+        H *= np.outer(free, free)
+        H[~free, ~free] = 1.0
         H[np.diag_indices(rows.q)] += lam * rows.squares[fit]
         return np.asarray(np.linalg.inv(H))
 
