@@ -39,6 +39,7 @@ GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST = 2  # ways of grouping
 FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
+ONE_STRATUM = "or leave strata= out"
 FOR_FOLDS = "as folds keep each whole, or leave groups out"
 
 
@@ -57,17 +58,32 @@ class Groups:
         has no rows, has none.
     by_name : bool
         Whether the names of columns were given, and not labels.
+    strata : int array, shape (n,), or None
+        Stratum of each row, in which its group lies.
+    strata_number : int
+        Number of strata; 0 without strata.
+    strata_name : str
+        Name of their column.
     """
 
     names: tuple[str, ...]
     numbers: tuple[int, ...]
     codes: tuple[NDArray[np.intp], ...] = ()
     by_name: bool = False
+    strata: NDArray[np.intp] | None = None
+    strata_number: int = 0
+    strata_name: str = ""
 
     @property
     def fewest(self) -> int:
         """Number of groups; of two ways the smaller."""
         return min(self.numbers)
+
+    def df(self, k: int) -> float:
+        """Degrees of freedom of t with ``k`` coefficients."""
+        if self.strata_number:
+            return self.fewest - self.strata_number + 1.0 - k
+        return self.fewest - 1.0
 
     def among(self, rows: Positions) -> "Groups":
         """Those of some rows, numbered anew.
@@ -81,12 +97,26 @@ class Groups:
         """
         coded = [pd.factorize(codes[rows]) for codes in self.codes]
         numbers = tuple(len(levels) for _, levels in coded)
-        return replace(self, numbers=numbers, codes=tuple(codes for codes, _ in coded))
+        codes = tuple(codes for codes, _ in coded)
+        if self.strata is None:
+            return replace(self, numbers=numbers, codes=codes)
+        strata, levels = pd.factorize(self.strata[rows])
+        return replace(
+            self,
+            numbers=numbers,
+            codes=codes,
+            strata=strata,
+            strata_number=len(levels),
+        )
 
     def __str__(self) -> str:
         each = zip(self.numbers, self.names, strict=True)
         words = [f"{n:,} groups" + f" of {name}" * bool(name) for n, name in each]
-        return " and ".join(words)
+        text = " and ".join(words)
+        if self.strata_number:
+            text += f" in {self.strata_number:,} strata"
+            text += f" of {self.strata_name}" * bool(self.strata_name)
+        return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,25 +186,70 @@ class RowIndex:
         by_name = all(isinstance(way, str) for way in ways)
         return Groups(names, numbers, codes, by_name)
 
-    def _coded(self, way: object, why: str) -> tuple[str, int, NDArray[np.intp]]:
+    def stratified(self, groups: Groups | None, strata: object) -> Groups:
+        """Groups in strata; without groups each row is one.
+
+        The same label in two strata is two groups, as with ``nest = TRUE`` of R's
+        survey.
+
+        Raises
+        ------
+        DataError
+            If a stratum has one group alone, or as for `groups`.
+
+        Examples
+        --------
+        >>> lines = RowIndex(np.arange(4), pd.RangeIndex(4), False)
+        >>> str(lines.stratified(None, ["a", "a", "b", "b"]))
+        '4 groups in 2 strata'
+        """
+        (way, *others), n = _ways(strata), len(self.positions)
+        if others:
+            raise errors.OptionError("strata= takes one column of labels.")
+        name, number, codes = self._coded(way, ONE_STRATUM, "strata")
+        if groups is None:
+            groups = Groups(("",), (n,), (np.arange(n),))
+        if len(groups.codes) > 1:
+            raise errors.OptionError("strata= goes with groups of one kind.")
+        pairs = codes * np.int64(groups.numbers[0]) + groups.codes[0]
+        nested, units = pd.factorize(pairs)
+        sizes = np.bincount(units // groups.numbers[0], minlength=number)
+        if (sizes < 2).any():
+            alone = self.index[self.positions[codes == int(sizes.argmin())]]
+            raise errors.DataError(
+                f"The stratum of row {shown(alone[0])} has one group alone, so its "
+                "variance is not defined; merge it with another stratum."
+            )
+        return replace(
+            groups,
+            numbers=(len(units),),
+            codes=(nested,),
+            strata=codes,
+            strata_number=number,
+            strata_name=name,
+        )
+
+    def _coded(
+        self, way: object, why: str, argument: str = "groups"
+    ) -> tuple[str, int, NDArray[np.intp]]:
         """Name, number and codes of groups in one way."""
         given = isinstance(way, pd.Series) and self.labelled
         if isinstance(way, str):
-            way = row_options.column_named("groups", way, self.frame, GROUPS_ALLOWED)
-        labels = user_data.column_of_labels(way, "groups")
-        user_data.check_aligned("groups", labels, self.index, given)
+            way = row_options.column_named(argument, way, self.frame, GROUPS_ALLOWED)
+        labels = user_data.column_of_labels(way, argument)
+        user_data.check_aligned(argument, labels, self.index, given)
         name = "" if labels.name is None else str(labels.name)
         of = f" of {name}" if name else ""
         codes, levels = pd.factorize(labels.iloc[self.positions])
         if (codes < 0).any():
             rows = pd.unique(self.index[self.positions[codes < 0]])
             raise errors.DataError(
-                f"groups{of} are missing in {counted(len(rows), 'row')} of the fit "
+                f"{argument}{of} are missing in {counted(len(rows), 'row')} of the fit "
                 f"({listing(rows)}); fill them, or leave these rows out of the data."
             )
         if len(levels) < 2:
             raise errors.DataError(
-                f"groups{of} are {shown(levels[0])} in all rows; give two groups at "
+                f"{argument}{of} are {shown(levels[0])} in all rows; give two at "
                 f"least, {why}."
             )
         return name, len(levels), codes

@@ -613,7 +613,8 @@ class Estimand:
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
         """Whether most of its rows, or of the others, have scores without limit."""
-        sides = [self.rows] if self.other is None else [self.rows, self.other]
+        sides = [self.rows, self.other, self.direction]
+        sides = [side for side in sides if side is not None]
         shares = [self.shares @ is_unbounded(Z[:, :-2], unbounded) for Z in sides]
         return bool(max(shares) >= 0.5)
 

@@ -540,6 +540,7 @@ class LinearModel(Model):
         refine: float | None = None,
         cov_type: options.CovType | options.CovName = "default",
         groups: object = None,
+        strata: object = None,
         trace: bool = False,
         test: object = None,
         progress: bool = False,
@@ -556,11 +557,12 @@ class LinearModel(Model):
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed when they are first asked for. The default
             follows from the loss: ``"HC3"`` for the log loss and the squared hinge,
-            with `groups` ``"cluster"``; the pairs bootstrap for the hinge, with
+            with `groups` ``"CR3"``; the pairs bootstrap for the hinge, with
             `groups` of whole groups, of 999 resamples, or of fewer, at least 199, where
             rows or columns are many, and none from files or Dask. By name:
             ``"nonrobust"`` (as R's ``glm``) for the log loss, ``"HC0"`` to ``"HC3"``
-            but for the hinge; ``"sandwich"`` for the hinge; ``"cluster"``,
+            but for the hinge; ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and
+            ``"CR3"`` of `groups`, ``"cluster"`` for the default of these;
             ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
             `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
@@ -571,6 +573,10 @@ class LinearModel(Model):
             Groups are allowed with ``"default"``, ``"cluster"`` and, a single grouping,
             ``"bootstrap"``. With ``freq_weights=`` all repetitions of a row are in its
             group.
+        strata : str, Series, array or list, shape (n,), optional
+            Strata of a survey, in which `groups` (rows, if omitted) were sampled, with
+            ``weights=`` of the model: the covariance is linearised, as by
+            ``survey::svyglm`` of R. A stratum of one group is an error.
         trace : bool, default False
             Whether to record objective, gap, violations, errors and processor time
             after every epoch, in ``result.trace``.
@@ -614,13 +620,16 @@ class LinearModel(Model):
         X, lines = self.problem.X, self._sample.lines
         streamed = isinstance(X, StreamedRows)
         if isinstance(X, StreamedRows):
-            others = {"refine": refine, "groups": groups, "trace": trace, "test": test}
+            others = {"refine": refine, "groups": groups, "strata": strata}
+            others |= {"trace": trace, "test": test}
             check_streamed_fit(solver, others, X)
         refinement = checked_refinement(refine, solver)
         if not self.problem.lam:  # before lambda is chosen
             check_solver(self.problem, solver)
         began = time.perf_counter()
         found = None if groups is None or lines is None else lines.groups(groups)
+        if strata is not None and lines is not None:
+            found = lines.stratified(found, strata)
         model = self.at_chosen_lambda(found)
         recorder = model._recorder(trace, test, solver.ties)
         # Or refuse it before the fit.

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 # Topics that a summary shows, the most important first; others, such as "certificate",
 # "inference" and "rows", are among its details.
 RANKED = (
-    *("predictions", "separation", "run", "shrinkage", "resamples", "few events"),
+    *("predictions", "separation", "groups", "run", "shrinkage", "resamples"),
+    "few events",
     "level order",
     *("columns", "penalty", "standard errors"),
 )

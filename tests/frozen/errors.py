@@ -27,7 +27,7 @@ def resamples(interval: str) -> ps.Bootstrap:
 
 NORMAL, PERCENTILE = resamples("normal"), resamples("percentile")
 BASIC, ENVELOPE = resamples("basic"), resamples("envelope")
-NORMAL_CLUSTER = ps.Cluster(bandwidth="silverman", correction="HC1", use_t=False)
+NORMAL_CLUSTER = ps.Cluster(bandwidth="silverman", correction="CR1", use_t=False)
 WEIGHTS, COUNTS, OFFSET = {"weights": "w"}, {"freq_weights": "f"}, {"offset": "o"}
 FREE = {"intercept": False}
 SCALED = {"standardize": True}
@@ -41,7 +41,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any], Any]] = {
     "log, HC1": ("log", "HC1", {}, None),
     "log, HC2": ("log", "HC2", {}, None),
     "log, HC3": ("log", "HC3", {}, None),
-    "log, cluster": ("log", "cluster", {}, SCHOOL),
+    "log, cluster": ("log", "CR1", {}, SCHOOL),
     "log, cluster, normal": ("log", NORMAL_CLUSTER, {}, SCHOOL),
     "log, cluster, two ways": ("log", "cluster", {}, [SCHOOL, "town"]),
     "log, bootstrap, normal": ("log", NORMAL, {}, None),
@@ -51,7 +51,7 @@ CASES: dict[str, tuple[str, Any, dict[str, Any], Any]] = {
     "log, bootstrap of groups": ("log", NORMAL, {}, SCHOOL),
     "log, weights, HC0": ("log", "HC0", WEIGHTS, None),
     "log, weights, HC3": ("log", "HC3", WEIGHTS, None),
-    "log, weights, cluster": ("log", "cluster", WEIGHTS, SCHOOL),
+    "log, weights, cluster": ("log", "CR1", WEIGHTS, SCHOOL),
     "log, balanced, HC3": ("log", "HC3", BALANCED, None),
     "log, freq_weights, nonrobust": ("log", "nonrobust", COUNTS, None),
     "log, freq_weights, HC3": ("log", "HC3", COUNTS, None),

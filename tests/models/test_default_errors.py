@@ -45,8 +45,9 @@ def test_the_loss_alone_chooses(tied):
     assert fit(ps.svm, data).cov_type == ps.Bootstrap()
     assert fit(ps.svm, data, groups="g").cov_type == ps.Bootstrap()
     assert fit(ps.logit, data).cov_type == ps.Sandwich(correction="HC3")
-    for groups in ("g", ["g", "h"]):
-        assert fit(ps.logit, data, groups=groups).cov_type == ps.Cluster()
+    assert fit(ps.logit, data, groups="g").cov_type == ps.Cluster(correction="CR3")
+    both = fit(ps.logit, data, groups=["g", "h"])
+    assert both.cov_type == ps.Cluster(correction="CR1")
     with pytest.raises(OptionError, match="'cluster'"):
         fit(ps.svm, data, groups=["g", "h"])
     assert ps.Bootstrap() == ps.Bootstrap(999, 1, "envelope", tol=1e-6)

@@ -1,5 +1,7 @@
 """Standard errors of rows that come in groups."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,7 +52,7 @@ def test_a_group_for_each_row_gives_the_plain_sandwich(loss, options):
     data = hospitals()
     kind = "HC0" if loss is ps.logit else "sandwich"
     plain = fit(data, loss, cov_type=kind, **options)
-    each = plain.with_covariance(ps.Cluster(correction="HC0"), groups=data.index)
+    each = plain.with_covariance(ps.Cluster(correction="CR0"), groups=data.index)
     factor = len(data) / (len(data) - 1)
     found, expected = (fit.cov_params() for fit in (each, plain))
     np.testing.assert_allclose(found, expected * factor, rtol=ROUNDING)
@@ -61,7 +63,7 @@ def test_a_group_for_each_row_gives_the_plain_sandwich(loss, options):
 @LOSSES
 def test_rows_twice_in_one_group_have_the_errors_of_rows_once(loss):
     data = hospitals()
-    options = ps.Cluster(bandwidth=0.4, correction="HC0")
+    options = ps.Cluster(bandwidth=0.4, correction="CR0")
     once = fit(data, loss, cov_type=options, groups=data.index)
     twice = pd.concat([data, data])
     again = fit(twice, loss, cov_type=options, groups=twice.index)
@@ -109,8 +111,8 @@ def test_rows_left_out_and_counted_keep_their_groups():
 
 @LOSSES
 def test_tests_are_by_t_and_f(loss):
-    result = fit(loss=loss, cov_type="cluster", groups="hospital")
-    normal = result.with_covariance(ps.Cluster(use_t=False))
+    result = fit(loss=loss, cov_type="CR1", groups="hospital")
+    normal = result.with_covariance(ps.Cluster(correction="CR1", use_t=False))
     theta, error = result.params, result.bse
     assert normal.bse.equals(error)
     assert normal.covariance.df == np.inf
@@ -216,8 +218,8 @@ def codes(groups):
 @DATA
 def test_without_penalty_they_are_those_of_statsmodels(load):
     y, X, one, two = load()
-    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=one)
-    both = result.with_covariance("cluster", groups=[one, two])
+    result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="CR1", groups=one)
+    both = result.with_covariance("CR1", groups=[one, two])
     for ours, groups in (
         (result, codes(one)),
         (both, np.column_stack([codes(one), codes(two)])),
@@ -263,8 +265,8 @@ def test_without_penalty_they_are_those_of_the_package_sandwich(load):
         terms[name] = len(each) / (len(each) - 1.0) * sandwich(each)
     both = terms["a"] + terms["b"] - terms["ab"]
     for options, factor in (
-        (ps.Cluster("silverman", correction="HC0"), 1.0),
-        (ps.Cluster(), (n - 1.0) / (n - k)),
+        (ps.Cluster("silverman", correction="CR0"), 1.0),
+        (ps.Cluster(correction="CR1"), (n - 1.0) / (n - k)),
     ):
         for groups, matrix in ((one, terms["a"]), ((one, two), both)):
             found = result.with_covariance(options, groups).cov_params()
@@ -281,3 +283,143 @@ def test_two_ways_with_variances_below_zero_are_those_of_the_package_sandwich():
     result = ps.Logit(y, X, lam=TINY).fit(OPTIMUM, cov_type="cluster", groups=ways)
     with pytest.warns(UndefinedMetricWarning, match="variances below zero"):
         np.testing.assert_allclose(result.bse, FIXED, rtol=PEER)
+
+
+def sines():
+    """Rows without random numbers, which R computes as well."""
+    i = np.arange(120)
+    data = pd.DataFrame({"g": i % 12, "h": i % 12 % 3, "w": 1 + i % 4 / 2})
+    data["x"], data["z"] = np.sin(i), np.cos(3 * i)
+    score = np.sin(7 * i) + 0.8 * data.x - 0.5 * data.z + 0.6 * np.sin(5 * data.g)
+    return data.assign(y=(score > 0).astype(int))
+
+
+def upper(V):
+    return np.asarray(V).T[np.tril_indices(3)]
+
+
+# R prints 12 digits; both estimates end within 1e-12 standard errors.
+OF_R = {"rtol": 1e-10}
+
+
+def test_cr3_is_that_of_clubsandwich():
+    """R 4.2.2, clubSandwich 0.5.8, vcovCR(fit, cluster = g, type = "CR3").
+
+    The fit is ``glm(..., start = coef(fit))``: weights of ``glm()`` are those before
+    its last step, which moves the covariance by 1e-7.
+    """
+    data = sines()
+    result = ps.logit("y ~ x + z", data).fit(groups="g")
+    expected = [0.08060753068071, -0.00175389574437, 0.04529676992034]
+    expected += [0.00127406387985, 0.01867018284896, 0.06753986426592]
+    np.testing.assert_allclose(upper(result.cov_params()), expected, **OF_R)
+    assert result.covariance.df == 11
+    weighted = ps.logit("y ~ x + z", data, weights="w").fit(groups="g")
+    expected = [0.286967536414, 0.220313769994, 0.236531172742]
+    np.testing.assert_allclose(weighted.bse, expected, **OF_R)
+
+
+def test_joint_tests_by_cr3_are_hotelling_s():
+    result = ps.logit("y ~ x + z", sines()).fit(groups="g")
+    theta, V = result.params[1:], result.cov_params().iloc[1:, 1:]
+    W, M, q = theta @ np.linalg.solve(V, theta), 12, 2
+    joint = result.wald_test("x = z = 0")
+    statistic = W * (M - q) / (q * (M - 1))
+    assert joint.statistic == pytest.approx(statistic, rel=1e-10)
+    assert (joint.df_num, joint.df_denom) == (q, M - q)
+    assert joint.pvalue == pytest.approx(f(q, M - q).sf(statistic), rel=1e-8)
+
+
+SQUARED = partial(ps.svm, loss="squared_hinge")
+
+
+@pytest.mark.parametrize(
+    ("model", "lam"), [(ps.logit, 0.0), (ps.logit, 0.03), (SQUARED, 0.03)]
+)
+def test_cr3_is_newton_s_step_without_the_group(model, lam):
+    """``(n H - B_g)^-1 S_g`` for each group, squared and summed."""
+    data = hospitals(n=90, number=9)
+    result = model("died ~ age + dose", data, lam=lam).fit(
+        ps.Optimum(tol=1e-12), groups="hospital"
+    )
+    Z = np.column_stack([np.ones(90), data[["age", "dose"]]])
+    y = np.where(data["died"] == "yes", 1.0, -1.0)
+    m, theta = y * (Z @ result.params), result.params.to_numpy()
+    if model is SQUARED:
+        slope, second = 2.0 * np.maximum(1.0 - m, 0.0), 2.0 * (m < 1.0)
+    else:
+        slope = 1.0 / (1.0 + np.exp(m))
+        second = slope * (1.0 - slope)
+    shrink = lam * np.append(0.0, theta[1:])
+    H = (Z * second[:, None]).T @ Z + 90 * lam * np.diag([0.0, 1.0, 1.0])
+    V = np.zeros((3, 3))
+    for _, rows in data.reset_index().groupby("hospital"):
+        at = rows.index
+        S = -(slope[at] * y[at]) @ Z[at] + len(at) * shrink
+        B = (Z[at] * second[at, None]).T @ Z[at]
+        step = np.linalg.solve(H - B, S)
+        V += np.outer(step, step)
+    np.testing.assert_allclose(result.cov_params(), V, rtol=1e-5, atol=1e-9)
+
+
+def test_a_coefficient_of_one_group_alone_has_no_error_by_cr3():
+    data = sines()
+    data["only"] = (data["g"] == 4).astype(float)
+    result = ps.logit("y ~ x + z + only", data).fit(groups="g")
+    assert "'only': one group alone" in str(result.summary())
+    errors = result.bse
+    assert np.isnan(errors["only"])
+    assert errors.drop("only").notna().all()
+    # the other coefficients: each group is left out in turn, by the definition
+    Z = np.column_stack([np.ones(120), data[["x", "z", "only"]]])
+    chance = 1.0 / (1.0 + np.exp(-Z @ result.params.to_numpy()))
+    W, e = chance * (1.0 - chance), data["y"].to_numpy() - chance
+    H, V = (Z * W[:, None]).T @ Z, np.zeros((4, 4))
+    for g in range(12):
+        at = data["g"].to_numpy() == g
+        B = (Z[at] * W[at, None]).T @ Z[at]
+        step = np.linalg.pinv(H - B, rcond=1e-10) @ (e[at] @ Z[at])
+        V += np.outer(step, step)
+    np.testing.assert_allclose(errors.iloc[:3], np.sqrt(np.diag(V))[:3], rtol=1e-8)
+    assert np.isnan(result.wald_test("only = 0").pvalue)
+    with pytest.warns(UndefinedMetricWarning, match="'only': one group alone"):
+        effects = result.margins().tidy()
+    assert np.isnan(effects["std_error"].iloc[-1])
+    assert result.wald_test("x = z = 0").pvalue < 1.0
+
+
+def test_strata_are_those_of_the_package_survey():
+    """R 4.2.2, survey 4.1-1, svyglm(quasibinomial) with glm's epsilon of 1e-14."""
+    data = sines()
+    model = ps.logit("y ~ x + z", data, weights="w")
+    result = model.fit(groups="g", strata="h")
+    expected = [0.0895193421198, -0.0177701172606, 0.0477282549670]
+    expected += [-0.0273891362312, 0.0196171640955, 0.0483803507001]
+    np.testing.assert_allclose(upper(result.cov_params()), expected, **OF_R)
+    assert result.covariance.df == 7
+    joint = result.wald_test("x = z = 0")
+    assert joint.statistic == pytest.approx(45.6139266814, rel=1e-8)
+    assert joint.pvalue == pytest.approx(9.66099491991e-05, rel=1e-7)
+    rows = model.fit(strata="h")
+    expected = [0.228734983992, 0.352849641513, 0.276064615966]
+    np.testing.assert_allclose(rows.bse, expected, **OF_R)
+    assert rows.covariance.df == 115
+    again = model.fit(groups=data["g"] // 3, strata="h")  # labels repeat in strata
+    assert again.bse.equals(result.bse)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"groups": "g", "strata": "g"}, DataError, "one group alone"),
+        ({"groups": "g", "strata": "h", "cov_type": "CR1"}, OptionError, "strata"),
+        ({"groups": ["g", "h"], "strata": "h"}, OptionError, "one kind"),
+        ({"groups": ["g", "h"], "cov_type": "CR3"}, OptionError, "CR1"),
+        ({"strata": "w9"}, ColumnError, "w9"),
+        ({"strata": "h", "cov_type": "bootstrap"}, OptionError, "strata"),
+        ({"cov_type": "CR3"}, OptionError, "groups"),
+    ],
+)
+def test_groups_and_strata_that_do_not_go_together(options, error, match):
+    with pytest.raises(error, match=match):
+        ps.logit("y ~ x + z", sines()).fit(**options)

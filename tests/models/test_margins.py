@@ -69,13 +69,16 @@ def numbers(data):
     return ps.Logit(data["y"], X, lam=TINY), sm.add_constant(X)
 
 
-@pytest.mark.parametrize("kind", ["nonrobust", "HC0", "cluster"])
+NORMAL = ps.Cluster(correction="CR1", use_t=False)
+
+
+@pytest.mark.parametrize("kind", ["nonrobust", "HC0", "CR1"])
 def test_effects_are_those_of_statsmodels(numbers, data, kind):
     model, X = numbers
     ours, theirs = {"cov_type": kind}, {"cov_type": kind}
-    if kind == "cluster":
-        ours = {"groups": data["school"], "cov_type": ps.Cluster(use_t=False)}
-        theirs["cov_kwds"] = {"groups": data["school"]}
+    if kind == "CR1":
+        ours = {"groups": data["school"], "cov_type": NORMAL}
+        theirs = {"cov_type": "cluster", "cov_kwds": {"groups": data["school"]}}
     result, y = model.fit(OPTIMUM, **ours), (data["y"] == "yes").astype(float)
     peer = sm.Logit(y, X).fit(disp=0, tol=1e-14, **theirs)
     for at, dummy in [(None, False), (None, True), ("mean", False), ("mean", True)]:

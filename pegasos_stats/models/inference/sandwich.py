@@ -6,7 +6,7 @@ for ``H``, whose kernel has a width by then; and for the influence of each row :
     psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
 
 with the score ``S_i`` of the row. Standardized predictors add to it what they know of
-means and deviations, ``D_i``: see `Fitted.influence`.
+means and deviations, ``D_i``: see `Fitted.scores`.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,6 +33,7 @@ from pegasos_stats.solvers.separation import (
     DirectionPass,
     IdentifiedPart,
     find_separation,
+    images,
     pass_over,
     separated_by,
 )
@@ -51,6 +52,7 @@ FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
 SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
 FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
 ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
+SINGULAR = 1e-10  # 1 minus a leverage, whose rounding is some 1e-13
 NEARLY_COLLINEAR = 1e-3  # of a pivot of H: three digits of a variance are lost
 NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -155,6 +157,30 @@ class Products(NamedTuple):
     fixed: Matrix
 
 
+class RowScores(NamedTuple):
+    """Scores of some rows, and what else moves the coefficients.
+
+    Attributes
+    ----------
+    S : float64 array, shape (m, k)
+        ``S_i``.
+    moved : float64 array, shape (m, k) or (m, k + 1), or None
+        ``D_i``, and with balanced weights the change of ``log(n- / n+)``.
+    """
+
+    S: Matrix
+    moved: Matrix | None
+
+    def influence(self, inverse: Matrix) -> tuple[Matrix, Matrix]:
+        """``psi_i = -H^-1 S_i + D_i`` and ``-H^-1 S_i``, a row each."""
+        fixed = -self.S @ inverse
+        if self.moved is None:
+            return fixed, fixed
+        psi = self.moved.copy()
+        psi[:, : len(inverse)] += fixed
+        return psi, fixed
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """A fit without its rows: what a read is sent with.
@@ -256,10 +282,8 @@ class Fitted:
             int((u[counted] > SAME).sum()),
         )
 
-    def influence(
-        self, given: RowInfluence, block: Block, dual: Values
-    ) -> tuple[Matrix, Matrix]:
-        """``psi_i`` and ``-H^-1 S_i`` of a block, a row each.
+    def scores(self, given: RowInfluence, block: Block, dual: Values) -> RowScores:
+        """``S_i`` and ``D_i`` of a block, a row each.
 
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
         risk a ratio of two means, balanced ones a sum of two such, for each class.
@@ -279,24 +303,29 @@ class Fitted:
             left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
             r = w / (np.sqrt(left) if given.correction == "HC2" else left)
         S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
-        if given.moments is None:
-            psi = fixed = -S @ given.inverse
-        else:
+        moved = None
+        if given.moments is not None:
             centre, means, variances = (each[..., first:] for each in given.moments)
             X = Z[:, first:]
             spread = np.square(X - centre) - variances[place]
             spread *= w[:, None] * self.slopes
             S[:, first:] += self.lam * spread
-            fixed = -S @ given.inverse
-            psi = fixed.copy()
-            psi[:, first:] += 0.5 * spread
+            moved = np.zeros_like(S)
+            moved[:, first:] = 0.5 * spread
             if given.centred:
-                psi[:, 0] += w * ((X - means[place]) @ self.slopes)
+                moved[:, 0] = w * ((X - means[place]) @ self.slopes)
         if given.classes is not None:
             below, above = given.n / given.classes
             prior = np.where(place > 0, -above, below) * (w > 0.0)
-            psi = np.column_stack([psi, prior])
-        return psi, fixed
+            moved = np.column_stack(
+                [np.zeros_like(S) if moved is None else moved, prior]
+            )
+        return RowScores(S, moved)
+
+    def roots(self, block: Block, dual: Values) -> Matrix:
+        """``(w_i loss''(m_i))^1/2 z_i`` of a block, shape (m, k)."""
+        Z, _, w, _, s = self.part(block, dual)
+        return np.sqrt(w * LOSSES[self.loss].bends(s))[:, None] * Z
 
     def leverages(
         self, Z: Matrix, w: Vector, s: Vector, inverse: Matrix, n: int
@@ -307,7 +336,7 @@ class Fitted:
 
     def products(self, given: RowInfluence, block: Block, dual: Values) -> Products:
         """Sum over a block what `Products` holds."""
-        psi, fixed = self.influence(given, block, dual)
+        psi, fixed = self.scores(given, block, dual).influence(given.inverse)
         squares = psi.T @ psi
         return Products(squares, squares if psi is fixed else fixed.T @ fixed)
 
@@ -487,6 +516,10 @@ class SandwichRows:
         )
         inner = others.covariance(others.read(others.fitted.sums))
         step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
+        away = None
+        if inner.unbounded is not None:
+            away = np.zeros((part.change.shape[1], inner.unbounded.shape[1]))
+            away[columns] = inner.unbounded
         if prior is not None:
             prior = np.append(part.spread(prior[:-1]), prior[-1])
         basis = None
@@ -501,6 +534,7 @@ class SandwichRows:
             newton_step=None if step is None else part.spread(step),
             fixed=None if fixed is None else part.spread(fixed),
             prior=prior,
+            unbounded=away,
         )
 
     def without_step(self, found: Covariance) -> Covariance:
@@ -563,7 +597,7 @@ class SandwichRows:
             reason = "the squares of the predictors overflow"
         elif not reason and not np.isfinite(inverse).all():
             reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
-        products = self.products(sums, inverse, H)
+        products, undetermined = self.products(sums, inverse, H)
         used = float(sums.rows.sum())
         factor = correction_factor(used, self.penalty(k), inverse, options) / n**2
         matrix, below = without_negative(products.psi * factor, groups)
@@ -575,21 +609,25 @@ class SandwichRows:
         shrinkage = np.append(np.zeros(first), problem.lam * slopes)
         B = self.fitted.basis
         gradient += shrinkage if B is None else B.T @ shrinkage
-        is_cluster = isinstance(options, Cluster)
-        by_rows = problem.loss == "hinge" or options.correction == "HC3"
-        df = np.inf
-        if isinstance(options, Cluster) and options.use_t and groups:
-            df = groups.fewest - 1.0
+        df, rows = np.inf, np.inf
+        if isinstance(options, Cluster) and groups:
+            df = groups.df(k) if options.use_t else np.inf
+            rows = df if options.correction == "CR3" else np.inf
+            if df <= 0.0 and not reason:
+                reason = f"{groups} are too few for {k} coefficients"
+        elif problem.loss == "hinge" or options.correction == "HC3":
+            rows = max(0.0, used - k)
         V = Covariance(
             matrix=(matrix + matrix.T) / 2.0,
             bread=H,
             df=df,
-            rows=max(0.0, used - k) if by_rows and not is_cluster else np.inf,
+            rows=rows,
             bandwidth=width,
             newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
             notes=(BELOW,) if below else (),
             fixed=None if self.scaling is None else (fixed + fixed.T) / 2.0,
             prior=prior,
+            unbounded=undetermined,
         )
         return undefined(V, reason) if reason else V
 
@@ -633,6 +671,7 @@ class SandwichRows:
             prior=None if prior is None else np.append(B @ prior[:-1], prior[-1]),
             basis=B,
             inner=found.matrix,
+            unbounded=images(B, found.unbounded),
         )
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
@@ -650,13 +689,18 @@ class SandwichRows:
         slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0, size, np.inf)
         return float(width), self.read(partial(self.fitted.curvature, width, slopes))
 
-    def products(self, sums: ClassSums, inverse: Matrix, H: Matrix) -> Products:
-        """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``."""
+    def products(
+        self, sums: ClassSums, inverse: Matrix, H: Matrix
+    ) -> tuple[Products, Matrix | None]:
+        """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``.
+
+        And the directions that the rows outside of some group do not determine.
+        """
         problem, n, scaling = self.problem, self.problem.n, self.scaling
         correction = self.options.correction
         if correction == "nonrobust":  # G = H - lam J
             model = inverse @ (H - self.penalty(len(H))) @ inverse * n
-            return Products(model, model)
+            return Products(model, model), None
         balanced, moments = problem.balanced, None
 
         def averages(of_classes: Matrix) -> Matrix:
@@ -680,14 +724,32 @@ class SandwichRows:
         )
         if self.groups is None:
             found: Products = self.read(partial(self.fitted.products, given))
-            return found
-        each = [self.fitted.influence(given, *block) for block in self.blocks()]
-        rows = [np.concatenate(part) for part in zip(*each, strict=True)]
-        products: Products = added(
-            Products(*(factor * (S.T @ S) for S in (indicator @ psi for psi in rows)))
-            for factor, indicator in ways_of(self.groups)
-        )
-        return products
+            return found, None
+        return self.group_products(given, self.groups)
+
+    def group_products(
+        self, given: RowInfluence, groups: Groups
+    ) -> tuple[Products, Matrix | None]:
+        """``sum_ways c sum_g psi_g psi_g'``, with ``S_g`` as the correction has it."""
+        blocks, undetermined = list(self.blocks()), None
+        parts = [self.fitted.scores(given, *block) for block in blocks]
+        S, moved = concatenated(parts)
+        products = []
+        for way in ways_of(groups, self.options.correction != "CR3"):
+            of_groups = RowScores(
+                way.indicator @ S, None if moved is None else way.indicator @ moved
+            )
+            if self.options.correction == "CR3":
+                roots = np.concatenate([self.fitted.roots(*block) for block in blocks])
+                inverse = given.inverse / given.n
+                scores, undetermined = scores_left_out(
+                    of_groups.S, roots, groups.codes[0], inverse
+                )
+                of_groups = of_groups._replace(S=scores)
+            psi = of_groups.influence(given.inverse)
+            products.append(Products(*(way.product(each) for each in psi)))
+        total: Products = added(products)
+        return total, undetermined
 
     def uncentred(self, found: Covariance) -> Covariance:
         """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
@@ -744,11 +806,11 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
 def correction_factor(
     n: float, penalty: Matrix, inverse: Matrix, options: Sandwich
 ) -> float:
-    """``n / (n - d)`` of HC1, of clusters ``(n - 1) / (n - d)``; 1 of others.
+    """``n / (n - d)`` of HC1, ``(n - 1) / (n - d)`` of CR1; 1 of others.
 
     ``d = tr(H^-1 (H - lam J))``, the effective number of coefficients.
     """
-    if options.correction != "HC1":
+    if options.correction not in ("HC1", "CR1"):
         return 1.0
     d = len(inverse) - float(np.sum(inverse * penalty))
     above = n - 1.0 if isinstance(options, Cluster) else n
@@ -801,30 +863,123 @@ def penalty_of(problem: Problem, k: int) -> Matrix:
     return np.diag(np.append([0.0] * problem.intercept, [problem.lam] * k)[:k])
 
 
-def ways_of(groups: Groups) -> list[tuple[float, "csr_array"]]:
-    """Factor ``M / (M - 1)`` and indicator, shape (M, n), of each way of grouping.
+class Way(NamedTuple):
+    """One way of grouping.
 
-    Of two ways the pairs are subtracted, which both of them count.
+    Attributes
+    ----------
+    indicator : sparse array, shape (M, n)
+        Which rows are of which group.
+    factor : float
+        ``M / (M - 1)``; negative for the pairs of two ways, which both of them count; 1
+        for CR3 and in strata.
+    strata : sparse array, shape (H, M), or None
+        Which groups are of which stratum.
+    """
+
+    indicator: "csr_array"
+    factor: float
+    strata: "csr_array | None"
+
+    def product(self, psi: Matrix) -> Matrix:
+        """``c sum_g psi_g psi_g'``; in strata about their means, ``c`` of the stratum.
+
+        In stratum ``h`` of ``m_h`` groups ``c = m_h / (m_h - 1)``.
+        """
+        if self.strata is None:
+            return np.asarray(self.factor * (psi.T @ psi))
+        sizes = self.strata.sum(axis=1)
+        means = (self.strata @ psi) / sizes[:, None]
+        centred = psi - self.strata.T @ means
+        scale = self.strata.T @ np.sqrt(sizes / (sizes - 1.0))
+        return np.asarray((centred * scale[:, None]).T @ (centred * scale[:, None]))
+
+
+def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
+    """Each way of grouping; of two ways their pairs too, which are subtracted.
 
     Examples
     --------
     >>> groups = Groups(("a", "b"), (2, 2), (np.array([0, 0, 1]), np.array([0, 1, 1])))
-    >>> [round(factor, 3) for factor, _ in ways_of(groups)]
+    >>> [round(way.factor, 3) for way in ways_of(groups)]
     [2.0, 2.0, -1.5]
     """
-    from scipy.sparse import csr_array
-
     signed = [(1.0, codes) for codes in groups.codes]
     if len(signed) > 1:
         first, second = groups.codes
         pairs = first * np.int64(groups.numbers[1]) + second
         signed.append((-1.0, np.unique(pairs, return_inverse=True)[1]))
-    found = []
+    ways = []
     for sign, codes in signed:
-        M, n = int(codes.max()) + 1, codes.size
-        indicator = csr_array((np.ones(n), (codes, np.arange(n))), shape=(M, n))
-        found.append((sign * M / (M - 1.0), indicator))
-    return found
+        indicator = indicator_of(codes)
+        M = indicator.shape[0]
+        factor = M / (M - 1.0) if corrected else 1.0
+        strata = groups.strata
+        if strata is not None:
+            first_rows = np.unique(codes, return_index=True)[1]
+            strata = indicator_of(strata[first_rows])
+        ways.append(Way(indicator, sign * factor, strata))
+    return ways
+
+
+def indicator_of(codes: Numbers) -> "csr_array":
+    """1 where a row, or a group, has the code; shape (codes, rows)."""
+    from scipy.sparse import csr_array
+
+    M, n = int(codes.max()) + 1, codes.size
+    return csr_array((np.ones(n), (codes, np.arange(n))), shape=(M, n))
+
+
+def scores_left_out(
+    S: Matrix, roots: Matrix, codes: Numbers, inverse: Matrix
+) -> tuple[Matrix, Matrix | None]:
+    """Scores of groups for CR3, ``(I - R_g'R_g M)^-1 S_g``.
+
+    Then ``M S_g = (M^-1 - R_g'R_g)^-1 S_g`` is Newton's step from the fit to that
+    without the group. It is computed by ``S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g``,
+    with the generalised inverse.
+
+    Parameters
+    ----------
+    S : float64 array, shape (M, k)
+    roots : float64 array, shape (n, k)
+        ``(w_i loss''(m_i))^1/2 z_i``: ``R_g`` holds those of a group.
+    codes : int array, shape (n,)
+        Group of each row.
+    inverse : float64 array, shape (k, k)
+        ``M = (n H)^-1``.
+
+    Returns
+    -------
+    S : float64 array, shape (M, k)
+    undetermined : float64 array, shape (k, q), or None
+        Directions that the rows without some group do not determine.
+    """
+    S, k, directions = S.copy(), len(inverse), list[Matrix]()
+    order = np.argsort(codes, kind="stable")
+    ends = np.cumsum(np.bincount(codes))[:-1]
+    for g, R in enumerate(np.split(roots[order], ends)):
+        if len(R) > k:
+            R = np.linalg.qr(R, mode="r")
+        values, vectors = np.linalg.eigh(np.eye(len(R)) - R @ inverse @ R.T)
+        regular = values > SINGULAR
+        if not regular.all():
+            directions.append(inverse @ R.T @ vectors[:, ~regular])
+        vectors = vectors[:, regular]
+        S[g] += (vectors.T @ R @ inverse @ S[g] / values[regular]) @ vectors.T @ R
+    if not directions:
+        return S, None
+    found = np.hstack(directions)
+    found /= np.abs(found).max(axis=0)
+    found[np.abs(found) < SAME] = 0.0
+    return S, found
+
+
+def concatenated(parts: list[RowScores]) -> RowScores:
+    """Those of all blocks."""
+    moved = [part.moved for part in parts if part.moved is not None]
+    whole = np.concatenate(moved) if moved else None
+    return RowScores(np.concatenate([part.S for part in parts]), whole)
 
 
 def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:

@@ -1073,9 +1073,11 @@ class Uncertainty:
         groups, rarer = self.groups, min(problem.label_counts)
         if groups is not None and groups.fewest < FEW:
             text = (
-                f"there are {groups}: with fewer than {FEW} groups standard "
-                "errors are rough and may be far too small."
+                f"there are {groups}: with fewer than {FEW} groups intervals and "
+                "tests are rough"
             )
+            correction = getattr(self.result.cov_type, "correction", "")
+            text += ", and by CR1 far too narrow." if correction == "CR1" else "."
             found.append(Note("few events", "warning", text))
         if self.unlimited.all():  # there are no errors to speak of
             return found
@@ -1123,8 +1125,15 @@ class Uncertainty:
         return f"Standard errors: {name}" + f", {groups}" * (groups is not None) + law
 
     def separated(self) -> list[Note]:
-        """Which coefficients only the penalty limits, if any."""
+        """Which coefficients only the penalty limits, or one group determines."""
         n_rows, free = self.covariance.separated, np.array(self.names)[self.unlimited]
+        if not n_rows and len(free):
+            text = (
+                f"{listing(list(free), LISTED)}: one group alone determines this "
+                "coefficient, so CR3 has no standard error for it, and that of "
+                "cov_type='CR1' is far too small."
+            )
+            return [Note("groups", "warning", text)]
         if not n_rows:
             return []
         text = (

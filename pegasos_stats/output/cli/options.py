@@ -207,17 +207,21 @@ class StandardErrors:
     Attributes
     ----------
     cov_type
-        how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, cluster,
-        bootstrap, sandwich, none; 'cluster' and 'bootstrap' take --groups
-        (default: HC3 with the log loss, cluster with --groups; with the hinge
+        how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
+        CR3, bootstrap, sandwich, none; CR0 to CR3 and bootstrap take --groups
+        (default: HC3 with the log loss, CR3 with --groups; with the hinge
         bootstrap, none from files that are read block by block)
     groups
         column of a CSV file that says which rows belong together (default: each
         row alone)
+    strata
+        column of a CSV file with the strata of a survey, in which --groups, or
+        single rows, were sampled
     """
 
     cov_type: str | None = None
     groups: str | None = None
+    strata: str | None = None
 
 
 @Parameter(name="*", group=Group("How it is minimised", sort_key=6))
