@@ -328,11 +328,12 @@ def losses(
     """
     loss, low, high = np.zeros(len(fits)), np.empty(rows.n), np.empty(rows.n)
     for _, part in rows.blocks:
-        slack = theta @ rows.Z[part].T + (1.0 + rows.shift[part])
+        slack = theta @ rows.Z[part].T
+        slack += 1.0 + rows.shift[part]
         slack.min(axis=0, out=low[part])
         slack.max(axis=0, out=high[part])
         np.maximum(slack, 0.0, out=slack)
-        slack[rows.folds[part] == fits[:, None]] = 0.0
+        np.copyto(slack, 0.0, where=rows.folds[part] == fits[:, None])
         loss += slack @ rows.weights[part]
     return loss, low, high
 
@@ -567,7 +568,7 @@ class SmoothPath:
                 np.exp(T, out=T)
             else:
                 np.maximum(T + 1.0, 0.0, out=T)
-            T[rows.folds[part] == fits[:, None]] = 0.0
+            np.copyto(T, 0.0, where=rows.folds[part] == fits[:, None])
             if self.is_log:
                 q = T + 1.0
                 bend[level] += T @ w
