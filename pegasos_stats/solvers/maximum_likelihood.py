@@ -59,7 +59,7 @@ from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
-from pegasos_stats.solvers.streamed.few_reads import StreamedFit
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
 from pegasos_stats.solvers.streamed.risk_and_bound import table_of
 from pegasos_stats.solvers.sums import TINY, additions, blocks, image, solved
 from pegasos_stats.solvers.threads import one_thread
@@ -809,13 +809,7 @@ def sample_of(problem: Problem, k: int) -> Problem | None:
         return None
     if not isinstance(X, StreamedRows):
         return problem.of_rows(some)
-    rows = X.sample(size_of_sample(problem.n, problem.p))
-    w = rows.w.copy()
-    for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
-        w[rows.y == sign] *= weight / w[rows.y == sign].sum()
-    X = np.asarray(rows.X, dtype=np.float64)
-    free = problem.intercept
-    return Problem(X, rows.y, 0.0, "log", free, weights=w, offset=rows.offset)
+    return problem_of_sample(problem, X.sample(size_of_sample(problem.n, problem.p)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,21 +14,16 @@ far out, where the loss is flat, and Newton's steps for all rows go astray from 
 So the problem of the sample has the penalty, of those 10 times larger than each other,
 whose solution for half of the sample has the least risk in the other half.
 
-A loss that bends: the log loss, or the hinge with its corner rounded.
+A smooth loss is the log loss, the squared hinge, or the hinge with its corner rounded.
 With slopes ``-s_i`` and second derivatives ``b_i`` of the losses of the rows, at their
-margins, a read gives the gradient and the curvature
+margins, a read gives the gradient and the Hessian
 
     g = lam J theta - (1/n) sum_i w_i s_i y_i z_i
     H = lam J + (1/n) sum_i w_i b_i z_i z_i'
 
 with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
-``theta - H^-1 g``, from the solution of a sample, where Newton's method is at home.
-A step that led up is taken again from the point before, no longer than a radius: the
-least value of the quadratic model with ``||D^(1/2) step|| <= r`` and ``D`` the mean
-squares of ``z``, which is ``-(H + mu D)^-1 g``. The radius is a part of the step that
-led up, and grows with every one that leads down. So a direction in which the loss is
-all but flat at the point, as that of a level whose few rows are far out, is gone along
-in some reads, and no step is too short in the others.
+``theta - H^-1 g``, from the solution of a sample. A step that increased the risk is
+halved.
 
 ``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
 the point of a read is taken off the weights of the sample, which is in memory: little,
@@ -38,9 +33,6 @@ References
 ----------
 Yu, Hsieh, Chang & Lin, *Large linear classification when data cannot fit in memory*,
 KDD 2010.
-
-More & Sorensen, *Computing a trust region step*, SIAM Journal on Scientific and
-Statistical Computing 4, 1983.
 """
 
 import math
@@ -68,31 +60,14 @@ from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 from pegasos_stats.solvers.threads import one_thread
 
-NARROWER = 8.0  # what the width is divided by at most, after a step
-CAREFUL = 2.0  # the same, once a step led up
-MOST_DAMPED = 20  # steps; what needs more has no end
-IN_CORNER = 5  # rows for each coefficient
-AFTER = 0.5  # of the length of a step, what margins may still be off after it
-LITTLE = 1e-3  # of the width: steps that are no longer bring nothing
 LEAST_WIDTH = sys.float_info.min  # of a width
-WIDEST = 4.0  # radius after a step that led up: a change of scores, about
-SHORTER, LONGER = 0.25, 2.0  # radius, by a step that led up, and by one that did not
-LEAST, HALVINGS = 2.0**-80, 60  # of the largest ``mu``; of its range, on a log scale
-ENOUGH = 4  # rows to keep for each coefficient, at least
-NARROWEST = 2.0**-20  # of the width: margins of rows to keep, where no step was made
-WIDER = 1.5  # what the margins of rows to keep are multiplied by until there are
 MOST_FAILED = 8  # times that rows found no room after all
-FINER = 0.25  # of the tolerance, to which problems in memory are solved
 FINEST = 1e-13  # relative gap of a problem in memory
-ROUGH = 1e-4  # relative gap of the problem of the sample
-FURTHER, MOST = 10.0, 1e6  # factors of its penalty
 MOST_DUAL = 2.0**30  # sum of the dual weights of which units are counted exactly
-HALVES = 1  # seed of the halves of a sample
-TEN, LAST_SHARE = 10.0, 1e-4  # what the share is divided by where a read found nothing
 
 
 class Curve(NamedTuple):
-    """A loss that bends, or the hinge with its corner rounded over a width.
+    """A smooth loss, or the hinge with its corner rounded over a width.
 
     Attributes
     ----------
@@ -134,7 +109,7 @@ class Curve(NamedTuple):
 
 
 class NewtonSums(NamedTuple):
-    """What a read finds in a block.
+    """Sums of a read over a block.
 
     Attributes
     ----------
@@ -142,14 +117,12 @@ class NewtonSums(NamedTuple):
         Sums at the point, with the dual weights of rows that are not of the sample.
     excess : int
         ``sum_i a_i y_i`` of these, in units.
-    first, second : float64 array, shape (k,) and (k, k)
+    image, hessian : float64 array, shape (k,) and (k, k)
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
-    squares : float64 array, shape (k,)
-        ``sum_i w_i z_i^2``.
     table : int array, shape (2, 3)
     violations : int
         Rows that violate the margin.
-    bent : int
+    n_curved : int
         Rows with a second derivative that is not 0.
     above : float
         ``sum_i w_i`` times the excess of the loss over that in the risk.
@@ -157,12 +130,11 @@ class NewtonSums(NamedTuple):
 
     seen: Sums
     excess: int
-    first: Vector
-    second: Matrix
-    squares: Vector
+    image: Vector
+    hessian: Matrix
     table: NDArray[np.int64]
     violations: int
-    bent: int
+    n_curved: int
     above: float
 
 
@@ -203,94 +175,99 @@ class NewtonPass:
         seen = risk_and_image(
             *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset, scores)
         )
+        curved = np.flatnonzero(bends)
+        rooted = X[curved] if curved.size < y.size else X
+        rooted = rooted * np.sqrt(bends[curved])[:, None]
+        hessian = np.asarray(rooted.T @ rooted, dtype=np.float64)
+        if self.intercept:
+            sums = self._sum(X, bends)
+            hessian = np.block([[sums[:1], sums[1:]], [sums[1:, None], hessian]])
         return NewtonSums(
             seen=seen,
             excess=bounds.units(dual[y > 0.0]) - bounds.units(dual[y < 0.0]),
-            first=self._sum(X, w * s * y),
-            second=self._curvature(X, bends),
-            squares=self._sum(np.square(X, dtype=np.float64), w),
+            image=self._sum(X, w * s * y),
+            hessian=hessian,
             table=bounds.table_of(y, f),
             violations=int(np.count_nonzero(m < LOSSES[self.curve.loss].margin)),
-            bent=int(np.count_nonzero(bends)),
+            n_curved=curved.size,
             above=self.curve.above(w, m),
         )
 
     def _sum(self, X: Dense, c: Vector) -> Vector:
         """Sum of the rows times numbers, and of these for the intercept."""
         inner = bounds.image(X, c)
-        return np.concatenate([[c.sum()], inner]) if self.intercept else inner
-
-    def _curvature(self, X: Dense, bends: Vector) -> Matrix:
-        bent = np.flatnonzero(bends)
-        if bent.size < bends.size:
-            X, bends = X[bent], bends[bent]
-        rooted = X * np.sqrt(bends)[:, None]
-        inner = np.asarray(rooted.T @ rooted, dtype=np.float64)
-        if not self.intercept:
-            return inner
-        sums = self._sum(X, bends)
-        return np.block([[sums[:1], sums[1:]], [sums[1:, None], inner]])
+        return np.append(c.sum(), inner) if self.intercept else inner
 
 
 class LowestRisk(NamedTuple):
-    """The lowest risk that was read, and the sums there: mean gradient, curvature."""
+    """The lowest risk of all reads, and the mean image and Hessian there."""
 
     point: Point
     objective: float
-    first: Vector
-    second: Matrix
+    image: Vector
+    hessian: Matrix
 
 
 class Newton:
-    """A loss that bends, between two reads.
+    """Newton steps between two reads: a smooth loss, or the hinge with a round corner.
+
+    Parameters
+    ----------
+    problem : Problem
+    sample : RowSubset
+    point : Point
+    width : float, optional
+        Of the corner of the hinge, at the next read.
 
     Attributes
     ----------
     point : Point
         Where the next read looks.
     bound : Bound
-        Of the dual point at hand, at the point read last.
+        Of the dual point at hand, at the point of the last read.
     violations : int
         Rows that violated the margin at the last read.
-    bent : int
-        Rows with a second derivative that was not 0 at the last read.
     stands : bool
-        Whether the last read brought no step, as curvature is missing there.
+        Whether the last read brought no step.
+    distance : float
+        How far margins may be off at the point of the next read, about.
     """
 
-    name = NEWTON
     seed: int | None = None  # no rows are drawn
 
-    def __init__(self, problem: Problem, sample: RowSubset, point: Point) -> None:
-        self._problem, self._sample = problem, sample
+    def __init__(
+        self, problem: Problem, sample: RowSubset, point: Point, width: float = 0.0
+    ) -> None:
+        self._problem, self._sample, self.name = problem, sample, NEWTON
+        if problem.loss == "hinge":
+            self.name, width = "smoothed Newton", max(LEAST_WIDTH, width)
+        self.width = self.distance = width
         self.point, self.bound = point, bounds.NO_BOUND
-        self.violations, self.bent, self.stands = 0, 0, False
+        self.violations, self._n_curved, self._halved = 0, 0, 0
+        self.stands = False
         self._a = np.zeros(problem.n)  # dual weights of all rows
         self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
         self._lowest: LowestRisk | None = None
-        self._radius, self._squares = 0.0, np.zeros(0)  # 0 for no limit
 
     @property
     def curve(self) -> Curve:
         """The loss that the next read sums."""
-        return Curve(self._problem.loss)
+        return Curve(self._problem.loss, self.width)
 
     def read(self) -> Risk:
-        """Read all rows: risk, gradient and curvature at the point; a dual point."""
-        problem = self._problem
+        """Read all rows: risk, gradient and Hessian at the point; a dual point."""
+        problem, n = self._problem, self._problem.n
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
-        numbers = self._sample.numbers
-        looking = NewtonPass(self.curve, self.point, reach, free, numbers)
-        found: NewtonSums = added(problem.X.read(looking, self._a))
-        self.violations, self.bent = found.violations, found.bent
-        self._squares = found.squares / problem.n
-        risk = Risk.of(problem, self.point, found.seen, found.table)
-        objective = risk.objective + found.above / problem.n
+        work = NewtonPass(self.curve, self.point, reach, free, self._sample.numbers)
+        sums: NewtonSums = added(problem.X.read(work, self._a))
+        self.violations, self._n_curved = sums.violations, sums.n_curved
+        risk = Risk.of(problem, self.point, sums.seen, sums.table)
+        objective = risk.objective + sums.above / n
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
-            first, second = found.first / problem.n, found.second / problem.n
-            self._lowest = LowestRisk(self.point, objective, first, second)
-        self.bound = self._bound(found.seen, found.excess)
+            means = sums.image / n, sums.hessian / n
+            self._lowest = LowestRisk(self.point, objective, *means)
+        self.bound = self._bound(sums.seen, sums.excess)
         return risk
 
     def _bound(self, sums: Sums, excess: int) -> bounds.Bound:
@@ -310,39 +287,47 @@ class Newton:
         )
         return bounds.Bound.of(problem, sums.plus(of_sample))
 
-    @property
-    def is_lowest(self) -> bool:
-        """Whether the point that was read last is the lowest of all."""
-        return self._lowest is not None and self._lowest.point is self.point
-
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Take Newton's step, within a radius once one led up."""
+        """Take Newton's step from the lowest point, or halve one that led up."""
         assert self._lowest is not None  # a read comes first
-        point, _, sums, curvature = self._lowest
-        first, low = int(self._problem.intercept), self._theta(point)
-        sizes = np.sqrt(np.where(self._squares > 0.0, self._squares, 1.0))
-        if not self.is_lowest:
-            far = float(np.linalg.norm(sizes * (self._theta(self.point) - low)))
-            self._radius = min(WIDEST, SHORTER * far)
-        else:
-            self._radius *= LONGER
-        penalty = np.full(low.size, self._problem.lam)
-        penalty[:first] = 0.0
+        low, here = self._lowest.point, self.point
+        if low is not here:
+            middle = 0.5 * (low.beta + here.beta), 0.5 * (low.alpha + here.alpha)
+            self.point, self._halved = Point(*middle), self._halved + 1
+            self.stands = bool(self.width) and self._halved > 20
+            return
+        free, lam = int(self._problem.intercept), self._problem.lam
+        theta = np.append([low.alpha] * free, low.beta)
+        penalty = np.append([0.0] * free, np.full(low.beta.size, lam))
         with np.errstate(over="ignore", invalid="ignore"):
-            bent = curvature.copy()
-            np.einsum("ii->i", bent)[:] += penalty
-            slope = penalty * low - sums
-            step = (
-                within(bent, slope, sizes, self._radius)
-                if self._radius > 0.0
-                else _step(bent, slope)
-            )
-        theta, self.stands = low - step, not step.any()
-        self.point = Point(theta[first:], float(theta[0]) if first else 0.0)
+            H = self._lowest.hessian + np.diag(penalty)
+            step = _step(H, penalty * theta - self._lowest.image)
+        theta, self.stands = theta - step, not step.any()
+        self.point = Point(theta[free:], float(theta[0]) if free else 0.0)
+        if self.width:
+            self._choose_width(here)
 
-    def _theta(self, point: Point) -> Vector:
-        first = [point.alpha] if self._problem.intercept else []
-        return np.concatenate([first, point.beta])
+    def _choose_width(self, before: Point) -> None:
+        """The width of the corner by the length of the step: about as wide.
+
+        It holds five rows to a coefficient, and is at least an eighth of the last one;
+        half of that once a step led up.
+        """
+        sample = self._sample
+        there, here = (bounds.scores(sample.X, point) for point in (self.point, before))
+        length = float(np.sqrt(np.mean((there - here) ** 2)))
+        if not np.isfinite(length):
+            return
+        fewest = self.width * 5 * (self._problem.p + 1) / max(1, self._n_curved)
+        narrower = self.width / (2.0 if self._halved else 8.0)
+        width = min(self.width, max(length, narrower, LEAST_WIDTH))
+        width = max(width, min(fewest, self.width * 8.0))
+        self.stands |= width >= self.width and length <= 1e-3 * self.width
+        if width > self.width and self._lowest is not None:  # too few in the corner
+            self.stands = True
+            # All risks are higher with this width: the next point is the lowest.
+            self._lowest = self._lowest._replace(objective=np.inf)
+        self.width, self.distance = width, 0.5 * length
 
     def dual(self, weights: Vector | None) -> Vector:
         """Dual weights of all rows."""
@@ -350,99 +335,13 @@ class Newton:
         return self._a
 
 
-class SmoothedNewton(Newton):
-    """The hinge between two reads, where no row is kept.
-
-    Attributes
-    ----------
-    width : float
-        Of the corner, at the next read.
-    apart : float
-        How far margins may be off at the point of the next read, about.
-    damped : int
-        Steps that were shorter, after one that led up.
-    """
-
-    name = "smoothed Newton"
-
-    def __init__(
-        self, problem: Problem, sample: RowSubset, point: Point, width: float
-    ) -> None:
-        super().__init__(problem, sample, point)
-        self.width = self.apart = max(LEAST_WIDTH, width)
-        self.damped = 0
-
-    @property
-    def curve(self) -> Curve:
-        """The loss that the next read sums."""
-        return Curve("hinge", self.width)
-
-    def solve(self, tol: float, solver: Optimum) -> None:
-        """Take Newton's step, shorter if one led up; choose the next width."""
-        before, sample = self.point, self._sample
-        is_whole = self.is_lowest
-        super().solve(tol, solver)
-        if not is_whole:
-            self.damped += 1
-            self.stands |= self.damped > MOST_DAMPED
-            return
-        there, here = (bounds.scores(sample.X, point) for point in (self.point, before))
-        length = float(np.sqrt(np.mean((there - here) ** 2)))
-        if not np.isfinite(length):
-            return
-        fewest = self.width * IN_CORNER * (self._problem.p + 1) / max(1, self.bent)
-        most = CAREFUL if self.damped else NARROWER
-        width = min(self.width, max(length, self.width / most, LEAST_WIDTH))
-        width = max(width, min(fewest, self.width * NARROWER))
-        self.stands |= width >= self.width and length <= LITTLE * self.width
-        if width > self.width and self._lowest is not None:  # too few in the corner
-            self.stands = True
-            # All risks are higher with this width: the next point is the lowest.
-            self._lowest = self._lowest._replace(objective=np.inf)
-        self.width, self.apart = width, AFTER * length
-
-
-def _step(curvature: Matrix, slope: Vector) -> Vector:
+def _step(hessian: Matrix, gradient: Vector) -> Vector:
     """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
     try:
-        found = np.asarray(np.linalg.solve(curvature, slope), dtype=np.float64)
+        step = np.linalg.solve(hessian, gradient)
     except np.linalg.LinAlgError:
-        return np.zeros(slope.size)
-    return found if np.isfinite(found).all() else np.zeros(slope.size)
-
-
-def within(curvature: Matrix, slope: Vector, sizes: Vector, radius: float) -> Vector:
-    """The shortest of ``(H + mu D)^-1 g`` with ``||D^(1/2) step|| <= radius``, or less.
-
-    Parameters
-    ----------
-    curvature : float64 array, shape (k, k)
-    slope, sizes : float64 array, shape (k,)
-        ``g``, and the roots of the diagonal of ``D``.
-    radius : float
-
-    Examples
-    --------
-    >>> H, one = np.diag([1.0, 1e-9]), np.ones(2)
-    >>> within(H, np.array([1.0, 1e-6]), one, 2000.0)
-    array([   1., 1000.])
-    >>> within(H, np.array([1.0, 1e-6]), one, 5.0).round(4)
-    array([1.   , 4.899])
-    """
-    scaled = curvature / sizes / sizes[:, None]
-    if not (np.isfinite(scaled).all() and np.isfinite(slope).all()):
-        return np.zeros(slope.size)
-    values, vectors = np.linalg.eigh(scaled)
-    values, b = np.maximum(values, 0.0), vectors.T @ (slope / sizes)
-    if values[0] > 0.0 and np.linalg.norm(b / values) <= radius:
-        return np.asarray(vectors @ (b / values) / sizes)
-    high = float(np.linalg.norm(b)) / radius  # where it is short enough
-    low = LEAST * high
-    for _ in range(HALVINGS):
-        middle = np.sqrt(low * high)
-        is_short = np.linalg.norm(b / (values + middle)) <= radius
-        low, high = (low, middle) if is_short else (middle, high)
-    return np.asarray(vectors @ (b / (values + high)) / sizes)
+        return np.zeros(gradient.size)
+    return step if np.isfinite(step).all() else np.zeros(gradient.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -482,7 +381,7 @@ class StreamingSolver:
 
     Attributes
     ----------
-    step : StreamedHinge, Newton or SmoothedNewton
+    step : StreamedHinge or Newton
     best : Risk or None
         Of the best point that was read.
     methods : tuple of MethodRun
@@ -494,24 +393,25 @@ class StreamingSolver:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
         self._problem, self._sample, self._solver = problem, sample, solver
         self.best: Risk | None = None
-        self._share, self._failed, self._reads = FINER, 0, 0
+        # Share of the tolerance to which problems in memory are solved.
+        self._share, self._failed, self._reads = 0.25, 0, 0
         self.methods: tuple[MethodRun, ...] = ()
-        found = solved(problem, sample, solver)
-        self.seed = found.seed
-        point = self._free(found.beta, found.alpha)
+        start = solved(problem, sample, solver)
+        self.seed = start.seed
+        point = self._free(start.beta, start.alpha)
         self._width = hinge.WIDTHS * float(np.sqrt(problem.p / sample.y.size))
         self.step: hinge.StreamedHinge | Newton
         if problem.loss != "hinge":
             self.step = Newton(problem, sample, point)
         elif problem.X.most_kept < problem.n:
-            self.step = SmoothedNewton(problem, sample, point, self._width)
+            self.step = Newton(problem, sample, point, self._width)
         else:
             self.step = hinge.StreamedHinge(problem, sample, point, self._width)
 
     @property
     def is_exhausted(self) -> bool:
         """Whether further reads bring nothing."""
-        return self._share < LAST_SHARE
+        return self._share < 1e-4
 
     def read(self) -> tuple[Risk, Certificate]:
         """Read all rows, and keep those near the margin if they find room.
@@ -525,7 +425,7 @@ class StreamingSolver:
         Certificate
             Of it, by the dual point at hand.
         """
-        if isinstance(self.step, SmoothedNewton):
+        if isinstance(self.step, Newton) and self.step.width:
             self._keep_some(self.step)
         try:
             risk = self.step.read()
@@ -541,7 +441,7 @@ class StreamingSolver:
     def solve(self, at: Certificate) -> None:
         """Go to the next point, and to a dual point."""
         if self._reads > 1 and self.step.stands:
-            self._share /= TEN
+            self._share /= 10.0
         tol = tolerance(self._solver, at) * self._share
         try:
             self.step.solve(max(FINEST, tol), self._solver)
@@ -550,20 +450,20 @@ class StreamingSolver:
         self.seed = self.step.seed if self.seed is None else self.seed
         self.step.point = self._free(*self.step.point)
 
-    def _keep_some(self, step: SmoothedNewton) -> None:
+    def _keep_some(self, step: Newton) -> None:
         """Keep rows from now on, if those near the margin find room."""
         problem, sample = self._problem, self._sample
-        delta = max(step.apart, NARROWEST * self._width)
-        room, fewest = hinge.ROOM * problem.X.most_kept, ENOUGH * (problem.p + 1)
+        delta = max(step.distance, 2.0**-20 * self._width)
+        room, fewest = hinge.ROOM * problem.X.most_kept, 4 * (problem.p + 1)
         most = max(fewest, room / 2.0**self._failed)
 
         def near(delta: float) -> float:
             return hinge.near_margin(problem, sample, step.point, delta)
 
         while near(delta) < fewest and delta < self._width:
-            if near(WIDER * delta) > most:
+            if near(1.5 * delta) > most:
                 break
-            delta *= WIDER
+            delta *= 1.5
         may_keep = fewest <= room and self._failed < MOST_FAILED
         if may_keep and near(delta) <= most:
             self._width = step.width
@@ -572,8 +472,7 @@ class StreamingSolver:
     def _keep_none(self) -> None:
         """Take steps that keep no row, until half as much room is enough."""
         self._failed = min(MOST_FAILED, self._failed + 1)
-        problem, sample, point = self._problem, self._sample, self.step.point
-        self.step = SmoothedNewton(problem, sample, point, self._width)
+        self.step = Newton(self._problem, self._sample, self.step.point, self._width)
 
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
@@ -647,23 +546,26 @@ def tolerance(solver: Optimum, at: Certificate) -> float:
     return max(solver.tol, of_gap) or FINEST
 
 
-def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
-    """Solve the problem of a sample, whose classes weigh as in all rows."""
-    w = sample.w.copy()
+def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:
+    """The problem of a sample, whose classes have the shares of all rows."""
+    w = sample.w * (sample.w.size / problem.n)
     for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
-        of_class = sample.y == sign
-        w[of_class] *= weight / w[of_class].sum()
-    w *= w.size / problem.n
-    X = np.asarray(sample.X, dtype=np.float64)
-    given = X, sample.y, problem.lam, problem.loss, problem.intercept
-    inner = Problem(*given, weights=w, offset=sample.offset)
-    rough = Optimum(tol=ROUGH, seed=solver.seed, sample_kind=solver.sample_kind)
-    seed = None
+        rows = sample.y == sign
+        w[rows] *= weight / sample.w[rows].sum()
+    X, loss, free = np.asarray(sample.X, np.float64), problem.loss, problem.intercept
+    offset = sample.offset
+    return Problem(X, sample.y, problem.lam, loss, free, weights=w, offset=offset)
+
+
+def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
+    """Solve the problem of a sample, roughly."""
+    inner, seed = problem_of_sample(problem, sample), None
+    rough = Optimum(tol=1e-4, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
         factor, seed = penalised_by(inner, rough)
         inner = replace(inner, lam=inner.lam * factor)
-    found = solved_by_steps(inner, rough)
-    return found if seed is None else replace(found, seed=seed)
+    solution = solved_by_steps(inner, rough)
+    return solution if seed is None else replace(solution, seed=seed)
 
 
 def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
@@ -678,12 +580,12 @@ def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
     >>> penalised_by(Problem(X, y, lam=1e-3, loss="log"), Optimum(seed=1))
     (100.0, None)
     """
-    places = np.random.default_rng(HALVES).permutation(problem.n)
+    places = np.random.default_rng(1).permutation(problem.n)
     half, rest = problem.of_rows(places[::2]), problem.of_rows(places[1::2])
     if min(half.lightest, rest.lightest) == 0.0:
         return 1.0, None
     factor, least, seed = 1.0, math.inf, None
-    while factor <= MOST:
+    while factor <= 1e6:
         fit = solved_by_steps(replace(half, lam=problem.lam * factor), solver)
         seed = fit.seed
         f = rest.X @ fit.beta + fit.alpha + rest.row_offsets
@@ -692,5 +594,5 @@ def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
         risk += 0.5 * problem.lam * float(fit.beta @ fit.beta)
         if not risk < least:
             break
-        factor, least = factor * FURTHER, risk
-    return max(1.0, factor / FURTHER), seed
+        factor, least = 10.0 * factor, risk
+    return max(1.0, factor / 10.0), seed
