@@ -5,7 +5,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
 import numpy as np
@@ -16,14 +16,10 @@ from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data import sample as samples
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import Coding, LabelCoding, Ties, signs_of
-from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.files import Scan
-from pegasos_stats.data.scan.levels import Source, resolve_formula
-from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only, streamed_rows
-from pegasos_stats.data.weights import Counts, Offset, column_of_counts, kind_of
+from pegasos_stats.data.scan.samples import sample_of_data
+from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import (
     as_function,
@@ -31,38 +27,34 @@ from pegasos_stats.foreign_names import (
     suggest_arguments,
     suggest_names,
 )
-from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.effects import unread_columns
 from pegasos_stats.models.inference import options
-from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.results import labelled_rows, outcome_column, with_cached
-from pegasos_stats.other_frames import is_dask, partitioned
-from pegasos_stats.solvers.certificate import Certificate
+from pegasos_stats.models.linear_results import LinearResults, with_passes
+from pegasos_stats.models.results import labelled_rows, outcome_column
+from pegasos_stats.other_frames import partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
     MaximumLikelihood,
     maximum_likelihood,
     no_maximum,
 )
-from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
+from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
     check_solver,
-    with_progress,
 )
 from pegasos_stats.solvers.problem import Lam, Penalty, Problem, penalty_of
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     certificate_of,
+    check_access,
     checked_refinement,
-    run_then_refine,
+    run_solver,
     scores_of,
 )
-from pegasos_stats.solvers.streamed.few_reads import StreamedFit, few_reads
-from pegasos_stats.solvers.streamed.steps import run_over_files
 
 if TYPE_CHECKING:
     from pegasos_stats.studies.cross_validation import LambdaPath
@@ -222,8 +214,7 @@ class Model(ABC):
         solver = self.in_columns(solver)
         check_solver(self.problem, solver)
         problem = self.at_chosen_lambda().problem
-        found: AnySolution = run_then_refine(problem, solver, None, observe)
-        return found
+        return run_solver(problem, solver, observe=observe).solution
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -465,17 +456,13 @@ class LinearModel(Model):
         """
         check_flag("intercept", intercept)
         weighted = weights, freq_weights, functions, standardize, offset
-        given = intercept, coding, na_action, *weighted
-        if is_dask(data):
-            data = Partitions(data)
-        if isinstance(data, Scan | Partitions):
-            why = f"needs the rows in memory and does not go with {data.title}."
-            for name, value in (("lam", lam), ("penalty", penalty)):
-                if isinstance(value, str) and own_value(name, value) != "ridge":
-                    raise OptionError(why, name, value)
-            sample, kept = sample_of_scan(formula, data, *given)
-        else:
-            sample, kept = samples.sample_of_formula(formula, data, *given)
+        of_rows = intercept, coding, na_action, *weighted
+        is_ridge = own_value("penalty", penalty) == "ridge"
+        needs_memory = {
+            "lam": lam if isinstance(lam, str) else None,
+            "penalty": None if is_ridge else penalty,
+        }
+        sample, kept = sample_of_data(formula, data, needs_memory, *of_rows)
         return cls.of_sample(sample, lam, kept, loss, penalty)
 
     @classmethod
@@ -519,8 +506,7 @@ class LinearModel(Model):
             lam_rule=rule,
             penalty=penalty,
         )
-        if isinstance(sample.X, StreamedRows):
-            sample.X.warn_of_memory(loss)
+        self.problem.source.warn_of_memory(loss)
 
     @cached_property
     def _unread_columns(self) -> pd.DataFrame | None:
@@ -617,12 +603,11 @@ class LinearModel(Model):
         """
         solver = self.in_columns(checked_solver(solver, Optimum))
         check_flag("progress", progress)
-        X, lines = self.problem.X, self._sample.lines
-        streamed = isinstance(X, StreamedRows)
-        if isinstance(X, StreamedRows):
-            others = {"refine": refine, "groups": groups, "strata": strata}
-            others |= {"trace": trace, "test": test}
-            check_streamed_fit(solver, others, X)
+        source, lines = self.problem.source, self._sample.lines
+        source.check_in_memory(
+            refine=refine, groups=groups, strata=strata, trace=trace, test=test
+        )
+        check_access(source, solver)
         refinement = checked_refinement(refine, solver)
         if not self.problem.lam:  # before lambda is chosen
             check_solver(self.problem, solver)
@@ -634,22 +619,13 @@ class LinearModel(Model):
         recorder = model._recorder(trace, test, solver.ties)
         # Or refuse it before the fit.
         options.chosen_options(cov_type, model.problem, found)
-        reads, likelihood = None, model._likelihood
-        estimate = likelihood and likelihood.solution
-        if likelihood and estimate and recorder is None:
-            reads = likelihood.streamed if streamed else None
-            solution = estimate
-        elif streamed:
-            reads = run_reads(model.problem, solver, progress)
-            solution = reads.solution
-        else:
-            solution = run_then_refine(
-                model.problem, solver, refinement, recorder, progress
-            )
+        run = run_solver(
+            model.problem, solver, refinement, recorder, progress, model._likelihood
+        )
         result = LinearResults(
             problem=model.problem,
             solver=solver,
-            solution=solution,
+            solution=run.solution,
             design=self.design,
             coding=self.coding,
             index=self._sample.index,
@@ -662,12 +638,10 @@ class LinearModel(Model):
             seconds=time.perf_counter() - began,
             counted=self.counted,
             unread=self._unread_columns,
-            full_model=None if streamed else model,
+            full_model=model if source.in_memory else None,
             offsets=self.offsets,
         )
-        if reads is not None:
-            keep_reads(result, reads)
-        return result
+        return result if run.passes is None else with_passes(result, run.passes)
 
 
 class SVM(LinearModel):
@@ -874,140 +848,3 @@ logit = as_function(
         second level of the outcome is modelled.
     """,
 )
-
-
-def sample_of_scan(
-    formula: str,
-    scan: Source,
-    intercept: bool,
-    coding: Coding,
-    na_action: samples.NaAction,
-    weights: object = None,
-    freq_weights: object = None,
-    functions: object = None,
-    standardize: bool = False,
-    offset: object = None,
-) -> tuple[samples.Sample, bool]:
-    """Read a scan as far as a fit needs to know it before it begins.
-
-    Returns
-    -------
-    sample : Sample
-        Its rows are `StreamedRows`.
-    intercept : bool
-        Whether the formula keeps it.
-
-    Raises
-    ------
-    FormulaError, ColumnError, LabelError, DataError
-        As for `resolve_formula` and `measure`.
-    OptionError
-        If an option needs all rows at once.
-    """
-    check_flag("standardize", standardize)
-    for name, value, allowed in (
-        *(("functions", functions, ()), ("freq_weights", freq_weights, str)),
-        *(("offset", offset, str), ("weights", weights, str | dict)),
-    ):
-        if not (value is None or isinstance(value, allowed)):
-            why = f"does not go with {scan.title}; give the name of a column."
-            raise OptionError(why, name, value)
-    counts, known = cast("list[str | None]", [freq_weights, offset])
-    stamps = scan.renewed()
-    agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
-    found = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
-    warn_of_columns(doubtful_in(found.matrices.design))
-    n = found.y.size
-    sample = samples.Sample(
-        X=found,
-        y=cast(Vector, found.y),  # a byte a row, not eight
-        index=pd.RangeIndex(n),
-        design=found.matrices.design,
-        coding=agreed.coding,
-        dropped=found.dropped,
-        kept=np.broadcast_to(np.True_, n),
-        weights=found.weights,
-        weights_of=kind_of(weights),
-        counted=None if counts is None else Counts(counts, found.lines),
-        offset=found.offset,
-        offsets=agreed.offsets,
-    )
-    return sample, agreed.intercept
-
-
-def check_streamed_fit(
-    solver: AnySolver, given: dict[str, object], rows: StreamedRows
-) -> None:
-    """Refuse what a fit from files cannot have, as it needs rows in memory.
-
-    Parameters
-    ----------
-    solver : Optimum, Pegasos or SDCA
-    given : dict
-        Options of ``fit`` that rows in memory have, by name; None or False if not
-        asked for.
-    rows : StreamedRows
-    """
-    title = rows.scan.title
-    is_pegasos = isinstance(solver, Pegasos) and isinstance(rows.scan, Scan)
-    if not (is_pegasos or isinstance(solver, Optimum)):
-        raise OptionError(f"{solver.name} does not go with {title}; give ps.Optimum().")
-    for name, value in given.items():
-        if value is not None and value is not False:
-            raise in_memory_only(name, title)
-
-
-def run_reads(problem: Problem, solver: AnySolver, progress: bool) -> StreamedFit:
-    """Fit rows in files.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the tolerance is not reached.
-    """
-    assert isinstance(problem.X, StreamedRows)
-    if isinstance(solver, Pegasos):
-        told = partial(with_progress, total=solver.epochs, unit="epoch")
-        found = run_over_files(problem, solver, told if progress else iter)
-    else:
-        assert isinstance(solver, Optimum)  # see `check_streamed_fit`
-        found = few_reads(problem, solver, shown_reads() if progress else None)
-        if solver.stops and not (
-            found.reached or near_enough(found.certificate, solver)
-        ):
-            # Where rows near the margin find no room, reads may come to no end.
-            lacks_room = problem.loss == "hinge" and problem.X.most_kept < problem.n
-            more = f"; more memory may help: {problem.X.scan.more}" * lacks_room
-            epochs = found.solution.n_epochs
-            warn_of(found.certificate, solver, "tol", epochs=epochs, hint=more)
-    problem.X.check_unchanged()
-    return found
-
-
-def keep_reads(result: LinearResults, reads: StreamedFit) -> None:
-    """Keep what the reads of a fit from files have found, for it to be read no more."""
-    problem, levels = result.problem, result.coding.levels
-    assert isinstance(problem.X, StreamedRows)
-    none = pd.DataFrame(columns=["actual", "predicted"])
-    # The reads count all rows; one more counts them without those of weight 0.
-    counts = result.confusion().counts if problem.n_weightless else reads.table
-    table = ConfusionMatrix(levels, counts, none, source="training")
-    with_cached(
-        result,
-        certificate=reads.certificate,
-        training_table=table,
-        n_reads=problem.X.first_reads + reads.n_reads,
-    )
-
-
-def shown_reads() -> Callable[[int, Certificate], None]:
-    """Show reads done and the relative gap reached, on a line of tqdm's."""
-    from tqdm import tqdm
-
-    bar = tqdm(total=None, unit="read")
-
-    def show(read: int, at: Certificate) -> None:
-        bar.set_postfix_str(f"relative gap {at.relative_gap:.1e}", refresh=False)
-        bar.update(1)
-
-    return show

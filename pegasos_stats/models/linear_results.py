@@ -22,7 +22,6 @@ from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.language.hypotheses import NamedNumbers, patsy_names
 from pegasos_stats.data.sample import Groups, RowIndex
 from pegasos_stats.data.scaling import unscaled
-from pegasos_stats.data.scan.rows import StreamedRows, in_memory_only
 from pegasos_stats.data.weights import mean_one
 from pegasos_stats.errors import (
     DataError,
@@ -32,6 +31,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, profile, wald
 from pegasos_stats.models.inference.bootstrap import TooLongError, bootstrap
@@ -59,6 +59,7 @@ from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
@@ -599,12 +600,7 @@ class LinearResults(Results):
         """
         found = self.groups
         if groups is not None:
-            if isinstance(self.problem.X, StreamedRows):
-                raise in_memory_only("groups", self.problem.X.scan.title)
-            if self.lines is None:
-                raise OptionError(
-                    "groups= are of rows, which a loaded fit does not hold."
-                )
+            self.problem.source.check_in_memory(groups=groups)
             # The model holds the data, of which a column may be named.
             model = self.full_model
             known = None if model is None else model._sample.lines
@@ -764,7 +760,7 @@ class LinearResults(Results):
         problem = self.problem
         if not problem.lam:
             return float(self.df_model + problem.intercept)
-        reads = isinstance(problem.X, StreamedRows) and self.cov_type is not None
+        reads = problem.source.is_streamed and self.cov_type is not None
         found = self.estimated if reads or self.has_covariance else None
         bread = getattr(found, "bread", None)
         if problem.has_rows and wald.is_quick(problem):
@@ -1093,7 +1089,7 @@ class LinearResults(Results):
         """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
         if self.problem.loss != "log" or not is_converged(self):
             return []
-        reads = isinstance(self.problem.X, StreamedRows) and not self.has_covariance
+        reads = self.problem.source.is_streamed and not self.has_covariance
         aic = np.nan if reads and self.problem.lam else self.aic
         of = f" ({self.df_effective:.1f} effective df)" if self.problem.lam else ""
         name, shift = self.penalty_shift if self.problem.lam_rule == "cv" else ("", 0.0)
@@ -1236,12 +1232,21 @@ def check_profile(result: LinearResults) -> None:
     ):
         if is_wrong:
             raise OptionError(reason, "method", "profile")
-    if isinstance(problem.X, StreamedRows):
-        raise in_memory_only("method", problem.X.scan.title)
-    if not problem.has_rows:
-        raise DataError(
-            "Profiles need the training rows; ask for intervals before saving the fit."
-        )
+    problem.source.check_in_memory(method="profile")
+
+
+def with_passes(result: LinearResults, passes: StreamedFit) -> LinearResults:
+    """Cache what the passes of a streamed fit computed, so that no pass repeats it."""
+    problem, levels = result.problem, result.coding.levels
+    none = pd.DataFrame(columns=["actual", "predicted"])
+    # The passes count all rows; one more pass leaves out those of weight 0.
+    counts = result.confusion().counts if problem.n_weightless else passes.table
+    return with_cached(
+        result,
+        certificate=passes.certificate,
+        training_table=ConfusionMatrix(levels, counts, none, source="training"),
+        n_reads=problem.X.first_reads + passes.n_reads,
+    )
 
 
 def drop_zero_weights(

@@ -18,12 +18,12 @@ from pegasos_stats import checks
 from pegasos_stats.arrays import Mask, Predictors, Vector
 from pegasos_stats.data import design as designs
 from pegasos_stats.data import user_data
-from pegasos_stats.data.digests import digest_of, digests_by_row, rows_digest
+from pegasos_stats.data.digests import digests_by_row
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments
+from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.scan.partitions import Partitions
@@ -267,18 +267,8 @@ class Results(DisplayedBySummary, ABC):
     @cached_property
     def _moments(self) -> tuple[Vector, Vector] | None:
         """Means and standard deviations of the columns of the fit; None if unknown."""
-        X, scaling = self.problem.X, self.scaling
-        if isinstance(X, StreamedRows):
-            means, deviations = X.means, X.spread
-            if scaling is None:
-                return means, deviations
-            return (means - scaling.centre) / scaling.scale, deviations / scaling.scale
-        if not self.problem.has_rows:
-            return None
-        if self.problem.n_weightless:
-            X = X[self.problem.row_weights > 0.0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            return moments(X)
+        source = self.problem.source
+        return None if source.is_missing else source.moments
 
     @cached_property
     def constants(self) -> Mask:
@@ -1086,7 +1076,7 @@ def rows_of_fit(result: "Results", X: StreamedRows) -> Iterator[ReadRows]:
     """Read the rows of a fit from files once, some at a time, as `read_rows` does."""
     assert isinstance(result.solution, Solution)
     at, first = Point(result.solution.beta, result.solution.alpha), 0
-    for part in X.read(lambda block, _: [scores(block.X, at, block.offset)]):
+    for part in X.map_blocks(lambda block, _: [scores(block.X, at, block.offset)]):
         f = np.concatenate(part)
         rows = pd.RangeIndex(first, first + f.size)
         labels = result.coding.decode(result.problem.y[first : rows.stop], rows)
@@ -1184,7 +1174,7 @@ def with_source(
     values, column, offset = labelled_rows(matrix, labels, counts)
     offset = np.zeros(len(column)) if offset is None else offset
     if not problem.has_rows:
-        same = values.shape == problem.X.shape and _in_order(problem, values)
+        same = problem.source.equals(values)
         same = same and np.array_equal(offset, problem.row_offsets)
         return replace(table, source="training") if same else table
     if type(values) is not type(problem.X) or not len(column):
@@ -1205,16 +1195,6 @@ def with_source(
     if number == len(found):
         return replace(table, source="training")
     return replace(table, source="partly training", n_seen=number)
-
-
-def _in_order(problem: Problem, values: Predictors) -> bool:
-    """Whether these are all rows of a fit that has none in memory, in their order."""
-    if not isinstance(problem.X, StreamedRows):  # of a loaded fit
-        return rows_digest(problem.X) == digest_of(values)
-    some = problem.X.sample(SOME)
-    if not isinstance(values, np.ndarray):
-        return False
-    return np.array_equal(values[some.numbers].astype(some.X.dtype), some.X)
 
 
 def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:

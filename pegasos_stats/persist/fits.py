@@ -7,17 +7,16 @@ classes make themselves are not repeated.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Dense, Integers, Mask, Matrix
+from pegasos_stats.arrays import Integers, Mask, Matrix
 from pegasos_stats.data.design import Design, FrameDesign
-from pegasos_stats.data.digests import rows_digest
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import read_expression, refused
 from pegasos_stats.data.language.formula import read_outcome
@@ -28,6 +27,7 @@ from pegasos_stats.data.language.formula_design import (
 )
 from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.scaling import ScaledDesign
+from pegasos_stats.data.scan.source import MissingRows
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, listing, plain
 from pegasos_stats.metrics.confusion import ConfusionMatrix
@@ -55,10 +55,6 @@ from pegasos_stats.studies.folds import Folds
 
 MAX_SAVED_COEFFICIENTS = 256  # their covariance takes half a megabyte
 MAX_SECONDS = 3.0  # for the resamples of such a covariance
-NO_ROWS = (
-    "The training rows are not in the file of a fit or a study; give data, as in "
-    "predict(data), ask for standard errors before saving, or fit the model again."
-)
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
@@ -70,49 +66,6 @@ TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 BINS = ["low", "high", "n", "mean_predicted", "observed", "conf_low", "conf_high"]
 LARGEST_SEED = 2**31 - 1
 FIT = "problem.X np, index n, solution.dual n"
-
-
-@dataclass(frozen=True, eq=False)
-class MissingRows:
-    """Placeholder for the training rows, which are not saved, with their shape.
-
-    Attributes
-    ----------
-    shape : pair of int
-    digest : str or None
-        Digest of all rows, which identifies them.
-    rows : int array, shape (k,)
-        Positions of the rows that are saved, increasing; `values` are these rows.
-    values : float array, shape (k, p)
-    """
-
-    shape: tuple[int, int]
-    digest: str | None = None
-    rows: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    values: Dense = field(default_factory=lambda: np.empty((0, 0)))
-
-    @classmethod
-    def of(cls, X: Value) -> "MissingRows":
-        """Return the placeholder for rows."""
-        if isinstance(X, cls):
-            return X
-        n, p = (int(size) for size in X.shape)
-        return cls((n, p), rows_digest(X))
-
-    def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
-        positions = np.arange(self.shape[0])[rows]
-        if not len(positions):
-            return np.empty((0, self.shape[1]))
-        if not np.isin(positions, self.rows).all():
-            raise DataError(NO_ROWS)
-        values: np.ndarray = self.values[np.searchsorted(self.rows, positions)]
-        return values
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(name) if name.startswith("__") else DataError(NO_ROWS)
-
-    def __array__(self, *args: object, **options: object) -> NoReturn:
-        raise DataError(NO_ROWS)
 
 
 def without_rows(result: Results) -> Results:

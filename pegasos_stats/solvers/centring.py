@@ -68,7 +68,7 @@ def centre_for_errors(problem: Problem) -> Vector | None:
     >>> needed_centre(Problem(X, y, lam=1.0)), centre_for_errors(Problem(X, y, lam=1.0))
     (None, array([2., 0.]))
     """
-    if problem.intercept and isinstance(problem.X, np.ndarray):
+    if problem.intercept and not hasattr(type(problem.X), "tocsr"):
         return centre_of(*problem.moments)
     return constants(problem)
 

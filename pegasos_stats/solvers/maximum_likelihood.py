@@ -31,7 +31,7 @@ Albert & Anderson, *On the existence of maximum likelihood estimates in logistic
 regression models*, Biometrika 71 (1984).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -41,14 +41,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import UNIT, Mask, Matrix, Vector, dense_rows
-from pegasos_stats.data.scan.rows import (
-    NO_VALUES,
-    Block,
-    StreamedRows,
-    Values,
-    added,
-    size_of_sample,
-)
+from pegasos_stats.data.scan.rows import size_of_sample
+from pegasos_stats.data.scan.source import Block, Values, added
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
@@ -61,7 +55,7 @@ from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
 from pegasos_stats.solvers.streamed.risk_and_bound import table_of
-from pegasos_stats.solvers.sums import TINY, additions, blocks, image, solved
+from pegasos_stats.solvers.sums import TINY, additions, image, solved
 from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
@@ -76,30 +70,6 @@ PROOF_PASSES = 12  # without a proof of existence, before the linear programme
 MOST_COEFFICIENTS = 3000  # of which a Hessian is formed
 ROUGH_STEP = 0.1  # of a standard error, where the fit of the sample ends
 ROUNDING = 1e-13  # of a log-likelihood
-
-
-def map_blocks(
-    problem: Problem, work: Callable[[Block, Values], Any], values: Values = NO_VALUES
-) -> Iterator[Any]:
-    """Apply `work` to each block of rows, in memory or in files, in their order.
-
-    Parameters
-    ----------
-    problem : Problem
-    work : callable
-        Of a block, and of the values of its rows, which it may change in place.
-    values : float64 array, shape (n,), optional
-    """
-    X = problem.X
-    if isinstance(X, StreamedRows):
-        yield from X.read(work, values)
-        return
-    w = problem.row_weights
-    entries = problem.p if isinstance(X, np.ndarray) else X.nnz // max(1, problem.n)
-    for rows in blocks(problem.n, entries):
-        offset = None if problem.offset is None else problem.offset[rows]
-        block = Block(rows.start, X[rows], problem.y[rows], w[rows], offset)
-        yield work(block, values[rows] if values.size else values)
 
 
 class Moments(NamedTuple):
@@ -298,12 +268,10 @@ def standardized(problem: Problem) -> EstimableColumns:
     Without intercept the scale is the root of the mean square.
     """
     X, p = problem.X, problem.p
-    if isinstance(X, StreamedRows):
-        means, scale = (np.zeros(p), np.ones(p)) if X.is_scaled else (X.means, X.spread)
-    elif isinstance(X, np.ndarray):
-        means, scale = problem.moments
-    else:
+    if hasattr(type(X), "tocsr"):
         means, scale = np.zeros(p), np.sqrt(X.power(2).mean(axis=0))
+    else:
+        means, scale = problem.moments
     if not np.isfinite(scale).all():
         raise DataError(
             "The squares of the predictors overflow; bring them to a common scale."
@@ -321,7 +289,7 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
     A Gram matrix tells, and where a residual is near its rounding the factor ``R``.
     """
     at = standardized(problem)
-    sums: Moments = added(map_blocks(problem, partial(moments_of, at)))
+    sums: Moments = added(problem.source.map_blocks(partial(moments_of, at)))
     mean = sums.first / sums.weight * problem.intercept
     covariance = sums.second / sums.weight - np.outer(mean, mean)
     size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
@@ -330,7 +298,7 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
     residual = pivots(covariance / size / size[:, None])
     if not (residual[varies] < SURE_PIVOT).any():
         return replace(at, columns=at.columns[varies])
-    R = added(map_blocks(problem, partial(triangle_of, at, mean))).R
+    R = added(problem.source.map_blocks(partial(triangle_of, at, mean))).R
     lengths = np.maximum(np.linalg.norm(R, axis=0), TINY)
     residual = np.zeros(size.size)
     residual[: len(R)] = np.square(np.diag(R) / lengths[: len(R)])
@@ -688,7 +656,7 @@ class Ascent:
 
     def _pass(self, curved: bool, step: tuple[Vector, Vector] | None = None) -> None:
         work = LikelihoodPass(self._at, self._theta, curved, step)
-        self.sums = added(map_blocks(self._problem, work, self._dual))
+        self.sums = added(self._problem.source.map_blocks(work, self._dual))
         self.n_passes += 1
         self._violations += self.sums.behind
         if curved:
@@ -748,14 +716,14 @@ class Ascent:
             at, centre=np.zeros(at.centre.size) if centre is None else centre
         )
         work = DirectionsPass(at, near, self._theta, b)
-        found: separation.DirectionPass = added(map_blocks(self._problem, work))
+        found: separation.DirectionPass = added(self._problem.source.map_blocks(work))
         return found
 
     def reason(self, names: Sequence[str]) -> str:
         """Why there is no estimate, in words that follow «Maximum likelihood»."""
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
-        ranges: ClassRanges = added(map_blocks(self._problem, ranges_of))
+        ranges: ClassRanges = added(self._problem.source.map_blocks(ranges_of))
         alone = [names[j] for j in at.columns if ranges.separates(j)]
         if alone:
             verb = "separates" if len(alone) == 1 else "separate"
@@ -779,7 +747,7 @@ class Ascent:
         beta, alpha = self._at.solution(self._theta)
         estimable = np.zeros(self._problem.p, dtype=bool)
         estimable[self._at.columns] = True
-        streamed = isinstance(self._problem.X, StreamedRows)
+        streamed = self._problem.source.is_streamed
         unit: Unit = "pass" if streamed else "iteration"
         return Solution(
             beta,
@@ -807,7 +775,7 @@ def sample_of(problem: Problem, k: int) -> Problem | None:
     some = sample_rows(problem.y, problem.weights, k)
     if some is None:
         return None
-    if not isinstance(X, StreamedRows):
+    if problem.has_rows:
         return problem.of_rows(some)
     return problem_of_sample(problem, X.sample(size_of_sample(problem.n, problem.p)))
 
@@ -897,5 +865,5 @@ def likelihood_certificate(
     at = standardized(problem)
     at = replace(at, columns=np.union1d(columns, at.columns))
     theta = at.theta(beta, alpha)
-    sums = added(map_blocks(problem, LikelihoodPass(at, theta, by_dual=True), a))
+    sums = added(problem.source.map_blocks(LikelihoodPass(at, theta, by_dual=True), a))
     return certificate_at(problem, at, theta, sums)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Rows, Vector, read_only
 from pegasos_stats.checks import check_nonnegative, check_positive, number_of
+from pegasos_stats.data.scan.source import RowSource, source_of
 from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
@@ -268,10 +269,15 @@ class Problem:
             offset=None if self.offset is None else self.offset[rows],
         )
 
+    @cached_property
+    def source(self) -> RowSource:
+        """The rows wherever they are, with labels, weights and offsets."""
+        return source_of(self.X, self.y, self.weights, self.offset)
+
     @property
     def has_rows(self) -> bool:
-        """Whether the rows are there; those of a loaded fit, or in files, are not."""
-        return isinstance(self.X, np.ndarray) or hasattr(type(self.X), "tocsr")
+        """Whether the rows are in memory."""
+        return self.source.in_memory
 
     @property
     def loss_code(self) -> "compiled.risk.Loss":
@@ -301,8 +307,8 @@ class Problem:
 
     @cached_property
     def moments(self) -> tuple[Vector, Vector]:
-        """Means and standard deviations of the columns of dense rows."""
-        return moments(self.X)
+        """Means and standard deviations of the columns, unless rows are sparse."""
+        return moments(self.X) if self.has_rows else self.X.moments
 
     @property
     def rows(self) -> Any:

@@ -10,13 +10,15 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_positive
+from pegasos_stats.data.scan.source import RowSource
 from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
@@ -29,11 +31,12 @@ from pegasos_stats.solvers.certificate import Certificate, certificate
 from pegasos_stats.solvers.firth import firth_solution, uncertified
 from pegasos_stats.solvers.kernel_problem import KernelProblem, KernelSolution
 from pegasos_stats.solvers.maximum_likelihood import (
+    MaximumLikelihood,
     likelihood_certificate,
     maximum_likelihood,
     no_maximum,
 )
-from pegasos_stats.solvers.optimum import AnySolver, Optimum
+from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
@@ -41,10 +44,13 @@ from pegasos_stats.solvers.pegasos_run import (
     Observer,
     check_solver,
     run_pegasos,
+    with_progress,
 )
 from pegasos_stats.solvers.problem import Problem, Solution, joined
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 from pegasos_stats.solvers.smooth_newton import polished
+from pegasos_stats.solvers.streamed.few_reads import StreamedFit, few_reads
+from pegasos_stats.solvers.streamed.steps import run_over_files
 from pegasos_stats.solvers.sums import kernel_rows, scores_in_order
 
 WORK = 1e8  # multiplications, about a tenth of a second
@@ -326,6 +332,86 @@ def run_firth(
             ConvergenceWarning,
         )
     return solution
+
+
+class SolverRun(NamedTuple):
+    """A solution, and what passes over streamed rows computed with it."""
+
+    solution: AnySolution
+    passes: StreamedFit | None = None
+
+
+def check_access(source: RowSource, solver: AnySolver) -> None:
+    """Raise `OptionError` for a solver that takes rows in an order they do not have."""
+    in_order = source.is_ordered and isinstance(solver, Pegasos)
+    if source.is_streamed and not (in_order or isinstance(solver, Optimum)):
+        raise OptionError(
+            f"{solver.name} does not go with {source.title}; give ps.Optimum()."
+        )
+
+
+def run_solver(
+    problem: Problem,
+    solver: AnySolver,
+    refinement: Optimum | None = None,
+    observe: Observer | None = None,
+    progress: bool = False,
+    likelihood: MaximumLikelihood | None = None,
+) -> SolverRun:
+    """Run a solver, unless the maximum likelihood is known and nobody observes.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a tolerance is not reached.
+    """
+    streamed = problem.source.is_streamed
+    if likelihood is not None and likelihood.solution is not None and observe is None:
+        return SolverRun(likelihood.solution, likelihood.streamed if streamed else None)
+    if not streamed:
+        solution = run_then_refine(problem, solver, refinement, observe, progress)
+        return SolverRun(solution)
+    check_access(problem.source, solver)
+    passes = run_passes(problem, solver, progress)
+    return SolverRun(passes.solution, passes)
+
+
+def run_passes(problem: Problem, solver: AnySolver, progress: bool) -> StreamedFit:
+    """Run a solver in passes over streamed rows.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
+    """
+    X = problem.X
+    if isinstance(solver, Pegasos):
+        epochs = partial(with_progress, total=solver.epochs, unit="epoch")
+        passes = run_over_files(problem, solver, epochs if progress else iter)
+    else:
+        assert isinstance(solver, Optimum)  # see `check_access`
+        passes = few_reads(problem, solver, progress_bar() if progress else None)
+        at, solution = passes.certificate, passes.solution
+        if solver.stops and not (passes.reached or near_enough(at, solver)):
+            # If the active rows do not fit in memory, the solver may not converge.
+            lacks_room = problem.loss == "hinge" and X.most_kept < problem.n
+            more = f"; more memory may help: {X.scan.more}" * lacks_room
+            warn_of(at, solver, "tol", epochs=solution.n_epochs, hint=more)
+    X.check_unchanged()
+    return passes
+
+
+def progress_bar() -> Callable[[int, Certificate], None]:
+    """Show the number of passes and the relative gap in a progress bar of tqdm."""
+    from tqdm import tqdm
+
+    bar = tqdm(total=None, unit="pass")
+
+    def show(number: int, at: Certificate) -> None:
+        bar.set_postfix_str(f"relative gap {at.relative_gap:.1e}", refresh=False)
+        bar.update(1)
+
+    return show
 
 
 def run_then_refine(

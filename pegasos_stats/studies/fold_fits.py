@@ -18,7 +18,6 @@ from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
@@ -96,9 +95,11 @@ def checked_model(model: object, in_memory: bool = True) -> Model:
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise OptionError(f"model is of type {kind}; give a model, not yet fitted.")
-    if in_memory and isinstance(X := model.problem.X, StreamedRows):
-        where = f"not of rows in {X.scan.noun}"
-        raise errors.DataError(f"Folds are of rows in memory, {where}.")
+    source = model.problem.source
+    if in_memory and source.is_streamed:
+        raise errors.DataError(
+            f"Folds need the rows in memory, not in {source.noun}; give a data frame."
+        )
     return model
 
 

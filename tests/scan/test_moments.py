@@ -6,7 +6,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.rows import Columns, added
+from pegasos_stats.data.scan.rows import Columns
+from pegasos_stats.data.scan.source import added
 
 SIZES = [1e-300, 1e-170, 1e-160, 1.0, 1e155, 1e160, 1e290]
 EPS = np.finfo(float).eps

@@ -8,7 +8,8 @@ import numpy as np
 
 from pegasos_stats.arrays import read_only
 from pegasos_stats.data.scan import rows
-from pegasos_stats.data.scan.rows import Block, RowSubset, StreamedRows
+from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.data.scan.source import Block, RowSubset
 
 
 def sample_rows(y, most):

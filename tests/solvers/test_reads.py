@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pegasos_stats.data.scan import rows
-from pegasos_stats.data.scan.rows import added
+from pegasos_stats.data.scan.source import added
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import certificate_of

@@ -530,7 +530,7 @@ class Scan:
 
     noun, title = "files", "ps.scan()"
     more = "scan(paths, memory=)"  # of the budget
-    n_parts = 1
+    n_parts, is_ordered = 1, True
 
     def holds(self, data: object) -> bool:
         """Whether data are the same files."""

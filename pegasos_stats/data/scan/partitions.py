@@ -142,6 +142,7 @@ class Partitions:
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
     n_reads = 0  # to know the types of columns
+    is_ordered = False
 
     def holds(self, data: object) -> bool:
         """Whether data are the same frame."""

@@ -6,11 +6,11 @@ of workers. What a lost worker had counted Dask computes again, from the partiti
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import NamedTuple, NoReturn, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors
-from pegasos_stats.arrays import Dense, Mask, Rows, Vector, read_only
+from pegasos_stats.arrays import Dense, Mask, Predictors, Rows, Vector
 from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import of_all_rows
@@ -27,13 +27,22 @@ from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
 from pegasos_stats.data.scan.partitions import Partition, Partitions
+from pegasos_stats.data.scan.source import (
+    NO_VALUES,
+    Block,
+    RowSource,
+    RowSubset,
+    Values,
+    Work,
+    added,
+    block_of,
+    check_unset,
+)
 from pegasos_stats.data.user_data import are_finite
 from pegasos_stats.errors import DataError, shown
 from pegasos_stats.parallel import map_in_order, one_ahead
 
 Found = TypeVar("Found")
-Values = np.ndarray
-NO_VALUES: Values = read_only(np.zeros(0))
 ALL = slice(None)
 NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
 MATRICES = 2  # of p x p numbers, which a block takes for its products
@@ -43,6 +52,7 @@ WAITING = 0.25  # of the sample, rows that wait
 LARGEST, SHARE_OF_ALL = 320_000, 0.1  # rows of a sample, and as a share of all
 FEWEST = 20  # rows of a sample for each coefficient
 SEED = 1  # of the rows of a sample
+SOME = 100  # sampled rows, by which all in their order are recognised
 HELD = 20  # bytes of each row that a fit takes, beside the budget
 
 
@@ -507,76 +517,8 @@ def counted(
     return added(rule.pieces(source, samples)), samples
 
 
-class Block(NamedTuple):
-    """Some rows that follow each other.
-
-    Attributes
-    ----------
-    first : int
-        Number of the first of them.
-    X : float64 or float32 array, shape (k, p), C-contiguous
-    y : float64 array, shape (k,), of -1 and +1
-    w : float64 array, shape (k,)
-        Weights, whose mean over all rows is 1.
-    offset : float64 array, shape (k,), or None
-        Known part of each row's score.
-    """
-
-    first: int
-    X: Dense
-    y: Vector
-    w: Vector
-    offset: Vector | None = None
-
-
-class RowSubset(NamedTuple):
-    """Some rows that were brought home, with their numbers, in rising order."""
-
-    numbers: Rows
-    X: Dense
-    y: Vector
-    w: Vector
-    offset: Vector | None = None
-
-
-def plus(a: Any, b: Any, owned: bool = False) -> Any:
-    """What two parts of a read found, together: tuples with names field by field.
-
-    Parts with a method ``plus`` are added by it, and others by ``+``: of lists the
-    items of both. Arrays of a first part that is `owned` are added to in place.
-    """
-    if hasattr(a, "plus"):
-        return a.plus(b)
-    if isinstance(a, tuple):
-        return type(a)(*(plus(x, y, owned) for x, y in zip(a, b, strict=True)))
-    if owned and isinstance(a, np.ndarray) and a.shape == np.shape(b):
-        return np.add(a, b, out=a if a.dtype == np.result_type(a, b) else None)
-    return a + b
-
-
-def added(parts: Iterable[Any]) -> Any:
-    """Sum of parts in their order, by `plus`; None of none.
-
-    Examples
-    --------
-    >>> class Pair(NamedTuple):
-    ...     one: float
-    ...     two: list[float]
-    >>> added([Pair(1, [2.0]), Pair(3, [4.0])])
-    Pair(one=4, two=[2.0, 4.0])
-    """
-    total, owned = None, False
-    for part in parts:
-        if total is None:
-            total = part
-            continue
-        total = plus(total, part, owned)
-        owned = True
-    return total
-
-
 @dataclass(eq=False)
-class StreamedRows:
+class StreamedRows(RowSource):
     """The rows of a fit from files, in the place of a matrix: all but the predictors.
 
     Attributes
@@ -596,8 +538,7 @@ class StreamedRows:
     radius : float
         A bound of the largest ``||x_i||``.
     means, spread : float64 array, shape (p,)
-        Means of the columns, before any scaling, and standard deviations with divisor
-        ``n``.
+        Means and standard deviations of the columns, with divisor ``n``.
     drawn : pair of arrays, shape (m,) and (m, p)
         Numbers and rows of a sample: half of -1, half of +1.
     step : int
@@ -636,7 +577,8 @@ class StreamedRows:
     workers: int | None = None
     first: int = 0
 
-    digest = None  # of all rows, which would take a read
+    is_streamed = True
+    digest = None  # of all rows, which would take a pass
 
     def __post_init__(self) -> None:
         p = len(self.agreed.design.names)
@@ -663,9 +605,39 @@ class StreamedRows:
         )
 
     @property
-    def is_scaled(self) -> bool:
-        """Whether the columns are standardized."""
-        return isinstance(self.matrices.design, ScaledDesign)
+    def noun(self) -> str:  # type: ignore[override]
+        """What holds the rows."""
+        return self.scan.noun
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What the user gave."""
+        return self.scan.title
+
+    @property
+    def is_ordered(self) -> bool:  # type: ignore[override]
+        """Whether a pass visits the rows in the order of the data."""
+        return self.scan.is_ordered
+
+    @property
+    def moments(self) -> tuple[Vector, Vector]:
+        """Means and standard deviations of the columns."""
+        return self.means, self.spread
+
+    def equals(self, X: Predictors) -> bool:
+        """Whether a matrix has the sampled rows in their places."""
+        some = self.sample(SOME)
+        if self.shape != X.shape or not isinstance(X, np.ndarray):
+            return False
+        return np.array_equal(X[some.numbers].astype(some.X.dtype), some.X)
+
+    def is_of(self, data: object) -> bool:
+        """Whether the rows were read from these files or this frame."""
+        return self.scan.holds(data)
+
+    def check_in_memory(self, **options: object) -> None:
+        """Raise `OptionError` for an option that was set."""
+        check_unset(self.scan.title, options)
 
     def warn_of_memory(self, loss: str) -> None:
         """Warn if the budget is less than what all rows, or products, take."""
@@ -698,10 +670,10 @@ class StreamedRows:
             "again."
         )
 
-    def read(
-        self, work: Callable[[Block, Values], Found], values: Values = NO_VALUES
+    def map_blocks(
+        self, work: Work[Found], values: Values = NO_VALUES, rows: int | None = None
     ) -> Iterator[Found]:
-        """Read all rows once: what `work` finds in each block, in their order.
+        """Apply `work` to each block of rows, in their order, in one pass.
 
         The blocks are the same each time. `work` is given the values of the block's
         rows too, of those of all rows, shape (n,), which it may change in place. It may
@@ -754,9 +726,8 @@ class StreamedRows:
         numbers, X = self.drawn
         step = -(-numbers.size // most)
         rows = numbers[::step]
-        w = np.ones(rows.size) if self.weights is None else self.weights[rows]
-        offset = None if self.offset is None else self.offset[rows]
-        return RowSubset(rows, X[::step], self.y[rows].astype(np.float64), w, offset)
+        few = block_of(0, X[::step], self.y, self.weights, self.offset, rows)
+        return RowSubset(rows, *few[1:])
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block, in the thread that uses it."""
@@ -819,9 +790,7 @@ class StreamedRows:
         if isinstance(self.scan, Partition) and not are_finite(X):
             raise self._changed()
         here = slice(first, first + len(X))
-        w = np.ones(len(X)) if self.weights is None else self.weights[here]
-        offset = None if self.offset is None else self.offset[here]
-        return Block(self.first + first, X, self.y[here].astype(np.float64), w, offset)
+        return block_of(self.first + first, X, self.y, self.weights, self.offset, here)
 
 
 def _read_there(
@@ -835,7 +804,7 @@ def _read_there(
     What Dask holds is not changed: it may be asked for again.
     """
     changed = values.copy()
-    found = added(replace(rows, scan=there).read(work, changed))
+    found = added(replace(rows, scan=there).map_blocks(work, changed))
     return found, None if np.array_equal(changed, values) else changed
 
 
@@ -890,6 +859,7 @@ def streamed_rows(
     samples = [found for _, found in parts]
     numbers, X = sample_of(samples, sizes, size_of_sample(y.size, p))
     scaling, scaled, moments = None, None, count.columns
+    means, spread = moments.mean, moments.spread()
     if standardize:
         if raw is not None:
             classes = zip((-1, 1), (count.negative, count.positive), strict=True)
@@ -900,6 +870,8 @@ def streamed_rows(
             moments = negative.plus(positive)
         scaling = moments.scaling(agreed.intercept, row_options.rows_of_weights(raw))
         X, scaled = scaling.apply(X), ScaledDesign(agreed.design, scaling)
+        means = (means - scaling.centre) / scaling.scale
+        spread = spread / scaling.scale
     found = StreamedRows(
         scan=scan,
         agreed=agreed,
@@ -911,8 +883,8 @@ def streamed_rows(
         dropped=dropped,
         lines=count.lines,
         radius=count.columns.radius(scaling),
-        means=count.columns.mean,
-        spread=count.columns.spread(),
+        means=means,
+        spread=spread,
         drawn=(numbers, X),
         step=rule.step(scan),
         first_reads=agreed.n_reads + 1,
@@ -920,11 +892,3 @@ def streamed_rows(
     )
     found.check_unchanged()
     return found
-
-
-def in_memory_only(option: str, title: str) -> errors.OptionError:
-    """The error for an option that needs the rows of the fit in memory."""
-    return errors.OptionError(
-        f"{option}= needs the rows in memory and does not go with {title}; leave it "
-        "out."
-    )

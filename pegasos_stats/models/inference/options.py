@@ -5,7 +5,6 @@ from typing import ClassVar, Literal
 
 from pegasos_stats import checks
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import OptionError, did_you_mean, listing, shown
 from pegasos_stats.foreign_names import foreign_value, own_value
@@ -389,7 +388,7 @@ def chosen_options(
             "does not go with weights=; give 'HC3', or counts as freq_weights.",
         ),
         (
-            resampled and isinstance(problem.X, StreamedRows),
+            resampled and problem.source.is_streamed,
             "needs the rows in memory; give 'sandwich', or 'HC3' with the log loss.",
         ),
     ):
@@ -404,7 +403,7 @@ def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
         return COV_TYPES["nonrobust"] if problem.penalty == "firth" else None
     if problem.loss != "hinge":
         return COV_TYPES["HC3"] if groups is None else COV_TYPES["cluster"]
-    if isinstance(problem.X, StreamedRows):
+    if problem.source.is_streamed:
         return None
     allowed = int(USUAL / seconds_of(problem, 1))
     allowed = (min(allowed, REPLICATES) + 1) // STEP * STEP - 1

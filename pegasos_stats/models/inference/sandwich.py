@@ -9,7 +9,7 @@ with the score ``S_i`` of the row. Standardized predictors add to it what they k
 means and deviations, ``D_i``: see `Fitted.scores`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -20,12 +20,12 @@ from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.rows import NO_VALUES, Block, StreamedRows, Values, added
+from pegasos_stats.data.scan.source import NO_VALUES, Block, Values, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.notes import Note
-from pegasos_stats.solvers.centring import centre_for_errors, centre_of
+from pegasos_stats.solvers.centring import centre_for_errors
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.separation import (
@@ -458,17 +458,13 @@ class SandwichRows:
         gap: float = 0.0,
     ) -> "SandwichRows":
         """Find the centre, and check the number of coefficients."""
-        k, X = problem.p + problem.intercept, problem.X
+        k = problem.p + problem.intercept
         if k > MOST_COEFFICIENTS:
             raise DataError(
                 f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
                 f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
             )
-        if not isinstance(X, StreamedRows):
-            centre = centre_for_errors(problem)
-        else:
-            known = scaling is None and problem.intercept
-            centre = centre_of(X.means, X.spread) if known else None
+        centre = centre_for_errors(problem)
         alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
         is_near = problem.loss == "hinge" and gap <= NEAR
         fitted = Fitted(
@@ -485,25 +481,10 @@ class SandwichRows:
 
     def read(self, work: Callable[[Block, Values], Found]) -> Found:
         """Sum of what `work` finds in each block."""
-        X = self.problem.X
-        if isinstance(X, StreamedRows):
-            dual = NO_VALUES if self.dual is None else self.dual
-            parts = self.problem.X.read(work, dual)
-        else:
-            parts = (work(*each) for each in self.blocks())
-        found: Found = added(parts)
+        dual = NO_VALUES if self.dual is None else self.dual
+        step = max(256, NUMBERS // max(1, self.problem.p))
+        found: Found = added(self.problem.source.map_blocks(work, dual, step))
         return found
-
-    def blocks(self) -> Iterator[tuple[Block, Values]]:
-        """Blocks of rows in memory, and their dual weights."""
-        problem, w = self.problem, self.problem.row_weights
-        step = max(256, NUMBERS // max(1, problem.p))
-        for begin in range(0, problem.n, step):
-            some = slice(begin, begin + step)
-            offset = None if problem.offset is None else problem.offset[some]
-            dual = NO_VALUES if self.dual is None else self.dual[some]
-            X = problem.X[some]
-            yield Block(begin, X, problem.y[some], w[some], offset), dual
 
     def of_estimable(self, sums: ClassSums, estimable: Mask) -> Covariance:
         """The covariance of the estimable columns; 0 for the others."""

@@ -18,7 +18,6 @@ from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.errors import (
     ConvergenceWarning,
     OptionError,
@@ -897,17 +896,17 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
     >>> reason_unavailable(small, None)[:28]
     'There are no standard errors'
     """
-    streamed = isinstance(problem.X, StreamedRows)
+    source = problem.source
     if problem.penalty == "flic":
         why = "penalty='flic' is for predictions; penalty='firth' has them"
-    elif options is None and streamed and problem.loss == "hinge":
+    elif options is None and source.is_streamed and problem.loss == "hinge":
         why = (
-            f"rows in {problem.X.scan.noun} are not resampled; with_covariance("
+            f"rows in {source.noun} are not resampled; with_covariance("
             "'sandwich') has those of the sandwich, which are too small where rows tie"
         )
     elif options is None:
         why = "cov_type='none'; with_covariance('default') gives the same fit with them"
-    elif not (problem.has_rows or streamed):
+    elif source.is_missing:
         why = "they need the training rows; ask for them before saving"
     else:
         return ""

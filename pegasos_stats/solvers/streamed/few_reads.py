@@ -45,7 +45,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
-from pegasos_stats.data.scan.rows import Block, RowSubset, Values, added, size_of_sample
+from pegasos_stats.data.scan.rows import size_of_sample
+from pegasos_stats.data.scan.source import Block, RowSubset, Values, added
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.losses import LOSSES, LossName
@@ -259,7 +260,7 @@ class Newton:
         problem, n = self._problem, self._problem.n
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         work = NewtonPass(self.curve, self.point, reach, free, self._sample.numbers)
-        sums: NewtonSums = added(problem.X.read(work, self._a))
+        sums: NewtonSums = added(problem.X.map_blocks(work, self._a))
         self.violations, self._n_curved = sums.violations, sums.n_curved
         risk = Risk.of(problem, self.point, sums.seen, sums.table)
         objective = risk.objective + sums.above / n
@@ -477,7 +478,7 @@ class StreamingSolver:
     def _free(self, beta: Vector, alpha: float) -> Point:
         """The point where a free intercept has the share of constant columns."""
         X, values = self._problem.X, None
-        if self._problem.intercept and not X.is_scaled:
+        if self._problem.intercept:
             values = constants_of(X.means, X.spread)
         return Point(*without_constants(beta, alpha, values))
 

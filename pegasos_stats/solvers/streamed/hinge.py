@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
-from pegasos_stats.data.scan.rows import Block, RowSubset, Values, plus
+from pegasos_stats.data.scan.source import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding
@@ -253,7 +253,7 @@ class StreamedHinge:
         delta = self._delta if self._sums is None else None
         looking, sums = HingePass(self.point, reach, delta), None
         looking(self._few, self._state_of_few)
-        for part in problem.X.read(looking, self.state):
+        for part in problem.X.map_blocks(looking, self.state):
             for rows, dual in part.joined:
                 self.kept.add(rows, dual)
             part = part._replace(joined=[])

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Dense, Vector
-from pegasos_stats.data.scan.rows import Block, StreamedRows, Values, added
+from pegasos_stats.data.scan.rows import StreamedRows
+from pegasos_stats.data.scan.source import Block, Values, added
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.parallel import one_ahead
 from pegasos_stats.solvers.certificate import Certificate, feasible
@@ -99,7 +100,7 @@ class FileVisitor(Visitor):
 
     def _refitted(self, beta: Vector) -> float:
         problem, work = self._problem, partial(_scores, beta)
-        scores = np.concatenate(added(problem.X.read(work))) + problem.row_offsets
+        scores = np.concatenate(added(problem.X.map_blocks(work))) + problem.row_offsets
         return best_intercept(scores, problem.y, problem.loss, problem.weights)
 
 
@@ -130,7 +131,7 @@ def certified(problem: Problem, solution: Solution) -> tuple[Certificate, BlockS
     a = feasible(solution.dual, y, problem.intercept, problem.most_dual)
     at = Point(solution.beta, solution.alpha)
     work = partial(_looked, at, problem.loss, Rounding(problem, *at).reach)
-    sums: BlockSums = added(problem.X.read(work, a))
+    sums: BlockSums = added(problem.X.map_blocks(work, a))
     risk = risk_and_bound.Risk.of(problem, at, *sums)
     return risk.certificate(risk_and_bound.Bound.of(problem, sums.seen)), sums
 

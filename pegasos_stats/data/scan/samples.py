@@ -1,0 +1,105 @@
+"""The sample of a fit from any data: a frame, files or partitions."""
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats.arrays import Vector
+from pegasos_stats.checks import check_flag
+from pegasos_stats.data.labels import Coding
+from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
+from pegasos_stats.data.sample import NaAction, Sample, sample_of_formula
+from pegasos_stats.data.scan.files import Scan
+from pegasos_stats.data.scan.levels import Source, resolve_formula
+from pegasos_stats.data.scan.partitions import Partitions
+from pegasos_stats.data.scan.rows import streamed_rows
+from pegasos_stats.data.scan.source import check_unset
+from pegasos_stats.data.weights import Counts, kind_of
+from pegasos_stats.errors import OptionError
+from pegasos_stats.other_frames import is_dask
+
+
+def streamed(data: object) -> Source | None:
+    """Return data whose rows are in files or in partitions; None for other data."""
+    if is_dask(data):
+        return Partitions(data)  # type: ignore[arg-type]
+    return data if isinstance(data, Scan | Partitions) else None
+
+
+def sample_of_data(
+    formula: str,
+    data: object,
+    needs_memory: Mapping[str, object],
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: object = None,
+    freq_weights: object = None,
+    functions: Mapping[str, Callable[..., object]] | None = None,
+    standardize: bool = False,
+    offset: object = None,
+) -> tuple[Sample, bool]:
+    """Evaluate a formula; return the sample and whether it has an intercept.
+
+    Parameters
+    ----------
+    formula : str
+    data : DataFrame, Scan, Partitions or dask.dataframe.DataFrame
+    needs_memory : mapping
+        Options by name that need the rows in memory, unless None.
+    intercept, coding, na_action, weights, freq_weights, functions, standardize, offset
+        As for `SVM`.
+
+    Raises
+    ------
+    FormulaError, ColumnError, LabelError, DataError
+        As for `resolve_formula` and `streamed_rows`.
+    OptionError
+        If an option needs all rows at once.
+    """
+    scan = streamed(data)
+    if scan is None:
+        return sample_of_formula(
+            formula,
+            data,
+            intercept,
+            coding,
+            na_action,
+            weights,
+            freq_weights,
+            functions,
+            standardize,
+            offset,
+        )
+    check_unset(scan.title, needs_memory)
+    check_flag("standardize", standardize)
+    for name, value, allowed in (
+        *(("functions", functions, ()), ("freq_weights", freq_weights, str)),
+        *(("offset", offset, str), ("weights", weights, str | dict)),
+    ):
+        if not (value is None or isinstance(value, allowed)):
+            why = f"does not go with {scan.title}; give the name of a column."
+            raise OptionError(why, name, value)
+    counts, known = cast("list[str | None]", [freq_weights, offset])
+    stamps = scan.renewed()
+    agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
+    found = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
+    warn_of_columns(doubtful_in(found.matrices.design))
+    n = found.y.size
+    sample = Sample(
+        X=found,
+        y=cast(Vector, found.y),  # a byte a row, not eight
+        index=pd.RangeIndex(n),
+        design=found.matrices.design,
+        coding=agreed.coding,
+        dropped=found.dropped,
+        kept=np.broadcast_to(np.True_, n),
+        weights=found.weights,
+        weights_of=kind_of(weights),
+        counted=None if counts is None else Counts(counts, found.lines),
+        offset=found.offset,
+        offsets=agreed.offsets,
+    )
+    return sample, agreed.intercept

@@ -1,0 +1,309 @@
+"""Rows of a fit, wherever they are: in memory, in files or partitions, or nowhere."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Dense, Integers, Predictors, Rows, Vector, read_only
+from pegasos_stats.data.digests import digest_of, rows_digest
+from pegasos_stats.data.scaling import moments
+from pegasos_stats.errors import DataError, OptionError
+
+Result = TypeVar("Result")
+Values = np.ndarray
+Work = Callable[["Block", Values], Result]
+NO_VALUES: Values = read_only(np.zeros(0))
+NUMBERS, FEWEST = 2**17, 64  # numbers of a block in memory: a megabyte; its rows
+NO_ROWS = (
+    "The training rows are not in the file of a fit or a study; give data, as in "
+    "predict(data), ask for standard errors before saving, or fit the model again."
+)
+
+
+class Block(NamedTuple):
+    """Some rows that follow each other.
+
+    Attributes
+    ----------
+    first : int
+        Number of the first of them.
+    X : float64 or float32 array, shape (k, p), C-contiguous
+    y : float64 array, shape (k,), of -1 and +1
+    w : float64 array, shape (k,)
+        Weights, whose mean over all rows is 1.
+    offset : float64 array, shape (k,), or None
+        Known part of each row's score.
+    """
+
+    first: int
+    X: Dense
+    y: Vector
+    w: Vector
+    offset: Vector | None = None
+
+
+def block_of(
+    first: int,
+    X: Dense,
+    y: Vector,
+    weights: Vector | None,
+    offset: Vector | None,
+    here: slice | Rows,
+) -> Block:
+    """A block of rows at these places of labels, weights and offsets."""
+    return Block(
+        first,
+        X,
+        y[here].astype(np.float64, copy=False),
+        np.ones(len(X)) if weights is None else weights[here],
+        None if offset is None else offset[here],
+    )
+
+
+class RowSubset(NamedTuple):
+    """Some rows that were brought home, with their numbers, in rising order."""
+
+    numbers: Rows
+    X: Dense
+    y: Vector
+    w: Vector
+    offset: Vector | None = None
+
+
+def plus(a: Any, b: Any, owned: bool = False) -> Any:
+    """What two parts of a read found, together: tuples with names field by field.
+
+    Parts with a method ``plus`` are added by it, and others by ``+``: of lists the
+    items of both. Arrays of a first part that is `owned` are added to in place.
+    """
+    if hasattr(a, "plus"):
+        return a.plus(b)
+    if isinstance(a, tuple):
+        return type(a)(*(plus(x, y, owned) for x, y in zip(a, b, strict=True)))
+    if owned and isinstance(a, np.ndarray) and a.shape == np.shape(b):
+        return np.add(a, b, out=a if a.dtype == np.result_type(a, b) else None)
+    return a + b
+
+
+def added(parts: Iterable[Any]) -> Any:
+    """Sum of parts in their order, by `plus`; None of none.
+
+    Examples
+    --------
+    >>> class Pair(NamedTuple):
+    ...     one: float
+    ...     two: list[float]
+    >>> added([Pair(1, [2.0]), Pair(3, [4.0])])
+    Pair(one=4, two=[2.0, 4.0])
+    """
+    total, owned = None, False
+    for part in parts:
+        if total is None:
+            total = part
+            continue
+        total = plus(total, part, owned)
+        owned = True
+    return total
+
+
+class RowSource(ABC):
+    """Training rows with their labels, weights and offsets.
+
+    Attributes
+    ----------
+    shape : pair of int
+    in_memory : bool
+        Whether rows can be taken by their positions.
+    is_streamed : bool
+        Whether rows are elsewhere, and a pass reads all of them.
+    is_missing : bool
+        Whether the rows are nowhere.
+    is_ordered : bool
+        Whether a pass visits the rows in the order of the data.
+    noun, title : str
+        What holds the rows, and what the user gave.
+    """
+
+    shape: tuple[int, int]
+    in_memory: ClassVar[bool] = False
+    is_streamed: ClassVar[bool] = False
+    is_missing: ClassVar[bool] = False
+    is_ordered: bool = True
+    noun: str = "memory"
+    title: str = "rows in memory"
+
+    @abstractmethod
+    def map_blocks(
+        self, work: Work[Result], values: Values = NO_VALUES, rows: int | None = None
+    ) -> Iterator[Result]:
+        """Apply `work` to each block of rows, in their order.
+
+        Parameters
+        ----------
+        work : callable
+            Takes a block and the values of its rows, which it may change in place.
+        values : float64 array, shape (n,), optional
+        rows : int, optional
+            Number of rows in a block of rows in memory.
+        """
+
+    @property
+    @abstractmethod
+    def moments(self) -> tuple[Vector, Vector]:
+        """Means and standard deviations of the columns."""
+
+    def sample(self, most: int) -> "RowSubset | None":
+        """At most so many rows, by which all are recognised; None if there are none."""
+        return None
+
+    def equals(self, X: Predictors) -> bool:
+        """Whether a matrix holds these rows, in their order."""
+        return False
+
+    def is_of(self, data: object) -> bool:
+        """Whether the rows were read from this source of data."""
+        return False
+
+    def warn_of_memory(self, loss: str) -> None:  # noqa: B027
+        """Warn if a fit takes more memory than the user allows."""
+
+    @abstractmethod
+    def check_in_memory(self, **options: object) -> None:
+        """Raise an exception for an option that needs the rows in memory.
+
+        Options that are None or False ask for nothing.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryRows(RowSource):
+    """Rows in memory.
+
+    Attributes
+    ----------
+    X : array or CSR array, shape (n, p)
+    y : float64 array, shape (n,)
+    weights, offset : float64 array, shape (n,), or None
+    """
+
+    X: Predictors
+    y: Vector
+    weights: Vector | None
+    offset: Vector | None
+
+    in_memory = True
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Number of rows and of columns."""
+        return self.X.shape
+
+    def map_blocks(
+        self, work: Work[Result], values: Values = NO_VALUES, rows: int | None = None
+    ) -> Iterator[Result]:
+        """See `RowSource.map_blocks`."""
+        (n, p), X = self.shape, self.X
+        entries = p if isinstance(X, np.ndarray) else X.nnz // max(1, n)
+        step = rows or max(FEWEST, NUMBERS // max(1, entries))
+        for first in range(0, n, step):
+            here = slice(first, first + step)
+            block = block_of(first, X[here], self.y, self.weights, self.offset, here)
+            yield work(block, values[here] if values.size else values)
+
+    def check_in_memory(self, **options: object) -> None:
+        """Accept all options."""
+
+    @property
+    def moments(self) -> tuple[Vector, Vector]:
+        """Moments of the rows with a weight."""
+        weightless = self.weights is not None and (self.weights == 0.0).any()
+        with np.errstate(over="ignore", invalid="ignore"):
+            return moments(self.X[self.weights > 0.0] if weightless else self.X)
+
+
+@dataclass(frozen=True, eq=False)
+class MissingRows(RowSource):
+    """Placeholder for the training rows of a loaded fit, which are not saved.
+
+    Attributes
+    ----------
+    shape : pair of int
+    digest : str or None
+        Digest of all rows, which identifies them.
+    rows : int array, shape (k,)
+        Positions of the rows that are saved, increasing; `values` are these rows.
+    values : float array, shape (k, p)
+    """
+
+    shape: tuple[int, int]
+    digest: str | None = None
+    rows: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    values: Dense = field(default_factory=lambda: np.empty((0, 0)))
+
+    is_missing = True
+
+    @classmethod
+    def of(cls, X: Any) -> "MissingRows":
+        """Return the placeholder for rows."""
+        if isinstance(X, cls):
+            return X
+        n, p = (int(size) for size in X.shape)
+        return cls((n, p), rows_digest(X))
+
+    def map_blocks(
+        self, work: Work[Result], values: Values = NO_VALUES, rows: int | None = None
+    ) -> NoReturn:
+        """Raise `DataError`."""
+        raise DataError(NO_ROWS)
+
+    @property
+    def moments(self) -> NoReturn:
+        """Raise `DataError`."""
+        raise DataError(NO_ROWS)
+
+    def equals(self, X: Predictors) -> bool:
+        """Whether a matrix has the digest of these rows."""
+        return self.shape == X.shape and self.digest == digest_of(X)
+
+    def check_in_memory(self, **options: object) -> None:
+        """Raise `DataError` for an option that was set."""
+        if any(value is not None and value is not False for value in options.values()):
+            raise DataError(NO_ROWS)
+
+    def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
+        positions = np.arange(self.shape[0])[rows]
+        if not len(positions):
+            return np.empty((0, self.shape[1]))
+        if not np.isin(positions, self.rows).all():
+            raise DataError(NO_ROWS)
+        values: np.ndarray = self.values[np.searchsorted(self.rows, positions)]
+        return values
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(name) if name.startswith("__") else DataError(NO_ROWS)
+
+    def __array__(self, *args: object, **options: object) -> NoReturn:
+        raise DataError(NO_ROWS)
+
+
+def check_unset(title: str, options: Mapping[str, object]) -> None:
+    """Raise `OptionError` for the first option that is neither None nor False."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise OptionError(
+                f"{name}= needs the rows in memory and does not go with {title}; leave "
+                "it out."
+            )
+
+
+def source_of(
+    X: Any, y: Vector, weights: Vector | None, offset: Vector | None
+) -> RowSource:
+    """Return the source of the rows of a problem, whose `X` may be one itself."""
+    if isinstance(X, RowSource):
+        return X
+    return MemoryRows(X, y, weights, offset)
