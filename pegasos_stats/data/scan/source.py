@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 def block_of(
     first: int,
-    X: Dense,
+    X: Predictors,
     y: Vector,
     weights: Vector | None,
     offset: Vector | None,
@@ -59,7 +59,7 @@ def block_of(
         first,
         X,
         y[here].astype(np.float64, copy=False),
-        np.ones(len(X)) if weights is None else weights[here],
+        np.ones(X.shape[0]) if weights is None else weights[here],
         None if offset is None else offset[here],
     )
 

@@ -9,7 +9,7 @@ with the score ``S_i`` of the row. Standardized predictors add to it what they k
 means and deviations, ``D_i``: see `Fitted.scores`.
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -20,7 +20,7 @@ from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scaling import Scaling
-from pegasos_stats.data.scan.source import NO_VALUES, Block, Values, added
+from pegasos_stats.data.scan.source import NO_VALUES, Block, Values, Work, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import Covariance
@@ -479,11 +479,15 @@ class SandwichRows:
         dual = found.dual if is_near else None
         return cls(problem, fitted, dual, options, scaling, groups)
 
-    def read(self, work: Callable[[Block, Values], Found]) -> Found:
-        """Sum of what `work` finds in each block."""
+    def map_blocks(self, work: Work[Found]) -> Iterator[Found]:
+        """Apply `work` to each block of rows and their dual weights."""
         dual = NO_VALUES if self.dual is None else self.dual
         step = max(256, NUMBERS // max(1, self.problem.p))
-        found: Found = added(self.problem.source.map_blocks(work, dual, step))
+        return self.problem.source.map_blocks(work, dual, step)
+
+    def read(self, work: Work[Found]) -> Found:
+        """Sum of what `work` finds in each block."""
+        found: Found = added(self.map_blocks(work))
         return found
 
     def of_estimable(self, sums: ClassSums, estimable: Mask) -> Covariance:
@@ -712,16 +716,15 @@ class SandwichRows:
         self, given: RowInfluence, groups: Groups
     ) -> tuple[Products, Matrix | None]:
         """``sum_ways c sum_g psi_g psi_g'``, with ``S_g`` as the correction has it."""
-        blocks, undetermined = list(self.blocks()), None
-        parts = [self.fitted.scores(given, *block) for block in blocks]
-        S, moved = concatenated(parts)
+        parts = self.map_blocks(partial(self.fitted.scores, given))
+        (S, moved), undetermined = concatenated([*parts]), None
         products = []
         for way in ways_of(groups, self.options.correction != "CR3"):
             of_groups = RowScores(
                 way.indicator @ S, None if moved is None else way.indicator @ moved
             )
             if self.options.correction == "CR3":
-                roots = np.concatenate([self.fitted.roots(*block) for block in blocks])
+                roots = np.concatenate([*self.map_blocks(self.fitted.roots)])
                 inverse = given.inverse / given.n
                 scores, undetermined = scores_left_out(
                     of_groups.S, roots, groups.codes[0], inverse
@@ -832,11 +835,13 @@ def hat_values(problem: Problem, found: Solution) -> Vector:
     - s_i))``; NaN if the matrix is singular.
     """
     rows = SandwichRows.of(problem, found, Sandwich())
-    inverse, parts = inverse_of(bread_at(problem, found)), []
-    for block, dual in rows.blocks():
+    inverse = inverse_of(bread_at(problem, found))
+
+    def leverages(block: Block, dual: Values) -> Vector:
         Z, _, w, _, s = rows.fitted.part(block, dual)
-        parts.append(rows.fitted.leverages(Z, w, s, inverse, problem.n))
-    return np.concatenate(parts)
+        return rows.fitted.leverages(Z, w, s, inverse, problem.n)
+
+    return np.concatenate([*rows.map_blocks(leverages)])
 
 
 def penalty_of(problem: Problem, k: int) -> Matrix:
