@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: prerequisites.sh PYTHON VENV [R | r-package | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
-# environments (or one that is there already) and, if asked for, R and its packages caret
-# and brglm2, R with what builds vignettes (knitr, rmarkdown, qpdf), or the browser
+# environments (or one that is there already) and, if asked for, R and its packages
+# caret, brglm2, gmp, Rmpfr and multcomp, R with what builds vignettes (knitr, rmarkdown, qpdf), or the browser
 # Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
 # password); else says how.
@@ -20,7 +20,7 @@ has_venv() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
 }
 case $wants in
-R) r_packages="caret brglm2" ;;
+R) r_packages="caret brglm2 gmp Rmpfr multcomp" ;;
 r-package) r_packages="knitr rmarkdown" ;;
 *) r_packages= ;;
 esac
@@ -49,7 +49,7 @@ if ! has_r; then
 fi
 for package in $r_packages; do
     if ! has_package "$package"; then
-        packages="$packages r-cran-$package"
+        packages="$packages r-cran-$(echo "$package" | tr "[:upper:]" "[:lower:]")"
         names="${names:+$names and }R's package $package"
     fi
 done

@@ -62,7 +62,7 @@ PURPOSES = {
     ],
     "Save": [
         *["to_frame", "to_html", "to_latex", "to_markdown", "to_sql", "to_json"],
-        *["write", "to_html", "to_markdown"],
+        *["write_proof", "write", "to_html", "to_markdown"],
     ],
 }
 # Public for other modules of the package, not for its users.

@@ -55,6 +55,7 @@ from pegasos_stats.models.notes import (
     shrinkage,
 )
 from pegasos_stats.models.results import Results, varies, with_cached
+from pegasos_stats.proofs import proof
 from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.optimum import Optimum
@@ -126,6 +127,7 @@ class LinearResults(Results):
     get_influence = diagnostics.get_influence
     vif = diagnostics.vif
     llr_pvalue = property(diagnostics.llr_pvalue)
+    write_proof = proof.write_proof
     to_sql = sql.to_sql
     to_json = sql.to_json
 

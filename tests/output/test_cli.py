@@ -219,7 +219,7 @@ def test_a_fit_is_told_by_its_summary_of_one_screen(words, capsys):
 
 
 def test_every_option_of_every_command_is_explained():
-    assert {*COMMANDS} == {"compile", "demo", "fit", "parity", "predict", "report"}
+    assert {*COMMANDS} >= {"fit", "proof", "report"}
     for kind in COMMANDS.values():
         for each in fields(kind):
             group = type(each.default) if is_dataclass(each.default) else None

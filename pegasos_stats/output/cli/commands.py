@@ -1,4 +1,4 @@
-"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``compile``.
+"""The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``proof``, ...
 
 Each takes its options and the line that was typed, and returns the exit code.
 """
@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from importlib import resources
 from itertools import product
 from typing import Any
 
@@ -39,6 +40,8 @@ from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.persist.archive import MODEL
+from pegasos_stats.proofs import check_proof
+from pegasos_stats.proofs.proof import DESIGN, PROOF, design_beside
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -196,7 +199,9 @@ def _fit(
 ) -> None:
     """Fit, evaluate, and print; save the fit and write its page where it is asked."""
     read = [options.train, options.test, options.solver.rows]
-    places = (output.save, MODEL), (page, reports.REPORT)
+    places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
+    if output.proof is not None:
+        places.append((design_beside(output.proof), DESIGN))
     files.check_places(read, output.overwrite, *places)
     train, test = _read(options) if data is None else data()
     found = _evaluated(train, test, options, output)
@@ -220,13 +225,21 @@ def _fit(
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:
         save(found.result, output.save, about=about, overwrite=output.overwrite)
+    if output.proof is not None:
+        if not isinstance(found.result, LinearResults):
+            raise OptionError("A kernel model has no proof; leave --proof out.")
+        found.result.write_proof(output.proof, overwrite=output.overwrite)
     if made is not None and page is not None:
         made.write(page, overwrite=output.overwrite)
     if output.json:
         program.write_output(fit_json(found, output.coefficients))
         return
     text = fit_text(found, output.coefficients)
-    for place, what in ((output.save, "Model saved in"), (page, "Report    ")):
+    for place, what in (
+        (output.save, "Model saved in"),
+        (output.proof, "Proof written to"),
+        (page, "Report    "),
+    ):
         text += f"\n{what} {writing.shown_path(place)}\n" if place else ""
     program.write_output(text)
 
@@ -672,6 +685,28 @@ SOLVERS = [
 ]
 
 
+def proof(options: groups.Proof, line: str) -> int:
+    """Check a proof, or print the program that checks it."""
+    if options.print == (options.file is not None):
+        raise OptionError("Give a proof to check, or --print, and not both.")
+    if options.file is None:
+        name = "check_proof.py" if options.language == "python" else "check_proof.R"
+        text = resources.files("pegasos_stats.proofs").joinpath(name).read_text()
+        program.write_output(text, exact=True)
+        return 0
+    try:
+        upper, lower, gap = check_proof.check(options.file)
+    except Exception as error:  # of any content
+        raise DataError(f"The proof is refused: {errors.one_line(error)}.") from None
+    holds = upper - lower <= gap
+    program.write_output(
+        f"The objective {float(upper):.17g} is at most {float(upper - lower):.3g} "
+        f"above its minimum;\nthe claim, at most {float(gap):.3g}, "
+        f"{'holds' if holds else 'does not hold'}.\n"
+    )
+    return int(not holds)
+
+
 def compile_all(options: groups.Compile, line: str) -> None:
     """Fill the cache: fit all kinds of rows by all solvers."""
     rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
@@ -702,5 +737,6 @@ COMMANDS: dict[type, Callable[[Any, str], int | None]] = {
     groups.Predict: predict,
     groups.Parity: parity,
     groups.Demo: demo,
+    groups.Proof: proof,
     groups.Compile: compile_all,
 }

@@ -324,6 +324,9 @@ class Output:
     save
         write the fit to a file, for predict; an earlier model is replaced, any
         other file is not
+    proof
+        write a proof that the fit is near its minimum, such as fit.proof.json, with the
+        design beside it, fit.proof.csv, which contains the training rows
     overwrite
         replace files that pegasos-stats did not write too
     """
@@ -333,6 +336,7 @@ class Output:
     trace: bool = False
     progress: bool = False
     save: str | None = None
+    proof: str | None = None
     overwrite: bool = False
 
 
@@ -513,6 +517,30 @@ class Demo(Fitting):
 
 
 @dataclass(frozen=True)
+class Proof:
+    """Check a proof that fit --proof wrote, or print the program that checks it.
+
+    Check in exact arithmetic that a fit is near its minimum. The program that --print
+    prints does the same without pegasos-stats, as in
+    pegasos-stats proof --print > check_proof.py; python check_proof.py fit.proof.json
+
+    Attributes
+    ----------
+    file
+        proof that fit --proof wrote; the exit code is 1 if it does not hold
+    print
+        print the program that checks proofs
+    language
+        of the program that is printed (default: python)
+    """
+
+    file: str | None = None
+    _: KW_ONLY
+    print: bool = False
+    language: Literal["python", "R"] = "python"
+
+
+@dataclass(frozen=True)
 class Compile:
     """Compile what fits need, once.
 
@@ -525,7 +553,7 @@ class Compile:
 
 COMMANDS: dict[str, type] = {
     kind.__name__.removesuffix("Options").lower(): kind
-    for kind in (FitOptions, ReportOptions, Predict, Parity, Demo, Compile)
+    for kind in (FitOptions, ReportOptions, Predict, Parity, Demo, Proof, Compile)
 }
 
 # ----------------------------------------------------------------- parsing

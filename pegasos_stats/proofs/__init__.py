@@ -1,0 +1,1 @@
+"""Proofs of optimality: a file that a program without this package checks."""

@@ -1,0 +1,271 @@
+"""Write a proof that a fit is near the minimum, for ``check_proof.py`` to check.
+
+A proof consists of dual weights, which are integers times ``2^-60``, and of the rows
+whose weights the checker corrects so that the dual constraint holds exactly: one row
+for the intercept, or with ``lam = 0`` as many rows as there are coefficients. Beside
+the proof stands the design, a CSV file. Its numbers and the coefficients are decimals
+of at most 17 digits, and exact as they are written.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import shutil
+from decimal import ROUND_UP, Context, Decimal
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from pegasos_stats.arrays import Integers, Vector, dense_rows
+from pegasos_stats.errors import DataError
+from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.proofs import check_proof
+from pegasos_stats.solvers.certificate import feasible
+from pegasos_stats.solvers.maximum_likelihood import estimable_columns, logistic
+from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.solver_runs import run_linear, scores_of
+from pegasos_stats.solvers.sums import blocks
+from pegasos_stats.writing import Kind, checked_path, outputs, validated_output_path
+
+HEADER = ["outcome", "weight", "offset"]
+MOST_ROWS = 1_000_000
+CLOSE = 1e-12  # relative gap of the dual weights
+BLOCK_ROWS = 2**13  # from which the rows to correct are chosen first
+
+PROOF = Kind("proof", lambda handle: handle.read(10) == b'{\n"claim":')
+DESIGN = Kind("design", lambda handle: handle.read(21) == b"outcome,weight,offset")
+
+
+@suggest_arguments
+def write_proof(
+    result: Any, path: str | PathLike[str], *, overwrite: bool = False
+) -> None:
+    """Write a proof that the objective is at most ``gap`` above its minimum.
+
+    Beside the proof, ``fit.proof.json``, stands the design as it was computed,
+    ``fit.proof.csv``, which contains all training rows. ``pegasos-stats proof --print``
+    prints a program of Python's standard library that checks both in exact arithmetic.
+    The same check runs here before the files are written.
+
+    Parameters
+    ----------
+    path : str or path
+        Path of the proof; the name of the design has the ending ``.csv`` instead.
+    overwrite : bool, default False
+        Whether to replace files that the package did not write.
+
+    Raises
+    ------
+    DataError
+        If the rows are not in memory or more than a million, if the penalty is Firth's,
+        or if no dual weights meet the constraint, as near separation.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> result = ps.logit("digit ~ p34 + p43", train).fit()
+    >>> path = Path(tempfile.mkdtemp()) / "fit.proof.json"
+    >>> result.write_proof(path)
+    >>> objective, lower_bound, gap = check_proof.check(path)
+    >>> bool(0 <= objective - lower_bound <= gap < 1e-12)
+    True
+    """
+    problem, found = result.problem, result.solution
+    check_provable(problem)
+    dual = closest_dual(problem, found.dual)
+    names = list(result.design.names)
+    write(problem, names, found.beta, found.alpha, dual, path, overwrite)
+
+
+def check_provable(problem: Problem) -> None:
+    """Raise `DataError` for a problem of which no proof is written."""
+    if problem.has_firth or not problem.has_rows or problem.n > MOST_ROWS:
+        raise DataError(
+            "A proof needs the training rows in memory, a million at most, and the "
+            "ridge penalty or none; refit the model so."
+        )
+
+
+def closest_dual(problem: Problem, dual: Vector) -> Vector:
+    """Dual weights whose bound is as near to the minimum as the solver comes."""
+    if not problem.lam:  # those of maximum likelihood
+        return dual
+    return run_linear(problem, Optimum(tol=CLOSE), dual=dual, warn=False).dual
+
+
+def design_beside(path: object) -> str:
+    """Path of the design of a proof.
+
+    Examples
+    --------
+    >>> design_beside("fit.proof.json")
+    'fit.proof.csv'
+    """
+    return f"{os.path.splitext(checked_path(path))[0]}.csv"
+
+
+def write(
+    problem: Problem,
+    names: list[str],
+    beta: Vector,
+    alpha: float,
+    dual: Vector,
+    path: str | PathLike[str],
+    overwrite: bool,
+) -> None:
+    """Write the proof of coefficients by dual weights, once it has been checked.
+
+    With ``lam = 0`` the design has only the columns that are estimable.
+    """
+    place = validated_output_path(path, PROOF, overwrite)
+    name = Path(design_beside(path))
+    design = validated_output_path(name, DESIGN, overwrite)
+    columns, solved = np.arange(problem.p), np.zeros(0, dtype=np.int64)
+    integers = in_units(problem, dual)
+    if not problem.lam:
+        columns, solved = rows_of_likelihood(problem, beta, alpha)
+    elif problem.intercept:
+        solved = np.array([row_of_balance(problem, integers)])
+    theta = [*[alpha] * problem.intercept, *beta[columns].tolist()]
+    proof = {
+        "claim": check_proof.CLAIM,
+        "design": name.name,
+        "sha256": "",
+        "rows": problem.n,
+        "loss": problem.loss,
+        "lam": problem.lam,
+        "intercept": problem.intercept,
+        "names": [names[column] for column in columns],
+        "coefficients": theta,
+        "gap": 0,
+        "decimals": 0,
+        "solved": (solved + 1).tolist(),
+        "dual": integers,
+    }
+    with TemporaryDirectory() as folder:
+        table, text = Path(folder, name.name), Path(folder, "proof.json")
+        proof["decimals"] = write_design(problem, proof["names"], columns, table)
+        proof["decimals"] = max(proof["decimals"], *map(decimals, map(repr, theta)))
+        with open(table, "rb") as handle:
+            proof["sha256"] = hashlib.file_digest(handle, "sha256").hexdigest()
+        text.write_text(json_lines(proof), encoding="utf-8")
+        proof["gap"] = checked_gap(text)
+        with outputs() as files:
+            files.write(place, json_lines(proof))
+            with open(table, "rb") as handle:
+                shutil.copyfileobj(handle, files.open(design))
+
+
+def checked_gap(path: Path) -> float:
+    """The difference of the bounds that the checker finds, rounded up to 3 digits.
+
+    Raises
+    ------
+    DataError
+        If the dual weights do not meet the constraint.
+    """
+    try:
+        upper, lower, _ = check_proof.check(path)
+    except (ValueError, StopIteration):
+        raise DataError(
+            "There is no proof of this fit: no dual weights near the optimum meet the "
+            "constraint exactly, as near separation. Give a penalty lam above 0."
+        ) from None
+    excess = upper - lower
+    up = Context(prec=3, rounding=ROUND_UP)
+    return float(up.divide(Decimal(excess.numerator), Decimal(excess.denominator)))
+
+
+def json_lines(proof: dict[str, Any]) -> str:
+    """JSON with a line for each key."""
+    lines = (f'"{k}": {json.dumps(v, ensure_ascii=False)}' for k, v in proof.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def decimals(text: str) -> int:
+    """Digits behind the decimal point.
+
+    Examples
+    --------
+    >>> [decimals(text) for text in ("2.0", "0.125", "2.5e-07", "1e+20")]
+    [1, 3, 8, 0]
+    """
+    return max(0, -int(Decimal(text).as_tuple().exponent))
+
+
+def write_design(
+    problem: Problem, names: list[str], columns: Integers, path: Path
+) -> int:
+    """Write the rows as CSV, and return the digits behind the decimal point."""
+    w, offset, most = problem.row_weights, problem.row_offsets, 0
+    with open(path, "w", encoding="utf-8", newline="") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow([*HEADER, *names])
+        for rows in blocks(problem.n, problem.p):
+            X = dense_rows(problem.X[rows])[:, columns]
+            block = np.column_stack([problem.y[rows], w[rows], offset[rows], X])
+            lines = [
+                [repr(value).removesuffix(".0") for value in row]
+                for row in block.tolist()
+            ]
+            most = max(most, *(decimals(text) for line in lines for text in line))
+            writer.writerows(lines)
+    return most
+
+
+def in_units(problem: Problem, dual: Vector) -> list[int]:
+    """Feasible dual weights in units of ``2^-60``, at most the weights as decimals."""
+    a = feasible(dual, problem.y, problem.intercept, problem.most_dual)
+    integers = [int(value) for value in (a * float(check_proof.DUAL)).tolist()]
+    if problem.weights is None or problem.loss == "squared_hinge":
+        return integers
+    weights = (Fraction(repr(w)) for w in problem.weights.tolist())
+    limits = (int(w * check_proof.DUAL) for w in weights)
+    return [min(pair) for pair in zip(integers, limits, strict=True)]
+
+
+def row_of_balance(problem: Problem, integers: list[int]) -> int:
+    """The row with most room for what is left of ``sum_i a_i y_i``."""
+    a, up = np.array(integers, dtype=np.float64), problem.y > 0.0
+    surplus = sum(integers[i] for i in np.flatnonzero(up))
+    surplus -= sum(integers[i] for i in np.flatnonzero(~up))
+    room = problem.most_dual * check_proof.DUAL - a
+    return int(np.argmax(np.where(up == (surplus > 0), a, room)))
+
+
+def rows_of_likelihood(
+    problem: Problem, beta: Vector, alpha: float
+) -> tuple[Integers, Integers]:
+    """Estimable columns, and rows that determine them: pivots of ``QR`` by blocks.
+
+    Rows count by the root of their second derivative, so that a correction is small
+    beside the dual weight.
+    """
+    at = estimable_columns(problem)
+    solution = Solution(beta.copy(), alpha, np.zeros(0), 0, 0, None)
+    scores = scores_of(problem, solution, problem.X, problem.offset)
+    s, rest, _ = logistic(problem.y * scores)
+    root = np.sqrt(problem.row_weights * s * rest)
+
+    def pivots(rows: Integers) -> Integers:
+        from scipy.linalg import qr
+
+        Z = dense_rows(at.rows(problem.X[rows])) * root[rows, None]
+        if at.intercept:
+            Z = np.column_stack([root[rows], Z])
+        order = qr(Z.T, mode="r", pivoting=True)[1]
+        return rows[np.sort(order[: at.k])]
+
+    chosen = [
+        pivots(np.arange(first, min(first + BLOCK_ROWS, problem.n)))
+        for first in range(0, problem.n, BLOCK_ROWS)
+    ]
+    return at.columns, pivots(np.concatenate(chosen))
