@@ -1,6 +1,6 @@
 """Coding of a two-level outcome as -1 and +1, and back to the original values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -206,6 +206,14 @@ class LabelCoding:
         column = user_data.column_of_scores(scores)
         z = column.to_numpy()
         return pd.DataFrame({negative: expit(-z), positive: expit(z)}, column.index)
+
+    def _conditions(self) -> Iterator[object]:
+        """Coding and decoding reproduce the labels."""
+        pair = self.decode(np.array([-1.0, 1.0]))
+        yield [plain(level) for level in pair] == list(self.levels)
+        yield self.encode(pair).tolist() == [-1.0, 1.0]
+        self.encode(self.decode(np.array([np.nan, 1.0])))
+        hash(str(self.levels))  # an impossible date cannot be converted to text
 
 
 def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:

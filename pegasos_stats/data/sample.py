@@ -74,6 +74,8 @@ class Groups:
     strata_number: int = 0
     strata_name: str = ""
 
+    _field_rules = "numbers several, codes code"
+
     @property
     def fewest(self) -> int:
         """Number of groups; of two ways the smaller."""
@@ -281,6 +283,8 @@ class MissingRowCounts:
     outcome: int
     predictors: int
     missing: tuple[tuple[str, int], ...] = ()
+
+    _field_rules = "outcome nonnegative, predictors nonnegative"
 
     @property
     def total(self) -> int:

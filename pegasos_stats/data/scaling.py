@@ -27,6 +27,8 @@ class Scaling:
     centre: Vector
     scale: Vector
 
+    _field_rules = "centre p finite, scale p positive finite"
+
     @classmethod
     def of(
         cls,
@@ -196,6 +198,8 @@ class ScaledDesign:
 
     design: Design
     scaling: Scaling
+
+    _field_rules = "names p, scaling.centre p"
 
     @property
     def formula(self) -> str | None:

@@ -203,6 +203,8 @@ class Counts:
     column: str
     lines: int
 
+    _field_rules = "lines positive"
+
     def __str__(self) -> str:
         by = f" by {self.column}" if self.column else ""
         return f"{counted(self.lines, 'line')}{by}"

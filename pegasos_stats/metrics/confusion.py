@@ -1,7 +1,7 @@
 """Tables of labels: `confusion` of one classifier, `compare_predictions` of two."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -135,6 +135,10 @@ class ScoredLabels:
     probabilities: Matrix | None = None
     weights: Vector | None = None
     shift: float | None = None
+
+    _field_rules = (
+        "codes n code, scores n, probabilities nk share, weights n nonnegative"
+    )
 
     def probability(self, position: int) -> Vector | None:
         """Return the probabilities of one of two levels, or None."""
@@ -380,6 +384,8 @@ class ConfusionMatrix(tables.Exported):
         return statistics[key]
 
     __iter__: ClassVar[None] = None  # not a sequence
+
+    _field_rules = "counts nonnegative"
 
     @suggest_arguments
     def error_interval(self, method: Method = "exact", level: float = 0.95) -> Interval:
@@ -736,6 +742,15 @@ class ConfusionMatrix(tables.Exported):
                 lines[-1] += "; actual labels come first"
         return lines
 
+    def _conditions(self) -> Iterator[object]:
+        """The table has the levels, and scores have its rows."""
+        k, scored = len(self.levels), self.scored
+        yield k >= 2 and self.counts.shape == (k, k + 1)
+        inputs.positive_position(self.levels, self.choices.positive)
+        if scored is not None:
+            yield scored.codes.max(initial=-1) < k
+            yield scored.probabilities is None or scored.probabilities.shape[1] == k
+
 
 def amount(count: float) -> str:
     """Write a number of rows, or their weight with six digits.
@@ -991,6 +1006,8 @@ class PairedComparison(tables.Facts):
     p_mid: float
     corrected: rates.ChiSquare
     n_left_out: int
+
+    _field_rules = "n_left_out nonnegative"
 
     _title = "Comparison of Two Classifiers"
 

@@ -287,6 +287,8 @@ class Choices:
     beta: float = 1.0
     mode: Mode | None = None
 
+    _field_rules = "beta finite"
+
 
 DEFAULTS = Choices()
 

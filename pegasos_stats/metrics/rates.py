@@ -312,6 +312,8 @@ class ChiSquare(NamedTuple):
     df: int
     p_value: float
 
+    _field_rules = "df positive"
+
 
 def accuracy(counts: Counts) -> float:
     """Share of the rows predicted correctly, the sum of the diagonal divided by ``n``.

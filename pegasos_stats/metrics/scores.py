@@ -513,6 +513,8 @@ class PrecisionRecall(Facts):
     nobs: int
     n_left_out: int
 
+    _field_rules = "n_left_out nonnegative"
+
     _title = "Precision and Recall"
 
     def tidy(self) -> pd.DataFrame:
@@ -660,6 +662,8 @@ class DecisionCurve(Displayed):
     positive: object
     nobs: int
     n_left_out: int
+
+    _field_rules = "n_left_out nonnegative"
 
     def tidy(self) -> pd.DataFrame:
         """The curves: columns ``model, threshold, ..., net_benefit``."""

@@ -300,6 +300,8 @@ class LikelihoodRatioTest:
     table: pd.DataFrame
     note: str = ""
 
+    _field_rules = "df positive"
+
     def tidy(self) -> pd.DataFrame:
         """A copy of `table`."""
         return self.table.copy()

@@ -360,6 +360,8 @@ class KernelResults(Results):
     solution: kernels.KernelSolution
     columns: NDArray[np.int64] | None = None
 
+    _field_rules = f"{Results._field_rules}, solution.counts n"
+
     @property
     def counts(self) -> "pd.Series[int]":
         """Violations of each training row, an integer, shape (n,).

@@ -121,6 +121,10 @@ class LinearResults(Results):
     lines: RowIndex | None = None
     unread: pd.DataFrame | None = None
 
+    _field_rules = (
+        f"{Results._field_rules}, solution.beta p, design.names p, constants p"
+    )
+
     margins = effects.margins
     predictions = effects.predictions
     get_prediction = effects.get_prediction

@@ -172,6 +172,8 @@ class Results(DisplayedBySummary, ABC):
     counted: Counts | None = None
     full_model: "Model | None" = None
 
+    _field_rules = "problem.X np, index n, solution.dual n, seconds nonnegative"
+
     thresholds = cast(
         "LaterMethod[Thresholds]",
         LaterMethod("pegasos_stats.studies.thresholds", "thresholds"),

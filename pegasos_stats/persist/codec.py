@@ -7,9 +7,9 @@ stores their type, shape and order. Defects raise ValueError or another exceptio
 `write` is strict, `read` is not: the result of `read` is written again and has to equal
 the content of the file. So `read` only checks that reading does no harm.
 
-The declaration of a dataclass describes how it is saved. Three tables add what type
-hints do not say: `FORMS` lists types with a form of their own, `RULES` conditions
-beyond the fields of a class, `BOUNDS` bounds of numbers by field name.
+The declaration of a dataclass describes how it is saved, and its validator which values
+its fields may have, see `validate`. Two tables add what type hints do not say: `FORMS`
+lists types with a form of their own, `RULES` how classes are prepared.
 """
 
 import dataclasses
@@ -22,6 +22,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from inspect import getattr_static
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
@@ -38,6 +39,17 @@ NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
 ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # not a file path
 MAX_TYPE_NAME = 200  # characters
 MAX_INTEGER = 2**62  # absolute value
+HUGE = 1e300  # whose products with coefficients are numbers
+BOUNDS = {  # of numbers, by words of ``_field_rules``
+    "finite": (-HUGE, HUGE),
+    "nonnegative": (0.0, HUGE),
+    "positive": (5e-324, math.inf),
+    "distance": (0.0, math.inf),
+    "share": (0.0, 1.0),
+    "several": (2.0, HUGE),
+    "code": (-1.0, HUGE),
+    "seed": (1.0 - 2**31, 2**31 - 1.0),
+}
 MOST_EMPTY = 2**16  # dimension of an array in a file of any size
 
 
@@ -470,16 +482,12 @@ NUMBERS = {
 
 
 class Rule(NamedTuple):
-    """Conditions and values of a class beyond its fields.
+    """How a class is saved, beyond its fields.
 
     Attributes
     ----------
-    check : callable, optional
-        Conditions for consistent fields.
-    shapes : str
-        Arrays and their shapes, such as ``"beta p, X np"``: a letter for each
-        dimension, the same letter for the same size; ``problem.y n`` is an array of a
-        field.
+    conditions : callable, optional
+        Further conditions, which need modules of higher packages.
     prepared : callable, optional
         Returns the object to write.
     computed : tuple of str
@@ -489,36 +497,38 @@ class Rule(NamedTuple):
         Types, or names in `FORMS`, that replace declared types of fields.
     """
 
-    check: Callable[[Value], Iterable[object]] = lambda record: ()
-    shapes: str = ""
+    conditions: Callable[[Value], Iterable[object]] = lambda record: ()
     prepared: Callable[[Value], Value] = lambda record: record
     computed: tuple[str, ...] = ()
     hints: Mapping[str, object] = {}
 
-    def verify(self, record: Value) -> None:
-        """Raise ValueError for an inconsistent object."""
-        sizes: set[tuple[str, int]] = set()
-        for name, letters in map(str.split, filter(None, self.shapes.split(", "))):
-            array = attrgetter(name)(record)
-            if array is not None:
-                shape = getattr(array, "shape", None) or (len(array),)
-                sizes |= {*zip(letters, shape, strict=True)}
-        if len(dict(sizes)) < len(sizes) or not all(self.check(record)):
-            raise ValueError(f"a {type(record).__name__} does not hold together")
-
 
 RULES: dict[str, Rule] = {}  # by class name, which is unique
-# Smallest and largest allowed number of fields, or their items, by field name.
-BOUNDS: dict[str, tuple[float, float]] = {}
 
 
-def check_bounds(name: str, value: Value) -> None:
-    """Raise ValueError for numbers that a field of this name cannot have."""
-    if name in BOUNDS and isinstance(value, int | float | tuple | np.ndarray):
-        (low, high), numbers = BOUNDS[name], np.asarray(value)
-        is_number = numbers.dtype.kind in "biuf"
-        if is_number and not ((numbers >= low) & (numbers <= high)).all():
-            raise ValueError(f"{name} is not from {low:g} to {high:g}")
+def validate(record: Value) -> None:
+    """Raise ValueError unless the fields have their sizes and bounds, and agree.
+
+    A class states them in ``_field_rules``, such as ``"beta p finite, X np"``: a letter
+    for each dimension, the same letter for the same size, and names of `BOUNDS`;
+    ``problem.y n`` is an array of a field. Its ``_conditions()`` yields conditions.
+    """
+    kind, sizes = type(record), set[tuple[str, int]]()
+    rules = getattr(kind, "_field_rules", "").split(", ")
+    for name, *words in map(str.split, filter(None, rules)):
+        value = attrgetter(name)(record)
+        for word in words if value is not None else ():
+            if word in BOUNDS:
+                (low, high), numbers = BOUNDS[word], np.asarray(value)
+                if not ((numbers >= low) & (numbers <= high)).all():
+                    raise ValueError(f"{name} is not {word}")
+            else:
+                shape = getattr(value, "shape", None) or (len(value),)
+                sizes |= {*zip(word, shape, strict=True)}
+    conditions = RULES.get(kind.__name__, Rule()).conditions(record)
+    own = getattr(kind, "_conditions", lambda record: ())(record)
+    if len(dict(sizes)) < len(sizes) or not all(chain(conditions, own)):
+        raise ValueError(f"a {kind.__name__} does not hold together")
 
 
 def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
@@ -683,10 +693,8 @@ def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
     names, hints = _hints(kind)
     # Arrays must be read in the order of the file.
     values = {name: read(hints[name], part, reader) for name, part in stored.items()}
-    for name, value in values.items():
-        check_bounds(name, value)
     record = kind(**{name: values.pop(name) for name in names})
     if values:
         vars(record).update(values)
-    RULES.get(kind.__name__, Rule()).verify(record)
+    validate(record)
     return record

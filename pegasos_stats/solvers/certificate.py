@@ -1,7 +1,7 @@
 """Certificates: the objective of a fit, and a lower bound of the least one."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,6 +135,11 @@ class Certificate(Gap):
     rounding: float = 0.0
     divergence: float | None = None
 
+    _field_rules = (
+        "objective nonnegative, dual_objective finite, errors nonnegative, "
+        "at_zero nonnegative, rounding distance, divergence distance"
+    )
+
     @classmethod
     def bounded(
         cls,
@@ -172,6 +177,10 @@ class Certificate(Gap):
             decided = n - sum(self.at_zero)
             return self.errors / decided if decided else float("nan")
         return (self.errors + self.at_zero[ties == "negative"]) / n
+
+    def _conditions(self) -> Iterator[object]:
+        """The dual objective is not above the objective."""
+        yield self.dual_objective <= self.objective
 
 
 def feasible(

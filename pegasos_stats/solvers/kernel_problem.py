@@ -1,7 +1,7 @@
 """Kernels by name, and the problem that a kernel model minimises."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -53,6 +53,8 @@ class KernelFunction:
     offset: float | None = option(None)
     gamma: float | None = option(None)
 
+    _field_rules = "offset finite"
+
     def __str__(self) -> str:
         words = [f"{name} {value:g}" for name, value in self.parameters.items()]
         return ", ".join([self.name, *words])
@@ -70,6 +72,11 @@ class KernelFunction:
         degree, offset, gamma = self.degree or 1, self.offset or 0.0, self.gamma or 1.0
         kind = int(kernels.KernelKind[self.name.upper()])
         return kernels.Kernel(kind, degree, offset, gamma)
+
+    def _conditions(self) -> Iterator[object]:
+        """The kernel has the parameters of its name, with allowed values."""
+        parameters = self.name, self.degree, self.offset, self.gamma
+        yield checked_kernel(*parameters, lambda rule: 1.0) == self
 
 
 def checked_kernel(
@@ -170,6 +177,8 @@ class KernelProblem(Problem):
     memory: int = 512 * 2**20
     verified: bool = True
 
+    _field_rules = f"{Problem._field_rules}, memory positive"
+
 
 @dataclass(frozen=True, eq=False)
 class KernelSolution:
@@ -212,6 +221,11 @@ class KernelSolution:
     dual: NDArray[np.float64] | None = None
     roundings: float | None = None
     methods: tuple[MethodRun, ...] = ()
+
+    _field_rules = (
+        "counts n nonnegative, dual n finite, g n finite, alpha finite, n_iter "
+        "nonnegative, n_violations nonnegative, n_epochs nonnegative, seed seed"
+    )
 
     def __post_init__(self) -> None:
         for array in (self.counts, self.g, self.dual):

@@ -1,5 +1,6 @@
 """The problem that is minimised, as arrays, and the solution that a solver finds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -131,6 +132,8 @@ class Problem:
     lam_rule: LamRule = field(default="given", kw_only=True)
     no_ml: str = field(default="", kw_only=True)
     penalty: Penalty = field(default="ridge", kw_only=True)
+
+    _field_rules = "X np, y n, weights n nonnegative, offset n finite, lam nonnegative"
 
     def __post_init__(self) -> None:
         for name in ("X", "y", "weights", "offset"):
@@ -347,6 +350,12 @@ class Problem:
         """Whether a row has too many entries, in the mean."""
         return FEW * (entries + OF_A_ROW) > self.p
 
+    def _conditions(self) -> Iterator[object]:
+        """Both classes have rows, and only logistic regression has no penalty."""
+        yield (self.y == -1.0).any() and (self.y == 1.0).any()
+        yield ((self.y == -1.0) | (self.y == 1.0)).all()
+        yield self.lam > 0.0 or self.loss == "log"
+
 
 Unit = Literal["epoch", "iteration", "pass"]
 
@@ -423,6 +432,11 @@ class Solution:
     settled: bool = False
     estimable: Mask | None = None
     methods: tuple[MethodRun, ...] = ()
+
+    _field_rules = (
+        "beta p finite, alpha finite, dual n finite, n_iter nonnegative, "
+        "n_violations nonnegative, n_epochs nonnegative, seed seed"
+    )
 
     def __post_init__(self) -> None:
         for array in (self.beta, self.dual):

@@ -8,7 +8,7 @@ point gives a better lower bound on the minimum, its primal objective an upper b
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -153,6 +153,10 @@ class OptimalityBounds:
     errors: int = 0
     reached: bool = False
 
+    _field_rules = (
+        "at_least distance, lower distance, changed nonnegative, errors nonnegative"
+    )
+
     @classmethod
     def certified(cls, at: Certificate) -> "OptimalityBounds":
         """What a certificate alone says."""
@@ -164,6 +168,10 @@ class OptimalityBounds:
             errors=at.errors,
             reached=at.relative_gap <= DEFAULT_TOL,
         )
+
+    def _conditions(self) -> Iterator[object]:
+        """The bounds are in order."""
+        yield self.at_least <= self.at_most
 
 
 def shortfall_of(

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -123,6 +123,8 @@ class Reliability(tables.Facts):
     intercept_interval: Interval = NONE
     ici: float = NAN
 
+    _field_rules = "n_left_out nonnegative"
+
     _title = "Reliability"
 
     @property
@@ -197,6 +199,14 @@ class Reliability(tables.Facts):
         cells = self.table.set_index("low").map("{:.4g}".format)
         cells.index = cells.index.map("{:.4g}".format)
         return [tables.Cells(cells, corner="low"), *super()._parts()]
+
+    def _conditions(self) -> Iterator[object]:
+        """The table has its columns, with counts and shares."""
+        yield [*self.table.columns] == BIN_COLUMNS
+        n = self.table["n"]
+        yield ((n >= 0) & (n < np.inf) & (n % 1 == 0)).all()
+        shares = self.table.drop(columns="n").to_numpy(np.float64)
+        yield not ((shares < 0.0) | (shares > 1.0)).any()
 
 
 @suggest_arguments

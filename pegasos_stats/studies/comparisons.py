@@ -726,6 +726,8 @@ class RocComparison(tables.Facts):
     nobs: int
     n_left_out: int
 
+    _field_rules = "n_left_out nonnegative"
+
     _title = "Comparison of Two Areas"
 
     area_a = _number("estimate", 0, "Area under the curve of A.")

@@ -375,6 +375,8 @@ class LambdaPath(Summarised):
     coefficients: pd.DataFrame | None
     by_fold: pd.DataFrame | None
 
+    _field_rules = "seed seed"
+
     def tidy(self) -> pd.DataFrame:
         """Cross-validated metrics: ``lam, term, estimate, std_error``.
 
@@ -782,6 +784,8 @@ class CrossValidation(Summarised):
     by_fold: pd.DataFrame
     scores_by_repeat: pd.DataFrame
     choosing: "Choosing | None" = None
+
+    _field_rules = "seed seed"
 
     def tidy(self) -> pd.DataFrame:
         """Metrics, one per row: ``term, estimate, std_error``, as in broom.

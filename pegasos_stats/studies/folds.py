@@ -25,6 +25,8 @@ from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
 MAX_FOLDS = 1_000_000  # from an iterable, which may be infinite
+# No minimum share of test rows in saved folds of at most FEW_ROWS rows.
+FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
 
 ALLOWED_FOLDS = (
     "give a number, the fold of each row, pairs (train, test), or other folds"
@@ -55,6 +57,8 @@ class Split:
     n: int
     given: Rows | None = None
 
+    _field_rules = "test t nonnegative, given g nonnegative"
+
     def __str__(self) -> str:
         return f"Fold {self.fold!r} of repeat {self.repeat}"
 
@@ -76,6 +80,10 @@ class Split:
     def rows(self) -> Rows:
         """Training and test rows, in increasing order."""
         return np.sort(np.concatenate([self.train, self.test]))
+
+    def _conditions(self) -> Iterator[object]:
+        """The rows are among the `n`."""
+        yield self.test.max(initial=0) < self.n
 
 
 @suggest_arguments
@@ -113,6 +121,8 @@ class Folds:
     groups: Codes | None = None
     labels: str | None = None
     outcome: str | None = None
+
+    _field_rules = "seed seed"
 
     @classmethod
     @suggest_arguments
@@ -225,6 +235,16 @@ class Folds:
             if groups == self.k:  # leave-one-group-out is not stratified
                 kind, rows = "fold", f"{counted(self.n, 'row')}, one group each"
         return f"{counted(self.k, kind)} of {rows}{again}"
+
+    def _conditions(self) -> Iterator[object]:
+        """Folds are of the same rows, not empty, and numbered by their repeats."""
+        n, repeats = self.n, [split.repeat for split in self.splits]
+        yield repeats and all(split.n == n for split in self.splits)
+        held_out = sum(len(split.test) for split in self.splits)
+        yield held_out >= MIN_TEST_SHARE * (n - FEW_ROWS)
+        yield repeats == sorted(repeats) and repeats[-1] <= len(repeats)
+        yield {*repeats} == {*range(1, repeats[-1] + 1)}
+        yield self.groups is None or self.groups.shape == (n,)
 
 
 def checked_folds(

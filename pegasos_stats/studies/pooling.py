@@ -186,6 +186,8 @@ class PooledResults(tables.Summarised):
     __maketables_default_stat_keys__ = ("N", "m")
     __maketables_stat_labels__: ClassVar = {"m": "Imputations"}
 
+    _field_rules = "estimates finite"
+
     def __maketables_stat__(self, key: str) -> object:
         return {"N": self.nobs, "m": self.m}.get(key)
 

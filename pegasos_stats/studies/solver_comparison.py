@@ -212,6 +212,8 @@ class SolverComparison(tables.Summarised):
     seed: int
     workers: int
 
+    _field_rules = "seed seed"
+
     @property
     def lower_bound(self) -> float:
         """Largest dual objective of all epochs: a lower bound on the optimum."""

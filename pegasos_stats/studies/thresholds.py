@@ -103,6 +103,8 @@ class Thresholds(Summarised):
     table: pd.DataFrame
     _judged: tuple[tuple[Decisions, Decisions], ...]
 
+    _field_rules = "seed seed"
+
     @property
     def estimate(self) -> float:
         """Estimated metric or cost on new rows of a threshold selected in this way.

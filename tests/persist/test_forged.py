@@ -12,7 +12,7 @@ import pegasos_stats as ps
 from pegasos_stats.data.sample import Groups
 from pegasos_stats.errors import DataError
 from pegasos_stats.persist import load, save
-from pegasos_stats.persist.codec import RULES
+from pegasos_stats.persist.codec import validate
 from tests.persist.fits import saved_in
 from tests.persist.hostile_files import MIB, check_refused
 from tests.persist.hostile_files import saved_in as small_fit_in
@@ -409,7 +409,7 @@ def test_what_transformations_keep_is_checked(term, tmp_path):
         forgeries += [states | {key: other} for other in changed_states(state)]
     for other in forgeries:  # `load` makes an error of ours of any
         with pytest.raises((AttributeError, LookupError, TypeError, ValueError)):
-            RULES["FormulaDesign"].verify(replace(result.design, state=other))
+            validate(replace(result.design, state=other))
     check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", forgeries[0]))
 
 

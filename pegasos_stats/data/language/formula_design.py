@@ -109,6 +109,8 @@ class FactorCoding:
     matrix: Matrix | None = None
     fixed: bool = False
 
+    _field_rules = "matrix lc finite"
+
     @classmethod
     def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
         """The contrasts that a factor of a formula asks for.
@@ -170,6 +172,16 @@ class FactorCoding:
             return list(self.matrix[codes].T)
         left_out = self.base if reduced else None
         return [codes == i for i in range(len(self.levels)) if i != left_out]
+
+    def _conditions(self) -> Iterator[object]:
+        """Levels differ, and all columns have names."""
+        levels, names = self.levels, self.names
+        yield len(set(levels)) == len(levels) and not pd.isna(pd.Series(levels)).any()
+        if self.matrix is None:
+            yield len(names) in (0, len(levels) - 1)
+            yield self.base in range(len(levels))
+        else:
+            yield self.matrix.shape == (len(levels), len(names))
 
 
 def named_levels(column: DataColumn) -> DataColumn:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
@@ -244,7 +245,14 @@ class MissingRows(RowSource):
     rows: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     values: Dense = field(default_factory=lambda: np.empty((0, 0)))
 
+    _field_rules = "shape positive, rows r, values rp finite"
     is_missing = True
+
+    def _conditions(self) -> Iterator[object]:
+        """Rows are within their shape, in rising order."""
+        n, p = self.shape
+        yield all(low < high for low, high in pairwise([-1, *self.rows.tolist(), n]))
+        yield self.values.shape == (len(self.rows), p if len(self.rows) else 0)
 
     @classmethod
     def of(cls, X: Any) -> "MissingRows":

@@ -7,7 +7,7 @@ obeys the same equations as the training rows; that of an empty cell of an inter
 does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,8 @@ class NullSpace:
     names: tuple[str, ...]
     columns: Integers
     directions: Matrix
+
+    _field_rules = "names q, columns q nonnegative, directions kq finite"
 
     @classmethod
     def of_constants(
@@ -102,3 +104,7 @@ class NullSpace:
             f"{nothing}: not estimable, as {listing(own, LISTED)} {verb} {what} in the "
             "training data."
         )
+
+    def _conditions(self) -> Iterator[object]:
+        """The columns are coefficients."""
+        yield (self.columns < len(self.directions)).all()

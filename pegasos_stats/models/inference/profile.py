@@ -11,6 +11,7 @@ Venzon & Moolgavkar, Applied Statistics 37 (1988).
 Heinze & Schemper, Statistics in Medicine 21 (2002), for the penalised one.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,9 +57,15 @@ class ProfileTable:
     p_value: Vector
     limits: Matrix
 
+    _field_rules = "statistic k, p_value k, limits kl"
+
     def __post_init__(self) -> None:
         for array in vars(self).values():
             array.flags.writeable = False
+
+    def _conditions(self) -> Iterator[object]:
+        """There are two limits for each coefficient."""
+        yield self.limits.shape == (len(self.p_value), 2)
 
 
 class Profile:

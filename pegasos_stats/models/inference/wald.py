@@ -5,7 +5,7 @@ statsmodels has Wald tests too. Ours stand here because theirs take the rank of
 because their results cannot have the intervals of a bootstrap.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
 RANK_ROUNDING = 1e-9
+VARIANCE_ROUNDING = 1e-6  # relative to the largest element of a matrix
 CONSTANT = 1e-7  # of the errors that a combination could have: rounding
 USUAL = 0.95  # level of intervals
 OFTEN = 0.025  # of the resamples, with one value of a coefficient
@@ -68,6 +69,12 @@ TRIVIAL = (
     "There are no standard errors: all coefficients are 0 and every row is predicted "
     "alike, so no resamples were drawn."
 )
+
+
+def are_variances(matrix: Matrix) -> bool:
+    """Return whether a matrix is finite and its variances, up to rounding, positive."""
+    least = -VARIANCE_ROUNDING * np.abs(matrix).max(initial=0.0)
+    return bool(np.isfinite(matrix).all() and (np.diag(matrix) >= least).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +128,12 @@ class Covariance:
     basis: Matrix | None = None
     inner: Matrix | None = None
 
+    _field_rules = (
+        "matrix kk, bread kk, newton_step k, fixed kk, unbounded kq finite, basis "
+        "kb, inner bb, df positive, rows distance, bandwidth nonnegative, "
+        "separated nonnegative"
+    )
+
     def __post_init__(self) -> None:
         for array in vars(self).values():
             if isinstance(array, np.ndarray):
@@ -173,6 +186,16 @@ class Covariance:
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
         return at_fixed_scale(self).combined(R)
+
+    def _conditions(self) -> Iterator[object]:
+        """The matrices form a sandwich estimate, or are NaN."""
+        yield self.prior is None or self.prior.shape == (len(self.matrix) + 1,)
+        yield (self.basis is None) == (self.inner is None)
+        if not np.isnan(self.matrix).all():
+            yield self.inner is None or are_variances(self.inner)
+            yield self.basis is None or np.isfinite(self.basis).all()
+            yield np.isfinite(self.bread).all() and are_variances(self.matrix)
+            yield self.fixed is None or are_variances(self.fixed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,6 +258,13 @@ class BootstrapResult:
     centre: Vector | None = None
     error: Vector | None = None
     n_infinite: int = 0
+
+    _field_rules = (
+        "estimate k, estimates mk finite, covariance kk, tolerance k distance, "
+        "fixed mk, reference kk finite, priors m, unbounded kq finite, centre p "
+        "finite, error k distance, seed seed, n_left_out nonnegative, n_infinite "
+        "nonnegative, separated nonnegative"
+    )
 
     @property
     def matrix(self) -> Matrix:
@@ -406,6 +436,11 @@ class BootstrapResult:
         found: Vector = 2.0 * (1.0 + c + self.n_infinite)
         found /= 1.0 + len(apart) + self.n_infinite
         return np.minimum(1.0, found)
+
+    def _conditions(self) -> Iterator[object]:
+        """The covariance has variances, and the centre a number for each slope."""
+        yield are_variances(self.covariance)
+        yield self.centre is None or len(self.centre) == len(self.covariance) - 1
 
 
 Estimate = Covariance | BootstrapResult
