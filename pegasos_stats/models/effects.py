@@ -42,11 +42,18 @@ if TYPE_CHECKING:
 
 Scale = Literal["response", "link"]
 Contrasts = Literal["reference", "pairwise"]
+Comparison = Literal["difference", "ratio", "lnratio", "lnor"]
 Place = dict[Level, object]  # values of some predictors, by name
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
 
 FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 USUAL = 0.05
+COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two levels
+    "difference": ("Marginal Effects", "{} - {}"),
+    "ratio": ("Risk Ratios", "{} / {}"),
+    "lnratio": ("Log Risk Ratios", "ln({} / {})"),
+    "lnor": ("Log Odds Ratios", "ln(odds {} / {})"),
+}
 BLOCK = 512  # rows whose scores by all resamples are held at once
 SCORES = 1e7  # scores that are held at once
 SLOPE = "dY/dX"
@@ -545,7 +552,7 @@ class Response:
 
 @dataclass(frozen=True, eq=False)
 class Estimand:
-    """A mean over rows: of predictions, of their difference, or of their slope.
+    """A mean over rows: of predictions or of their slope; or a comparison of two means.
 
     Attributes
     ----------
@@ -554,7 +561,7 @@ class Estimand:
     rows : float64 array, shape (n, k + 2)
         Where predictions, or slopes, are taken.
     other : float64 array, shape (n, k + 2), optional
-        Rows whose predictions are subtracted.
+        Rows with whose mean that of `rows` is compared.
     direction : float64 array, shape (n, k + 2), optional
         Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
     """
@@ -563,6 +570,7 @@ class Estimand:
     rows: Matrix
     other: Matrix | None = None
     direction: Matrix | None = None
+    comparison: Comparison = "difference"
 
     def values(self, thetas: Matrix, response: Response) -> Vector:
         """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
@@ -574,9 +582,11 @@ class Estimand:
                 each = response.derivatives(scores)[0] * (self.direction @ theta)
             else:
                 each = response.of(scores)
+            mean = self.shares @ each
             if self.other is not None:
-                each = each - response.of(self.other @ theta)
-            found.append(self.shares @ each)
+                other = self.shares @ response.of(self.other @ theta)
+                mean = compared(self.comparison, mean, other)[0]
+            found.append(mean)
         return np.concatenate(found)
 
     def gradient(self, theta: Vector, response: Response) -> Vector:
@@ -587,9 +597,16 @@ class Estimand:
             return each @ self.rows + (self.shares * slope) @ self.direction
         found = (self.shares * slope) @ self.rows
         if self.other is not None:
+            means = (self.shares @ response.of(Z @ theta) for Z in self._sides)
+            _, by_mean, by_other = compared(self.comparison, *means)
             slope, _ = response.derivatives(self.other @ theta)
-            found = found - (self.shares * slope) @ self.other
+            found = by_mean * found + by_other * ((self.shares * slope) @ self.other)
         return np.asarray(found)
+
+    @property
+    def _sides(self) -> list[Matrix]:
+        """Rows whose predictions are compared."""
+        return [self.rows] if self.other is None else [self.rows, self.other]
 
     def broken(self, null: NullSpace, response: Response) -> Mask:
         """Which equations of the training rows it breaks, shape (q,).
@@ -604,8 +621,7 @@ class Estimand:
             predicts = self.other is None and self.direction is None
             broken = null.broken_by(J) if predicts else null.hypothesised(J)
             return np.asarray(broken[0])
-        sides = [each for each in (self.rows, self.other) if each is not None]
-        broken = np.concatenate([null.broken_by(Z[counted, :k]) for Z in sides])
+        broken = np.concatenate([null.broken_by(Z[counted, :k]) for Z in self._sides])
         if self.direction is not None:
             moves = null.hypothesised(self.direction[counted, :k])
             broken = np.concatenate([broken, moves])
@@ -613,10 +629,34 @@ class Estimand:
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
         """Whether most of its rows, or of the others, have scores without limit."""
-        sides = [self.rows, self.other, self.direction]
-        sides = [side for side in sides if side is not None]
+        sides = self._sides
+        if self.direction is not None:
+            sides = [*sides, self.direction]
         shares = [self.shares @ is_unbounded(Z[:, :-2], unbounded) for Z in sides]
         return bool(max(shares) >= 0.5)
+
+
+def compared(
+    comparison: Comparison, mean: Vector, other: Vector
+) -> tuple[Vector, Vector, Vector]:
+    """A comparison of two means, with its derivatives by each.
+
+    Examples
+    --------
+    >>> compared("ratio", np.array([0.6]), np.array([0.3]))[0]
+    array([2.])
+    """
+    one = np.ones_like(mean)
+    if comparison == "difference":
+        return mean - other, one, -one
+    if comparison == "ratio":
+        return mean / other, 1.0 / other, -mean / other**2
+    if comparison == "lnratio":
+        return np.log(mean / other), 1.0 / mean, -1.0 / other
+    odds = mean / (1.0 - mean) * (1.0 - other) / other
+    slopes = (1.0 / (each * (1.0 - each)) for each in (mean, other))
+    by_mean, by_other = slopes
+    return np.log(odds), by_mean, -by_other
 
 
 def fits_of(theta: Vector, estimate: wald.Estimate | None, shift: float) -> Matrix:
@@ -636,6 +676,7 @@ def with_errors(
     unlimited: Mask,
     undetermined: Mask,
     names: Sequence[str],
+    null: float = 0.0,
 ) -> wald.ContrastTests:
     """Functions of the coefficients with their errors, see the module.
 
@@ -653,6 +694,8 @@ def with_errors(
         Derivatives by ``theta``.
     unlimited, undetermined : bool arrays, shape (m,)
     names : list of str, length m
+    null : float
+        The value that is tested.
     """
     effect, (J, shift) = values[:, 0], (J[:, :-2], J[:, -2])
     sd, df, resampled = np.full(len(effect), np.nan), np.inf, None
@@ -663,9 +706,10 @@ def with_errors(
         sd = resampled.std_error
     elif estimate is not None:
         sd, df = np.sqrt(estimate.variances(J, shift)), estimate.df
-    effect, null = np.where(undetermined, np.nan, effect), np.zeros(len(effect))
+    effect = np.where(undetermined, np.nan, effect)
     sd = np.where(unlimited | undetermined, np.nan, sd)
-    return wald.ContrastTests(names, effect, sd, null, df, resampled)
+    tested = np.full(len(effect), null)
+    return wald.ContrastTests(names, effect, sd, tested, df, resampled)
 
 
 # ------------------------------------------------------ average effects and predictions
@@ -689,6 +733,8 @@ class Margins(tables.Summarised):
     are_shares : bool
         Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
         differences at -1 and 1; those of slopes have no end.
+    comparison : str
+        How predictions are compared, see `margins`.
     observed : dict of name to float64 array
         Values in the rows of the numeric predictors that predictions are at.
 
@@ -709,6 +755,7 @@ class Margins(tables.Summarised):
     header: list[tuple[str, str]]
     notes: list[str]
     are_shares: bool = False
+    comparison: Comparison = "difference"
     observed: dict[str, Vector] = field(default_factory=dict)
 
     @property
@@ -817,7 +864,7 @@ class Margins(tables.Summarised):
 
 
 @suggest_arguments
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def margins(
     self: "LinearResults",
     variables: object = None,
@@ -825,6 +872,7 @@ def margins(
     *,
     at: object = None,
     contrasts: Contrasts = "reference",
+    comparison: Comparison = "difference",
     change: object = None,
     scale: Scale = "response",
     dummy: bool = False,
@@ -851,6 +899,11 @@ def margins(
         rows, in every combination.
     contrasts : "reference" or "pairwise"
         Each level against the reference level, or all pairs of levels.
+    comparison : "difference", "ratio", "lnratio" or "lnor"
+        How two mean probabilities are compared: by their difference, their ratio (a
+        risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
+        marginal odds ratio). Numeric predictors then increase by `change`, 1 if
+        omitted. A ratio is tested against 1, the others against 0.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
@@ -894,6 +947,8 @@ def margins(
     References
     ----------
     Bartus, *Estimation of marginal effects using margeff*, Stata Journal 5 (2005).
+    Norton, Miller & Kleinman, *Computing adjusted risk ratios and risk differences*,
+    Stata Journal 13 (2013).
 
     Examples
     --------
@@ -906,8 +961,19 @@ def margins(
     0    g    v - u    -0.006
     1    g    w - u    -0.002
     2    x    dY/dX    -0.016
+    >>> ratios = result.margins(comparison="ratio").tidy()
+    >>> ratios[["term", "contrast", "estimate"]].round(3)
+      term contrast  estimate
+    0    g    v / u     0.985
+    1    g    w / u     0.995
+    2    x      + 1     0.961
     """
     checks.check_choice("contrasts", contrasts, ("reference", "pairwise"))
+    checks.check_choice("comparison", comparison, tuple(COMPARED))
+    if comparison != "difference" and scale == "link":
+        raise OptionError(
+            "compares probabilities; leave scale= out.", "comparison", comparison
+        )
     checks.check_flag("dummy", dummy)
     response = Response.by(self, scale)
     rows = rows_of(self, data, weights, dummy, offset, response.shifts)
@@ -918,6 +984,8 @@ def margins(
             f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
             "number; give the difference to compare, such as change=10."
         )
+    if comparison != "difference" and change is None and numbers:
+        change = dict.fromkeys(numbers, 1)
     sloping = response.curve != "share" and isinstance(change, Mapping | None)
     steps = without_slopes(rows, numbers) if sloping else numbers
     moved = checked_changes(change, rows, numbers, steps)
@@ -926,7 +994,7 @@ def margins(
     def found() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
-            each = effects(here, rows, names, moved, contrasts)
+            each = effects(here, rows, names, moved, contrasts, comparison)
             for name, contrast, estimand in each:
                 key = str(name), contrast, place, f"{name}: {contrast}"
                 yield key, estimand
@@ -945,7 +1013,10 @@ def margins(
             f"{listing(texts)} is text that the formula computes with and is left out; "
             "its levels have effects as a factor."
         )
-    return estimated(self, found(), rows, response, "contrast", at_means, notes)
+    made = estimated(
+        self, found(), rows, response, "contrast", at_means, notes, comparison
+    )
+    return replace(made, comparison=comparison)
 
 
 @suggest_arguments
@@ -1022,6 +1093,7 @@ def estimated(
     column: str,
     at_means: bool,
     notes: list[str],
+    comparison: Comparison = "difference",
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
     theta, null = result._theta, result._null_space
@@ -1053,6 +1125,7 @@ def estimated(
         np.array(unlimited),
         undetermined,
         names,
+        float(comparison == "ratio"),
     )
     if undetermined.any():
         notes.append(null.reason(breaks))
@@ -1077,8 +1150,8 @@ def estimated(
         ("Loss:", problem.loss),
         ("lambda:", problem.lambda_text),
     ]
-    shares = response.curve != "score"
-    what = "Predictions" if column == "value" else "Marginal Effects"
+    shares = response.curve != "score" and comparison == "difference"
+    what = "Predictions" if column == "value" else COMPARED[comparison][0]
     title = f"{what} at Means" if at_means else f"Average {what}"
     notes = [AT_MEANS if at_means else OVER_ROWS, *notes, *missing]
     return Margins(pd.DataFrame(keys), tests, title, header, notes, shares)
@@ -1104,6 +1177,14 @@ def checked_changes(
     """
     of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
     given = {rows.checked([name])[0]: each for name, each in of_names.items()}
+    factors = [name for name in given if name in rows.levels]
+    if factors or (change is not None and not given):
+        named = listing(factors or list(rows.levels))
+        raise OptionError(
+            f"is for numeric predictors, and {named} has levels; give contrasts=.",
+            "change",
+            change,
+        )
     found: dict[Level, tuple[str, float | None]] = {}
     for name in names:
         each = given.get(name)
@@ -1145,6 +1226,7 @@ def effects(
     names: Sequence[Level],
     changes: Mapping[Level, tuple[str, float | None]],
     contrasts: Contrasts,
+    comparison: Comparison = "difference",
 ) -> Iterator[tuple[Level, str, Estimand]]:
     """Name, contrast and estimand of each effect.
 
@@ -1158,15 +1240,18 @@ def effects(
     changes : dict
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
+    comparison : str
+        As of `margins`.
     """
-    estimand = partial(Estimand, here.shares)
+    estimand = partial(Estimand, here.shares, comparison=comparison)
     for name in names:
         if name in here.levels:
             levels = here.levels[name]
             Z = here.matrices([{name: level} for level in levels])
             for a, b in combinations(range(len(levels)), 2):
                 if a == 0 or contrasts == "pairwise":
-                    words = f"{value_text(levels[b])} - {value_text(levels[a])}"
+                    of_levels = value_text(levels[b]), value_text(levels[a])
+                    words = COMPARED[comparison][1].format(*of_levels)
                     yield name, words, estimand(Z[b], Z[a])
             continue
         (words, change), x = changes[name], here.numbers(name)

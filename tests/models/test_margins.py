@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 import pegasos_stats as ps
+from pegasos_stats.errors import OptionError
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
@@ -289,3 +290,81 @@ def test_booleans_of_which_one_is_missing_are_booleans(data):
     for one, other in zip(*found, strict=True):
         pd.testing.assert_frame_equal(one, other)
     assert found[0][0]["contrast"].tolist() == ["dY/dX", "True - False"]
+
+
+RATIOS = {  # estimate and standard error, for v and w against u
+    "ratio": [(1.3691264021202931, 0.2248704), (1.09087531559201, 0.2008348)],
+    "lnratio": [(0.3141728737607968, 0.1642437), (0.08698041580301291, 0.1841043)],
+    "lnor": [(0.7846920115659635, 0.4045425), (0.1839326451899923, 0.3889449)],
+}
+
+
+def waves():
+    """Rows without random numbers, which another program computes as well."""
+    i = np.arange(120)
+    frame = pd.DataFrame({"g": np.array([*"uvw"])[i % 3], "x": np.sin(i)})
+    score = np.sin(7 * i) + 0.8 * frame["x"] - 0.5 * np.cos(3 * i) + 0.6 * (i % 3 == 1)
+    return frame.assign(z=np.cos(3 * i), y=(score > 0).astype(int))
+
+
+@pytest.mark.parametrize("comparison", RATIOS)
+def test_ratios_are_those_of_marginaleffects(comparison):
+    """marginaleffects 0.6.0 in Python, avg_comparisons() of statsmodels' logit.
+
+    Its standard errors have derivatives by differences of 1e-6.
+    """
+    result = ps.logit("y ~ x + z + g", waves()).fit(cov_type="nonrobust")
+    table = result.margins("g", comparison=comparison).tidy()
+    estimates, errors = zip(*RATIOS[comparison], strict=True)
+    np.testing.assert_allclose(table["estimate"], estimates, rtol=1e-10)
+    np.testing.assert_allclose(table["std_error"], errors, rtol=1e-5)
+
+
+@pytest.mark.parametrize("variable", ["x", "g"])
+@pytest.mark.parametrize("comparison", RATIOS)
+def test_ratios_are_by_their_formulas(comparison, variable):
+    """Two means over the rows, compared; derivatives by complex steps."""
+    frame = waves()
+    result = ps.logit("y ~ x + z + g", frame).fit(cov_type="HC3")
+
+    def mean(theta, changed):
+        score = theta[0] + theta[1] * changed["x"] + theta[2] * changed["z"]
+        score = score + theta[3] * (changed["g"] == "v")
+        score = score + theta[4] * (changed["g"] == "w")
+        return (1.0 / (1.0 + np.exp(-score))).mean()
+
+    def value(theta):
+        low, high = frame.assign(g="u"), frame.assign(g="v")
+        if variable == "x":
+            low, high = frame, frame.assign(x=frame["x"] + 1.0)
+        p, q = mean(theta, high), mean(theta, low)
+        if comparison == "lnor":
+            return np.log(p / (1.0 - p) / (q / (1.0 - q)))
+        return p / q if comparison == "ratio" else np.log(p / q)
+
+    names = ["Intercept", "x", "z", "g[T.v]", "g[T.w]"]
+    theta = result.params[names].to_numpy()
+    V = result.cov_params().loc[names, names].to_numpy()
+    steps = 1e-30j * np.eye(5)
+    gradient = np.array([value(theta + step).imag / 1e-30 for step in steps])
+    row = result.margins(variable, comparison=comparison).tidy().iloc[0]
+    assert row["estimate"] == pytest.approx(value(theta), rel=1e-10)
+    assert row["std_error"] == pytest.approx(np.sqrt(gradient @ V @ gradient), rel=1e-8)
+    tested = row["estimate"] - (comparison == "ratio")
+    assert row["statistic"] == pytest.approx(tested / row["std_error"], rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"variables": "g", "change": "word"}, "'g' has levels"),
+        ({"variables": "g", "change": 3}, "'g' has levels"),
+        ({"change": {"g": 2.0}}, "'g' has levels"),
+        ({"variables": "x", "change": "word"}, "number above zero"),
+        ({"comparison": "ratio", "scale": "link"}, "probabilities"),
+    ],
+)
+def test_changes_and_comparisons_that_are_refused(options, match):
+    result = ps.logit("y ~ x + z + g", waves()).fit()
+    with pytest.raises(OptionError, match=match):
+        result.margins(**options)

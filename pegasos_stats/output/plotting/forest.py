@@ -17,6 +17,12 @@ SERIES_SPREAD = 0.6  # share of a row's height for several series
 OVERLAY_SHIFT = 0.25  # of a row's height, from one drawing to the next
 MIN_VALUES = 3  # fewer values of a predictor are drawn as rows
 MIN_SMALL_POINTS = 40  # rows
+COMPARED = {  # what a comparison of averages is, on an axis
+    "difference": "Change",
+    "ratio": "Ratio",
+    "lnratio": "Logarithm of the ratio",
+    "lnor": "Logarithm of the odds ratio",
+}
 INTERVAL = ["estimate", "conf_low", "conf_high"]
 
 
@@ -178,8 +184,9 @@ def draw_averages(
     varied = (c for c in columns if c in table and table[c].nunique() >= MIN_VALUES)
     x = next(varied, None)
     if x is None:
-        zero = None if margins.are_predictions else 0.0
-        label = y_label if zero is None else f"Change of the {outcome}"
+        zero = None if margins.are_predictions else float(margins.estimates.null[0])
+        compared = COMPARED[margins.comparison]
+        label = y_label if zero is None else f"{compared} of the {outcome}"
         words: Style = {"xlabel": style.as_text(label), "title": style.as_text(title)}
         names, percent = list(margins.estimates.hypotheses), "x" * margins.are_shares
         series = [Series(table.set_axis(names))]
