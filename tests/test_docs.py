@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from html import unescape
 from pathlib import Path
 
 import make_patients
@@ -29,7 +30,8 @@ def build(root):
     for folder in ("docs", "vignettes"):
         left_out = shutil.ignore_patterns("generated", "__pycache__", ".*")
         shutil.copytree(ROOT / folder, root / folder, ignore=left_out)
-    shutil.copy(ROOT / "CHANGELOG.md", root)
+    for name in ("CHANGELOG.md", "SECURITY.md"):
+        shutil.copy(ROOT / name, root)
     command = [sys.executable, "-m", "sphinx", "-W", "-q", "-b", "html"]
     command += [root / "docs", root / "built"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -55,6 +57,42 @@ def test_the_site_has_every_name_and_leads_on(tmp_path):
     vignettes = {path.stem for path in (built / "vignettes").glob("*.html")}
     assert vignettes == {*sources, "README"}
     assert 'href="vignettes/README.html"' in (built / "index.html").read_text("utf-8")
+    assert_questions_are_answered(built)
+    left_out = {"developer", "vignettes", "search", "genindex", "_static"}
+    pages = [path.relative_to(built) for path in built.rglob("*.html")]
+    pages = [path for path in pages if not left_out & {*path.parts, path.stem}]
+    assert 40 <= len(pages) <= 45
+
+
+ANSWERS = {  # of the questions on the first page: page, and what answers the question
+    "howto/save.html#odds-ratios": "tidy(exponentiate=True)",
+    "howto/test_coefficients.html#glm-errors": 'cov_type="nonrobust"',
+    "howto/predictions_with_errors.html": "get_prediction(new)",
+    "howto/margins.html": ".margins()",
+    "howto/factors.html": "relevel(occupation, ref=",
+    "howto/weights.html": 'freq_weights="pupils"',
+    "howto/cross_validate.html": "ps.cross_validate(model",
+    "howto/choose_threshold.html": ".thresholds(cost=cost",
+    "howto/figures.html": "figsize=(3.5, 2.8)",
+    "howto/save.html#word-latex": ".to_latex()",
+    "howto/save.html": 'ps.load("readmitted.model")',
+    "howto/read_report.html": "exact McNemar test",
+    "howto/files.html": 'ps.scan("part*.parquet"',
+    "benchmarks.html": "LinearSVC",
+}
+
+
+def assert_questions_are_answered(built):
+    """Each of fourteen ordinary questions is a link of the first page to its answer."""
+    first = (built / "index.html").read_text("utf-8")
+    asked = first.partition('<section id="how-do-i">')[2].partition("</section>")[0]
+    for target, answer in ANSWERS.items():
+        assert asked.count(f'href="{target}"') == 1, target
+        page, _, place = target.partition("#")
+        text = (built / page).read_text("utf-8")
+        section = text.partition(f'id="{place}"')[2] if place else text
+        assert answer in unescape(re.sub(r"<[^>]+>", "", section)), target
+    assert len(ANSWERS) == asked.count("<li>") == 14
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
@@ -104,7 +142,7 @@ def test_no_page_but_the_reference_is_longer_than_900_words():
 
 
 def test_every_command_has_its_help_on_the_page_of_the_command_line():
-    page = (DOCS / "reference" / "interfaces.rst").read_text(encoding="utf-8")
+    page = (DOCS / "reference" / "data.rst").read_text(encoding="utf-8")
     assert set(re.findall(r"help-of:: (\w+)", page)) == set(COMMANDS)
 
 

@@ -49,16 +49,16 @@ def r_vector(values):
 def test_areas_are_compared_as_by_proc(r):
     if not r.eval('nzchar(system.file(package = "pROC"))')[0]:
         pytest.skip("R's package pROC is not installed")
-    names = page("compare_areas")
-    test = names["test"]
-    scores = [names[fit].decision_function(test) for fit in ("both", "radius")]
+    names = page("compare_models")
+    new, fits = names["new"], names["fits"]
+    scores = [fits[fit].decision_function(new) for fit in ("numbers", "years")]
     for found, pair in (
         (names["found"], scores),
-        (names["one"], [test["mean_concavity"], test["mean_radius"]]),
+        (names["one"], [-new["rate_marriage"], new["yrs_married"]]),
     ):
         a, b = map(r_vector, pair)
         expected = r.eval(
-            f"local({{y <- {r_vector(test['tumour'] == 'malignant')}\n"
+            f"local({{y <- {r_vector(new['affair'] == 'yes')}\n"
             "of <- function(s) pROC::roc(y, s, levels = 0:1, direction = '<')\n"
             f"t <- pROC::roc.test(of({a}), of({b}), method = 'delong')\n"
             "c(t$estimate, t$statistic, t$p.value, t$conf.int)})"
