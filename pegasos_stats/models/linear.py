@@ -30,7 +30,8 @@ from pegasos_stats.foreign_names import (
 from pegasos_stats.models.effects import unread_columns
 from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults, with_passes
-from pegasos_stats.models.results import labelled_rows, outcome_column
+from pegasos_stats.models.new_rows import labelled_rows
+from pegasos_stats.models.results import outcome_column
 from pegasos_stats.other_frames import partitioned
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (

@@ -54,12 +54,12 @@ from pegasos_stats.models.notes import (
     is_converged,
     shrinkage,
 )
-from pegasos_stats.models.results import Results, varies, with_cached
+from pegasos_stats.models.results import Results, varies
 from pegasos_stats.proofs import proof
 from pegasos_stats.solvers.firth import rows_of, with_flic
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.optimum import Optimum
-from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.problem import Problem, Solution, with_cached
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 
 if TYPE_CHECKING:

@@ -1,21 +1,20 @@
 """Results that all models have: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
-from inspect import getattr_static
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import checks
-from pegasos_stats.arrays import Mask, Predictors, Vector
+from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.data import design as designs
 from pegasos_stats.data import user_data
 from pegasos_stats.data.digests import digests_by_row
@@ -24,16 +23,11 @@ from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.files import Scan, joined, scanned_frames
-from pegasos_stats.data.scan.levels import columns_of_outcome
-from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.data.scan.rows import StreamedRows
 from pegasos_stats.data.weights import (
     Counts,
     Offset,
     column_named,
     column_of_counts,
-    repeated,
 )
 from pegasos_stats.errors import (
     ColumnError,
@@ -47,8 +41,14 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_tables
 from pegasos_stats.metrics.inputs import EventLevel, Mode
+from pegasos_stats.models.new_rows import (
+    ScoredRows,
+    are_all_zero,
+    by_block,
+    rows_of_table,
+)
 from pegasos_stats.models.notes import Note, about_fit
-from pegasos_stats.other_frames import is_dask, partitioned
+from pegasos_stats.other_frames import partitioned
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
@@ -61,26 +61,15 @@ from pegasos_stats.solvers.solver_runs import (
     scores_of,
     shortfall_of,
 )
-from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
 from pegasos_stats.tables import DisplayedBySummary, Summary, significant
 
 if TYPE_CHECKING:
-    from dask.dataframe import DataFrame as DaskFrame
-
     from pegasos_stats.models.linear import Model
     from pegasos_stats.output.report.report import Report
     from pegasos_stats.studies.cross_validation import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 
-FEW = 0.05  # of the rows: their errors are off by a twentieth of themselves at most
-CHANCE = 1e-6  # that so many new rows are equal to rows of the fit
-SAME = 1e-6  # of the range of scores
-SOME = 100  # rows of a fit from files, by which all in their order are known again
-
-ReadRows = tuple["pd.Series[float]", pd.Series, pd.DataFrame]
-
 Found = TypeVar("Found")
-Record = TypeVar("Record")
 
 
 class LaterMethod(Generic[Found]):
@@ -351,7 +340,7 @@ class Results(DisplayedBySummary, ABC):
         return self.solver.name + (", then Optimum" * bool(self.refinement))
 
     @suggest_arguments
-    @partitioned
+    @by_block()
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> "pd.Series[float]":
@@ -384,14 +373,10 @@ class Results(DisplayedBySummary, ABC):
         OptionError
             If new rows need an offset that is not given, or must not have one.
         """
-        if isinstance(data, Scan) or is_dask(data):
-            return of_blocks(  # type: ignore[no-any-return]
-                self, data, "decision_function", unseen=unseen, offset=offset
-            )
         return self._scores(self._matrix(data, unseen, offset))
 
     @suggest_arguments
-    @partitioned
+    @by_block()
     def predict(
         self,
         data: object = None,
@@ -440,14 +425,11 @@ class Results(DisplayedBySummary, ABC):
         >>> bool(sixes[0] > sixes[1])
         True
         """
-        if isinstance(data, Scan) or is_dask(data):
-            options = {"ties": ties, "unseen": unseen, "threshold": threshold}
-            return of_blocks(self, data, "predict", offset=offset, **options)  # type: ignore[no-any-return]
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return predicted(scores, self.problem, self.coding, self._ties(ties), threshold)
 
     @suggest_arguments
-    @partitioned
+    @by_block()
     def predict_proba(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> pd.DataFrame:
@@ -476,15 +458,11 @@ class Results(DisplayedBySummary, ABC):
             If the model has the hinge loss, which gives no probabilities.
         """
         checks.check_log_loss(self.problem.loss, "predict_proba()")
-        if is_dask(data):
-            return of_blocks(  # type: ignore[no-any-return]
-                self, data, "predict_proba", unseen=unseen, offset=offset
-            )
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         return self.coding.probabilities(scores - self.problem.prior_shift)
 
     @suggest_arguments
-    @partitioned
+    @by_block("actual", "se_fit", whole=True)
     def augment(
         self,
         data: object = None,
@@ -536,15 +514,6 @@ class Results(DisplayedBySummary, ABC):
             If labels are given for a Dask frame.
         """
         checks.check_flag("se_fit", se_fit)
-        if is_dask(data):
-            if se_fit or actual is not None:
-                raise OptionError(
-                    "se_fit=True and actual= do not go with a frame of Dask, whose "
-                    f"labels are its column {shown(self.coding.name)}; leave them out."
-                )
-            options: dict[str, object] = {"ties": ties, "unseen": unseen}
-            options |= {"prefix": prefix, "threshold": threshold, "offset": offset}
-            return of_blocks(self, data, "augment", **options)  # type: ignore[no-any-return]
         problem, coding = self.problem, self.coding
         scores = self.decision_function(data, unseen=unseen, offset=offset)
         labels = self._known_labels(data, actual)
@@ -719,40 +688,27 @@ class Results(DisplayedBySummary, ABC):
             says which rows they are. A fit from files, or loaded, knows its rows all
             together in their order alone.
         """
-        problem, matrix = self.problem, None
-        pieces: Iterable[ReadRows] | None = None
+        problem = self.problem
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        if data is None and isinstance(problem.X, StreamedRows):
-            pieces = rows_of_fit(self, problem.X)
-        elif isinstance(data, Scan) or is_dask(data):
-            known = None if self.counted is None else self.counted.column
-            columns, labelled = [freq_weights, weights, known], actual is None
-            pieces = read_rows(self, data, unseen, offset, columns, labelled)
+        columns = [freq_weights, weights]
+        rows = rows_of_table(self, data, actual, unseen, offset, columns)
         shift = problem.prior_shift if problem.loss == "log" else None
-        counting = problem.counting if data is None else None
+        counts: object = None
 
-        def counts_in(beside: object, rows: pd.Index) -> object:
-            counts = column_of_counts(freq_weights, self.counted, beside)
-            if counts is None and counting is not None:
-                return counting if pieces is None else counting[rows]
-            return counts
-
-        def table_of(
-            f: "pd.Series[float]", labels: object, counts: object, beside: object
-        ) -> ConfusionMatrix:
-            own_weights = weights
+        def table_of(piece: ScoredRows) -> ConfusionMatrix:
+            f, own_weights = piece.scores, weights
             if isinstance(weights, str):
                 own_weights = column_named(
-                    "weights", weights, beside, "one number for each row"
+                    "weights", weights, piece.columns, "one number for each row"
                 )
             probabilities = None
             if shift is not None:
                 probabilities = self.coding.probabilities(f - shift)
             return confusion(
-                labels,
+                piece.labels,
                 predicted(f, problem, self.coding, self._ties(ties), threshold),
                 positive,
                 levels=self.coding.levels,
@@ -766,36 +722,19 @@ class Results(DisplayedBySummary, ABC):
                 weights=own_weights,
             )
 
-        if pieces is None:
-            matrix = self._matrix(data, unseen, offset)
-            f = self._scores(matrix)
-            labels = self._labels(data) if actual is None else actual
-            counts = counts_in(data, f.index)
-            found = table_of(f, labels, counts, data)
-            if data is None:
-                return replace(found, source="training")
-            return with_source(found, self, matrix, labels, counts)
-        arrays = [actual, freq_weights, weights]
-        if not all(isinstance(each, str | None) for each in arrays):
-            pieces = [joined_rows([*pieces])]
-        order = OrderOfFit(self)
-
         def tables() -> Iterator[ConfusionMatrix]:
+            nonlocal counts
             is_empty = True
-            for f, own, beside in pieces:
-                order.add(f, own)
-                counts = counts_in(None if data is None else beside, f.index)
-                last = f, own if actual is None else actual, counts, beside
+            for piece in rows:
+                counts = column_of_counts(freq_weights, self.counted, piece.columns)
+                counts = piece.counting if counts is None else counts
                 if not are_all_zero(counts):
                     is_empty = False
-                    yield table_of(*last)
+                    yield table_of(piece)
             if is_empty:
-                yield table_of(*last)
+                yield table_of(piece)
 
-        found = joined_tables(tables(), shift)
-        if data is None or (actual is None and order.matches(data)):
-            return replace(found, source="training")
-        return found
+        return rows.with_source(joined_tables(tables(), shift), counts)
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
@@ -851,64 +790,6 @@ class Results(DisplayedBySummary, ABC):
 def varies(means: Vector, deviations: Vector) -> Mask:
     """Which columns have different values, beyond the rounding of their mean."""
     return np.asarray(deviations > 1e-12 * np.abs(means))
-
-
-def with_cached(record: Record, **values: object) -> Record:
-    """Set cached properties of a new record to values that were computed before.
-
-    Examples
-    --------
-    >>> class Square:
-    ...     side = 2.0
-    ...
-    ...     @cached_property
-    ...     def area(self):
-    ...         return self.side**2
-    >>> with_cached(Square(), area=4.0).area
-    4.0
-    """
-    for name in values:
-        assert isinstance(getattr_static(type(record), name), cached_property), name
-    vars(record).update(values)
-    return record
-
-
-def light(result: "Results") -> "Results":
-    """A linear fit as a rule for new rows: without anything that there is of each row.
-
-    It is what is sent to the partitions.
-    """
-    problem, found = result.problem, result.solution
-    if not isinstance(problem, Problem) or not isinstance(found, Solution):
-        return result
-    offset = None if problem.offset is None else np.zeros(1)
-    X, y = np.zeros((1, problem.p)), np.ones(1)
-    few = replace(problem, X=X, y=y, weights=None, offset=offset)
-    few = with_cached(few, prior_shift=problem.prior_shift)
-    solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
-    return replace(result, problem=few, solution=solution, index=index, full_model=None)
-
-
-def of_blocks(
-    result: "Results", data: "Scan | DaskFrame", method: str, **options: object
-) -> Any:
-    """What a method gives for rows in files, or, not computed yet, for a frame of Dask.
-
-    Raises
-    ------
-    OptionError
-        If offsets are given as numbers, of which no block knows its own.
-    ColumnError
-        If a column of the offset is not there.
-    """
-    names = data.kinds if isinstance(data, Scan) else data.columns
-    offsets, offset = result.offsets, options["offset"]
-    also = [] if offsets is None else offsets.columns([*names], offset)
-    rule = partial(getattr(light(result), method), **options)
-    if not isinstance(data, Scan):
-        return data.map_partitions(rule, meta=rule(data._meta))
-    frames = scanned_frames(data, result.design, result.coding, also)
-    return pd.concat([rule(frame) for frame in frames], ignore_index=True)
 
 
 def outcome_column(
@@ -1019,199 +900,3 @@ def sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:
     sparse = pd.DataFrame.sparse.from_spmatrix  # type: ignore[attr-defined]
     found: pd.DataFrame = sparse(matrix, index, names)
     return found
-
-
-def read_rows(
-    result: "Results",
-    data: object,
-    unseen: Unseen,
-    offset: object,
-    columns: list[object],
-    labelled: bool,
-) -> Iterator[ReadRows]:
-    """Read rows in files or partitions once: their scores, labels and some columns.
-
-    Of files they come some at a time, numbered over all of them.
-
-    Parameters
-    ----------
-    result : Results
-    data : Scan or dask.dataframe.DataFrame
-    unseen, offset
-        As for ``decision_function``.
-    columns : list
-        Further columns; what is no name of one is left out.
-    labelled : bool
-        Whether to read the outcome; labels are missing otherwise.
-    """
-    source = data if isinstance(data, Scan) else Partitions(data)
-    names = [name for name in columns if isinstance(name, str) and name in source.kinds]
-    also = list(names)
-    if result.offsets is not None:
-        also += result.offsets.columns([*source.kinds], offset)
-    if labelled and result.design.formula is not None:
-        nothing = pd.DataFrame({name: [] for name in source.kinds})
-        formula = str(result.design.formula)
-        also += columns_of_outcome(formula, nothing, source.noun)
-    elif labelled:
-        also.append(result.coding.name)
-    rule = light(result)
-
-    def read(frame: pd.DataFrame) -> ReadRows:
-        f = rule.decision_function(frame, unseen=unseen, offset=offset)
-        labels = rule._labels(frame) if labelled else pd.Series(None, frame.index)
-        return f, labels, frame[names]
-
-    if isinstance(source, Scan):
-        source.renewed()
-        first = 0
-        for frame in scanned_frames(source, result.design, result.coding, also):
-            rows = pd.RangeIndex(first, first + len(frame))
-            f, labels, others = read(frame)
-            yield f.set_axis(rows), labels.set_axis(rows), others.set_axis(rows)
-            first = rows.stop
-    else:
-        yield from source.each(lambda partition: read(partition.frame), None)
-
-
-def rows_of_fit(result: "Results", X: StreamedRows) -> Iterator[ReadRows]:
-    """Read the rows of a fit from files once, some at a time, as `read_rows` does."""
-    assert isinstance(result.solution, Solution)
-    at, first = Point(result.solution.beta, result.solution.alpha), 0
-    for part in X.map_blocks(lambda block, _: [scores(block.X, at, block.offset)]):
-        f = np.concatenate(part)
-        rows = pd.RangeIndex(first, first + f.size)
-        labels = result.coding.decode(result.problem.y[first : rows.stop], rows)
-        yield pd.Series(f, rows), labels, pd.DataFrame(index=rows)
-        first = rows.stop
-
-
-def joined_rows(parts: list[ReadRows]) -> ReadRows:
-    """All rows that were read, where arrays with one value for each come with them."""
-    f = pd.concat([part[0] for part in parts])
-    labels = joined([part[1] for part in parts]).set_axis(f.index)
-    return f, labels, pd.concat([part[2] for part in parts]).set_axis(f.index)
-
-
-def are_all_zero(counts: object) -> bool:
-    """Whether rows have counts, none of which is above 0."""
-    each = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
-    return isinstance(each, pd.Series) and bool((each.isna() | each.eq(0)).all())
-
-
-class OrderOfFit:
-    """Whether rows that are read are those of a fit from files, in their order.
-
-    They are by the scores of some, or where all have one by the files they are in.
-    """
-
-    def __init__(self, result: "Results") -> None:
-        X, found = result.problem.X, result.solution
-        self._X, self._n, self._distance = X, 0, 0.0
-        self._rows, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
-        if isinstance(X, StreamedRows) and isinstance(found, Solution):
-            some = X.sample(SOME)
-            at = Point(found.beta, found.alpha)
-            self._rows, self._scores = some.numbers, scores(some.X, at, some.offset)
-
-    def add(self, f: "pd.Series[float]", labels: pd.Series) -> None:
-        """Add rows that follow those before."""
-        complete = f.to_numpy()[(f.notna() & labels.notna()).to_numpy(dtype=bool)]
-        rows = self._rows - self._n
-        here = (rows >= 0) & (rows < complete.size)
-        distances = np.abs(complete[rows[here]] - self._scores[here])
-        self._distance = max(self._distance, float(distances.max(initial=0.0)))
-        self._n += complete.size
-
-    def matches(self, data: object) -> bool:
-        """Whether the rows that were added are all rows of the fit."""
-        X = self._X
-        if not isinstance(X, StreamedRows):
-            return False
-        spread = float(np.ptp(self._scores))
-        if self._n != X.shape[0] or spread == 0.0:
-            return isinstance(X.scan, Scan | Partitions) and X.scan.holds(data)
-        return self._distance <= SAME * spread
-
-
-def labelled_rows(
-    matrix: designs.ModelMatrix, labels: object, counts: object = None
-) -> tuple[Predictors, pd.Series, Vector | None]:
-    """Complete rows with a label, each as often as it counts, and their offset."""
-    column = user_data.column_of_labels(labels)
-    if counts is not None:
-        taken = repeated(counts, column, matrix.index)
-        column, matrix = column.iloc[taken], matrix.taken(taken)
-    column = column[matrix.kept]
-    known = column.notna().to_numpy(dtype=bool)
-    offset = None if matrix.offset is None else matrix.offset[known]
-    return user_data.selected(matrix.values, known), column[known], offset
-
-
-def with_source(
-    table: ConfusionMatrix,
-    result: "Results",
-    matrix: designs.ModelMatrix,
-    labels: object,
-    counts: object = None,
-) -> ConfusionMatrix:
-    """A table that says whether its rows are those of the fit, or some of them are.
-
-    Rows of the fit are known by their digests, in any order. A fit that was loaded has
-    a digest of them all, one from files a sample, and both know no other order.
-
-    Parameters
-    ----------
-    table : ConfusionMatrix
-    result : Results
-        The fit.
-    matrix : ModelMatrix
-        Of the rows of the table.
-    labels : Series or array, shape (n,)
-        One for each row, also for incomplete ones.
-    counts : Series or array, shape (n,), optional
-        How many rows each stands for.
-    """
-    problem = result.problem
-    values, column, offset = labelled_rows(matrix, labels, counts)
-    offset = np.zeros(len(column)) if offset is None else offset
-    if not problem.has_rows:
-        same = problem.source.equals(values)
-        same = same and np.array_equal(offset, problem.row_offsets)
-        return replace(table, source="training") if same else table
-    if type(values) is not type(problem.X) or not len(column):
-        return table
-    found = digests_by_row(values, result.coding.encode(column), offset)
-    known = result._row_digests
-    is_seen = np.isin(found, known)
-    number = int(is_seen.sum())
-    if number <= FEW * len(found):
-        return table
-    if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
-        return replace(table, source="training")
-    if result.counted is not None:  # copies of a row that counts for several are one
-        pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
-        known = pairs.drop_duplicates()["row"].to_numpy()
-    if not _is_no_chance(np.unique(found[is_seen]).size, np.unique(found).size, known):
-        return table
-    if number == len(found):
-        return replace(table, source="training")
-    return replace(table, source="partly training", n_seen=number)
-
-
-def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
-    """Whether so many of `n` different new rows are hardly equal to rows of the fit.
-
-    New ones are as often as a row of the fit is equal to another of them, as far as
-    these tell. Where none is, it may be in 3 of all rows (the rule of three).
-
-    References
-    ----------
-    Good, The population frequencies of species, Biometrika 40 (1953), equation (9);
-    Hanley & Lippman-Hand, JAMA 249 (1983).
-    """
-    from scipy.stats import binom
-
-    alone = int((~pd.Series(known).duplicated(keep=False)).sum())
-    equal = (len(known) - alone + 3) / len(known)
-    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)

@@ -36,14 +36,14 @@ from pegasos_stats.models.inference.wald import BootstrapResult
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit, Model
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.results import Results, with_cached
+from pegasos_stats.models.results import Results
 from pegasos_stats.persist import codec
 from pegasos_stats.persist.archive import Json, Value
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, Codec, Rule
 from pegasos_stats.persist.states import of_states
 from pegasos_stats.solvers import kernel_problem as kernels
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.problem import Problem, with_cached
 from pegasos_stats.solvers.solver_runs import OptimalityBounds
 from pegasos_stats.studies.calibration import CalibratedResults
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from inspect import getattr_static
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
 from pegasos_stats.solvers.sums import kernel_rows, largest_norm, moments
 from pegasos_stats.tables import significant
+
+Record = TypeVar("Record")
 
 LamRule = Literal["given", "1/n", "cv", "ml", "no ml"]
 
@@ -355,6 +358,26 @@ class Problem:
         yield (self.y == -1.0).any() and (self.y == 1.0).any()
         yield ((self.y == -1.0) | (self.y == 1.0)).all()
         yield self.lam > 0.0 or self.loss == "log"
+
+
+def with_cached(record: Record, **values: object) -> Record:
+    """Set cached properties of a new record to values that were computed before.
+
+    Examples
+    --------
+    >>> class Square:
+    ...     side = 2.0
+    ...
+    ...     @cached_property
+    ...     def area(self):
+    ...         return self.side**2
+    >>> with_cached(Square(), area=4.0).area
+    4.0
+    """
+    for name in values:
+        assert isinstance(getattr_static(type(record), name), cached_property), name
+    vars(record).update(values)
+    return record
 
 
 Unit = Literal["epoch", "iteration", "pass"]

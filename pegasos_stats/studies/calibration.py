@@ -22,7 +22,8 @@ from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
 from pegasos_stats.models.linear import Model
-from pegasos_stats.models.results import Results, with_source
+from pegasos_stats.models.new_rows import with_source
+from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.intercept import zero_model

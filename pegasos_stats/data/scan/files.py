@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -717,6 +717,27 @@ class Scan:
                     frame = as_at_fit(frame_of(piece.select(names)), known)
                     yield frame.set_axis(labels)
                     first += piece.num_rows
+
+    def map_frames(
+        self,
+        rule: Callable[[pd.DataFrame], Found],
+        design: Design,
+        coding: LabelCoding,
+        also: Sequence[str],
+    ) -> Iterator[Found]:
+        """Apply a rule to the rows of a model; parameters as for `scanned_frames`."""
+        return map(rule, scanned_frames(self, design, coding, also))
+
+    def predict(
+        self,
+        rule: Callable[[pd.DataFrame], Any],
+        design: Design,
+        coding: LabelCoding,
+        also: Sequence[str],
+    ) -> Any:
+        """Join what a rule returns for the rows, numbered over all files."""
+        parts = [*self.map_frames(rule, design, coding, also)]
+        return pd.concat(parts, ignore_index=True)
 
     def __repr__(self) -> str:
         first = self.files[0]

@@ -177,6 +177,18 @@ class Partitions:
         if self.n_parts > 1:
             yield replace(self, frame=self.frame.partitions[1:])
 
+    def map_frames(
+        self, rule: Callable[[pd.DataFrame], object], *of_model: object
+    ) -> Iterator[Any]:
+        """Apply a rule to each partition where it is, with all its columns."""
+        yield from self.each(lambda partition: rule(partition.frame), None)
+
+    def predict(
+        self, rule: Callable[[pd.DataFrame], object], *of_model: object
+    ) -> object:
+        """Apply a rule to each partition, lazily."""
+        return self.frame.map_partitions(rule, meta=rule(self.frame._meta))
+
     def each(
         self,
         call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],

@@ -22,10 +22,16 @@ from pegasos_stats.other_frames import is_dask
 
 
 def streamed(data: object) -> Source | None:
-    """Return data whose rows are in files or in partitions; None for other data."""
+    """Return data whose rows are in files or in partitions; None for other data.
+
+    What was known of files that changed is forgotten.
+    """
     if is_dask(data):
         return Partitions(data)  # type: ignore[arg-type]
-    return data if isinstance(data, Scan | Partitions) else None
+    if not isinstance(data, Scan | Partitions):
+        return None
+    data.renewed()
+    return data
 
 
 def sample_of_data(

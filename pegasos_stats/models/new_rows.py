@@ -1,0 +1,392 @@
+"""New rows of a fit, in memory or block by block: predictions, labels, tables."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pegasos_stats.arrays import Predictors, Vector
+from pegasos_stats.data import user_data
+from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.digests import digests_by_row
+from pegasos_stats.data.language.formula_design import Unseen
+from pegasos_stats.data.scan.files import joined
+from pegasos_stats.data.scan.levels import Source, columns_of_outcome
+from pegasos_stats.data.scan.samples import streamed
+from pegasos_stats.data.weights import repeated
+from pegasos_stats.errors import OptionError
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.other_frames import partitioned
+from pegasos_stats.solvers.problem import Problem, Solution, with_cached
+from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
+
+if TYPE_CHECKING:
+    from pegasos_stats.models.results import Results
+
+MOST_SHARED = 0.05  # share of training rows in data that count as new
+CHANCE = 1e-6  # p-value below which matches with training rows are no chance
+SAME = 1e-6  # of the range of scores
+SOME = 100  # rows compared to recognise the training data of a streamed fit
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]:
+    """Let a method take files and Dask frames as ``data``, one block at a time.
+
+    Parameters
+    ----------
+    in_memory : str
+        Arguments that need the rows in memory.
+    whole : bool
+        Whether the method needs all columns, or only those that the model uses.
+
+    Raises
+    ------
+    OptionError
+        From the method, for such an argument, or offsets given as numbers.
+    """
+
+    def decorated(method: Method) -> Method:
+        signature = inspect.signature(method)
+
+        @wraps(method)
+        def of_any_rows(
+            self: "Results", data: object = None, *args: object, **options: object
+        ) -> object:
+            source = streamed(data)
+            if source is None:
+                return method(self, data, *args, **options)
+            options = signature.bind(self, data, *args, **options).arguments
+            options = {k: v for k, v in options.items() if k not in ("self", "data")}
+            for name in in_memory:
+                if options.pop(name, None):
+                    raise OptionError(f"{name}= does not go with {source.title}.")
+            also = [*source.kinds] if whole else []
+            if self.offsets is not None:
+                also += self.offsets.columns([*source.kinds], options.get("offset"))
+            rule = partial(
+                getattr(without_training_rows(self), method.__name__), **options
+            )
+            return source.predict(rule, self.design, self.coding, also)
+
+        return cast(Method, partitioned(of_any_rows))
+
+    return decorated
+
+
+def without_training_rows(result: "Results") -> "Results":
+    """Return a linear fit without per-row data, for sending to workers."""
+    problem, found = result.problem, result.solution
+    if not isinstance(problem, Problem) or not isinstance(found, Solution):
+        return result
+    offset = None if problem.offset is None else np.zeros(1)
+    X, y = np.zeros((1, problem.p)), np.ones(1)
+    few = replace(problem, X=X, y=y, weights=None, offset=offset)
+    few = with_cached(few, prior_shift=problem.prior_shift)
+    solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
+    return replace(result, problem=few, solution=solution, index=index, full_model=None)
+
+
+class ScoredRows(NamedTuple):
+    """Rows with their scores.
+
+    Attributes
+    ----------
+    scores : Series of float, shape (k,)
+    labels : Series, shape (k,)
+        Missing where they were not read.
+    columns : DataFrame or None
+        Further columns.
+    counting : int array, shape (k,), or None
+        How often rows count in a table, by the weights of the fit.
+    """
+
+    scores: "pd.Series[float]"
+    labels: Any
+    columns: Any = None
+    counting: Any = None
+
+
+def blocks_of_data(
+    result: "Results",
+    source: Source,
+    unseen: Unseen,
+    offset: object,
+    columns: list[object],
+    labelled: bool,
+) -> Iterator[ScoredRows]:
+    """Score the rows of files or partitions in one pass.
+
+    Rows of files are numbered over all files.
+
+    Parameters
+    ----------
+    result : Results
+    source : Scan or Partitions
+    unseen, offset
+        As for ``decision_function``.
+    columns : list
+        Further columns; other objects than names of columns are ignored.
+    labelled : bool
+        Whether to read the outcome; labels are missing otherwise.
+    """
+    names = [name for name in columns if isinstance(name, str) and name in source.kinds]
+    also = list(names)
+    if result.offsets is not None:
+        also += result.offsets.columns([*source.kinds], offset)
+    if labelled and result.design.formula is not None:
+        nothing = pd.DataFrame({name: [] for name in source.kinds})
+        formula = str(result.design.formula)
+        also += columns_of_outcome(formula, nothing, source.noun)
+    elif labelled:
+        also.append(result.coding.name)
+    rule = without_training_rows(result)
+
+    def score(frame: pd.DataFrame) -> ScoredRows:
+        f = rule.decision_function(frame, unseen=unseen, offset=offset)
+        labels = rule._labels(frame) if labelled else pd.Series(None, frame.index)
+        return ScoredRows(f, labels, frame[names])
+
+    first = 0
+    for piece in source.map_frames(score, result.design, result.coding, also):
+        if source.is_ordered:
+            rows = pd.RangeIndex(first, first + len(piece.scores))
+            first = rows.stop
+            yield ScoredRows(*(part.set_axis(rows) for part in piece[:3]))
+        else:
+            yield piece
+
+
+def training_blocks(result: "Results") -> Iterator[ScoredRows]:
+    """Score the training rows of a streamed fit in one pass."""
+    problem, solution, first = result.problem, result.solution, 0
+    assert isinstance(solution, Solution)
+    at = Point(solution.beta, solution.alpha)
+    work = lambda block, _: [scores(block.X, at, block.offset)]  # noqa: E731
+    for part in problem.source.map_blocks(work):
+        f = np.concatenate(part)
+        rows = pd.RangeIndex(first, first + f.size)
+        labels = result.coding.decode(problem.y[first : rows.stop], rows)
+        counting = None if problem.counting is None else problem.counting[rows]
+        yield ScoredRows(pd.Series(f, rows), labels, None, counting)
+        first = rows.stop
+
+
+def joined_rows(pieces: Iterator[ScoredRows]) -> ScoredRows:
+    """All rows in one piece, for arrays with one value per row."""
+    parts = [*pieces]
+    f = pd.concat([part.scores for part in parts])
+    labels = joined([part.labels for part in parts]).set_axis(f.index)
+    columns = [part.columns for part in parts if part.columns is not None]
+    return ScoredRows(f, labels, pd.concat(columns) if columns else None)
+
+
+class RowsInMemory:
+    """Rows of a table that are in memory; parameters as for ``confusion``."""
+
+    def __init__(
+        self,
+        result: "Results",
+        data: object,
+        actual: object,
+        unseen: Unseen,
+        offset: object,
+    ) -> None:
+        self._result, self._is_training = result, data is None
+        self._matrix = result._matrix(data, unseen, offset)
+        self._labels = result._labels(data) if actual is None else actual
+        self._data = data
+
+    def __iter__(self) -> Iterator[ScoredRows]:
+        result = self._result
+        counting = result.problem.counting if self._is_training else None
+        f = result._scores(self._matrix)
+        yield ScoredRows(f, self._labels, self._data, counting)
+
+    def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
+        """Say in a table whether its rows are the training rows."""
+        if self._is_training:
+            return replace(table, source="training")
+        return with_source(table, self._result, self._matrix, self._labels, counts)
+
+
+class RowsByBlock:
+    """Rows of a table that come block by block.
+
+    They are the training rows of a streamed fit if all sampled rows have their scores,
+    or where all scores are equal if they come from the same files.
+
+    Parameters
+    ----------
+    result : Results
+    data : object
+        None for the training rows.
+    source : Scan, Partitions or None
+    actual, unseen, offset : optional
+        As for ``confusion``.
+    columns : list
+        Names of further columns, or arrays with a value per row.
+    """
+
+    def __init__(
+        self,
+        result: "Results",
+        data: object,
+        source: Source | None,
+        actual: object,
+        unseen: Unseen,
+        offset: object,
+        columns: list[object],
+    ) -> None:
+        self._result, self._data, self._actual = result, data, actual
+        self._n, self._distance = 0, 0.0
+        if source is None:
+            self._pieces = training_blocks(result)
+        else:
+            counts = None if result.counted is None else result.counted.column
+            self._pieces = blocks_of_data(
+                result, source, unseen, offset, [*columns, counts], actual is None
+            )
+        if not all(isinstance(each, str | None) for each in (actual, *columns)):
+            self._pieces = iter([joined_rows(self._pieces)])
+        some, solution = result.problem.source.sample(SOME), result.solution
+        self._positions, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
+        if some is not None and isinstance(solution, Solution):
+            at = Point(solution.beta, solution.alpha)
+            self._positions, self._scores = (
+                some.numbers,
+                scores(some.X, at, some.offset),
+            )
+
+    def __iter__(self) -> Iterator[ScoredRows]:
+        for piece in self._pieces:
+            complete = piece.scores.notna() & piece.labels.notna()
+            f = piece.scores.to_numpy()[complete.to_numpy(dtype=bool)]
+            rows = self._positions - self._n
+            here = (rows >= 0) & (rows < f.size)
+            distances = np.abs(f[rows[here]] - self._scores[here])
+            self._distance = max(self._distance, float(distances.max(initial=0.0)))
+            self._n += f.size
+            yield piece if self._actual is None else piece._replace(labels=self._actual)
+
+    def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
+        """Say in a table whether its rows are the training rows."""
+        training = self._data is None or (self._actual is None and self._matches())
+        return replace(table, source="training") if training else table
+
+    def _matches(self) -> bool:
+        source = self._result.problem.source
+        spread = float(np.ptp(self._scores)) if self._scores.size else 0.0
+        if self._n != source.shape[0] or spread == 0.0:
+            return source.is_of(self._data)
+        return self._distance <= SAME * spread
+
+
+def rows_of_table(
+    result: "Results",
+    data: object,
+    actual: object,
+    unseen: Unseen,
+    offset: object,
+    columns: list[object],
+) -> RowsInMemory | RowsByBlock:
+    """Return the rows of a table, wherever they are; for None the training rows."""
+    source = streamed(data)
+    if source is None and not (data is None and result.problem.source.is_streamed):
+        return RowsInMemory(result, data, actual, unseen, offset)
+    return RowsByBlock(result, data, source, actual, unseen, offset, columns)
+
+
+def are_all_zero(counts: object) -> bool:
+    """Whether rows have counts, none of which is above 0."""
+    each = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
+    return isinstance(each, pd.Series) and bool((each.isna() | each.eq(0)).all())
+
+
+def labelled_rows(
+    matrix: ModelMatrix, labels: object, counts: object = None
+) -> tuple[Predictors, pd.Series, Vector | None]:
+    """Complete rows with a label, each as often as it counts, and their offset."""
+    column = user_data.column_of_labels(labels)
+    if counts is not None:
+        taken = repeated(counts, column, matrix.index)
+        column, matrix = column.iloc[taken], matrix.taken(taken)
+    column = column[matrix.kept]
+    known = column.notna().to_numpy(dtype=bool)
+    offset = None if matrix.offset is None else matrix.offset[known]
+    return user_data.selected(matrix.values, known), column[known], offset
+
+
+def with_source(
+    table: ConfusionMatrix,
+    result: "Results",
+    matrix: ModelMatrix,
+    labels: object,
+    counts: object = None,
+) -> ConfusionMatrix:
+    """A table that says whether its rows are those of the fit, or some of them are.
+
+    Rows of the fit are known by their digests, in any order. A fit that was loaded has
+    a digest of them all, one from files a sample, and both know no other order.
+
+    Parameters
+    ----------
+    table : ConfusionMatrix
+    result : Results
+        The fit.
+    matrix : ModelMatrix
+        Of the rows of the table.
+    labels : Series or array, shape (n,)
+        One for each row, also for incomplete ones.
+    counts : Series or array, shape (n,), optional
+        How many rows each stands for.
+    """
+    problem = result.problem
+    values, column, offset = labelled_rows(matrix, labels, counts)
+    offset = np.zeros(len(column)) if offset is None else offset
+    if not problem.has_rows:
+        same = problem.source.equals(values)
+        same = same and np.array_equal(offset, problem.row_offsets)
+        return replace(table, source="training") if same else table
+    if type(values) is not type(problem.X) or not len(column):
+        return table
+    found = digests_by_row(values, result.coding.encode(column), offset)
+    known = result._row_digests
+    is_seen = np.isin(found, known)
+    number = int(is_seen.sum())
+    if number <= MOST_SHARED * len(found):
+        return table
+    if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
+        return replace(table, source="training")
+    if result.counted is not None:  # copies of a row that counts for several are one
+        pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
+        known = pairs.drop_duplicates()["row"].to_numpy()
+    if not _is_no_chance(np.unique(found[is_seen]).size, np.unique(found).size, known):
+        return table
+    if number == len(found):
+        return replace(table, source="training")
+    return replace(table, source="partly training", n_seen=number)
+
+
+def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
+    """Test whether the number of matches with training rows exceeds chance.
+
+    The match probability is estimated from duplicates in the training data; with none,
+    it is 3 / n (the rule of three).
+
+    References
+    ----------
+    Good, The population frequencies of species, Biometrika 40 (1953), equation (9);
+    Hanley & Lippman-Hand, JAMA 249 (1983).
+    """
+    from scipy.stats import binom
+
+    alone = int((~pd.Series(known).duplicated(keep=False)).sum())
+    equal = (len(known) - alone + 3) / len(known)
+    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)
