@@ -18,8 +18,8 @@ from pegasos_stats.data.language.formula_design import Unseen
 from pegasos_stats.data.scan.files import joined
 from pegasos_stats.data.scan.levels import Source, columns_of_outcome
 from pegasos_stats.data.scan.samples import streamed
+from pegasos_stats.data.scan.source import check_unset
 from pegasos_stats.data.weights import repeated
-from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.other_frames import partitioned
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
@@ -64,9 +64,7 @@ def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]
                 return method(self, data, *args, **options)
             options = signature.bind(self, data, *args, **options).arguments
             options = {k: v for k, v in options.items() if k not in ("self", "data")}
-            for name in in_memory:
-                if options.pop(name, None):
-                    raise OptionError(f"{name}= does not go with {source.title}.")
+            check_unset(source.title, {name: options.get(name) for name in in_memory})
             also = [*source.kinds] if whole else []
             if self.offsets is not None:
                 also += self.offsets.columns([*source.kinds], options.get("offset"))

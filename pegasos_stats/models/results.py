@@ -479,13 +479,13 @@ class Results(DisplayedBySummary, ABC):
 
         Parameters
         ----------
-        data : DataFrame or array, or a frame of Dask; optional
-            New rows. If omitted, the rows of the fit: the outcome and the columns of
+        data : DataFrame or array, a Scan, or a frame of Dask; optional
+            New rows. If omitted, the training data: the outcome and the columns of
             the design matrix, factors as columns of 0 and 1. The partitions of a Dask
             frame are augmented where they are, once the result is computed.
         actual, ties, unseen : optional
             As for `confusion`; without labels there are no margins and losses. Labels
-            of a Dask frame must be its column.
+            in files or Dask frames must be a column.
         prefix : str, default ""
             Prefix of the new names, for data that have columns of these names already.
         threshold : float, optional
@@ -511,7 +511,7 @@ class Results(DisplayedBySummary, ABC):
         ColumnError
             If the data already have a column of one of these names.
         OptionError
-            If labels are given for a Dask frame.
+            If `actual` or `se_fit` is given for files or a Dask frame.
         """
         checks.check_flag("se_fit", se_fit)
         problem, coding = self.problem, self.coding

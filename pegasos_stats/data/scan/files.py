@@ -1096,7 +1096,7 @@ def scanned_frames(
     inner = unscaled(design)
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     names = [] if id is None else [id]
-    used = [*dict.fromkeys([*variables, *also, *names])]
+    used = [*dict.fromkeys([*also, *variables, *names])]
     of_all = str(inner.formula) == f"{svmlight.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
