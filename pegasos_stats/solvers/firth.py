@@ -29,11 +29,10 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import two_loops
-from pegasos_stats.solvers.maximum_likelihood import logistic
+from pegasos_stats.solvers.maximum_likelihood import independent, logistic
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 from pegasos_stats.solvers.threads import one_thread
 
-COLLINEAR = 1e-7  # of a column's standard deviation: the residual on earlier columns
 SMALLEST_STEP = 1e-9  # of a standard error
 MOST_STEPS = 500
 
@@ -55,7 +54,7 @@ class OrthonormalRows:
         Coefficients are ``back @ phi`` for scores ``basis @ phi + offset``; a row is 0
         where a coefficient is not estimable.
     estimable : bool array, shape (k,)
-        False for a column that earlier ones determine, to `COLLINEAR`.
+        False for a column that earlier ones determine, see `independent`.
     """
 
     basis: Matrix
@@ -118,26 +117,6 @@ def orthonormal_rows(
     inverse[estimable] = np.linalg.inv(R)
     back = scaling.undoing(intercept) @ inverse
     return OrthonormalRows(Q / root, signs, w, o, back, estimable)
-
-
-def independent(columns: Matrix) -> Mask:
-    """Which columns have a part that earlier ones do not determine, shape (k,).
-
-    Examples
-    --------
-    >>> independent(np.array([[1.0, 1.0, 3.0], [0.0, 0.0, 1.0]]))
-    array([ True, False,  True])
-    """
-    basis = np.zeros((0, len(columns)))
-    answers = list[bool]()
-    for column in columns.T:
-        residual = column - (basis @ column) @ basis
-        residual -= (basis @ residual) @ basis  # once more, against rounding
-        size = float(np.linalg.norm(residual))
-        answers.append(size > COLLINEAR * float(np.linalg.norm(column)))
-        if answers[-1]:
-            basis = np.vstack([basis, residual / size])
-    return np.array(answers, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,9 +47,11 @@ from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
+from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.options import DEFAULT_TOL
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
+from pegasos_stats.solvers.resamples import newton_steps
 from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
@@ -59,7 +61,6 @@ from pegasos_stats.solvers.sums import TINY, additions, image, solved
 from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
-LAST_STEP = 1e-6  # of a standard error, of resamples: it leaves its square
 SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian
 COLLINEAR = 1e-7  # residual of a column, of its standard deviation, as in R's lm
 SURE_PIVOT = 1e-9  # a squared residual that a Gram matrix shows beside its rounding
@@ -70,14 +71,6 @@ PROOF_PASSES = 12  # without a proof of existence, before the linear programme
 MOST_COEFFICIENTS = 3000  # of which a Hessian is formed
 ROUGH_STEP = 0.1  # of a standard error, where the fit of the sample ends
 ROUNDING = 1e-13  # of a log-likelihood
-
-
-class Moments(NamedTuple):
-    """``sum w_i``, ``sum w_i z_i`` and ``sum w_i z_i z_i'`` of scaled columns."""
-
-    weight: float
-    first: Vector
-    second: Matrix
 
 
 class LikelihoodSums(NamedTuple):
@@ -210,29 +203,24 @@ class EstimableColumns:
         return np.append(float(shift), inner)
 
 
-def moments_of(at: EstimableColumns, block: Block, values: Values) -> Moments:
-    """Moments of the rows of a block."""
-    Z, w = at.rows(block.X), block.w
-    if isinstance(Z, np.ndarray):
-        second = (Z * w[:, None]).T @ Z
-    else:
-        second = np.asarray((Z.T @ Z.multiply(w[:, None])).toarray())
-    return Moments(float(w.sum()), np.asarray(w @ Z), second)
+def gram_of(at: EstimableColumns, block: Block, values: Values) -> Matrix:
+    """``sum_i w_i z_i z_i'`` over the rows of a block."""
+    return at.gram(at.rows(block.X), block.w)
 
 
 class Triangle(NamedTuple):
-    """The factor ``R`` of ``Z = QR``; those of more rows by another factorisation."""
+    """The factor ``R`` of ``Z = QR``, shape (min(m, k), k)."""
 
     R: Matrix
 
+    @classmethod
+    def of(cls, Z: Matrix) -> "Triangle":
+        """The factor of some rows."""
+        return cls(np.asarray(np.linalg.qr(Z, mode="r")))
+
     def plus(self, other: "Triangle") -> "Triangle":
         """The factor of the rows of both."""
-        return Triangle(triangle(np.vstack([self.R, other.R])))
-
-
-def triangle(Z: Matrix) -> Matrix:
-    """``R`` of ``Z = QR``, shape (min(m, k), k)."""
-    return np.asarray(np.linalg.qr(Z, mode="r"))
+        return self.of(np.vstack([self.R, other.R]))
 
 
 def triangle_of(
@@ -240,7 +228,7 @@ def triangle_of(
 ) -> Triangle:
     """The factor of the rows of a block, centred about their mean."""
     Z = dense_rows(at.rows(block.X)) - mean
-    return Triangle(triangle(Z * np.sqrt(block.w)[:, None]))
+    return Triangle.of(Z * np.sqrt(block.w)[:, None])
 
 
 def pivots(C: Matrix) -> Vector:
@@ -288,25 +276,42 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
 
     A Gram matrix tells, and where a residual is near its rounding the factor ``R``.
     """
-    at = standardized(problem)
-    sums: Moments = added(problem.source.map_blocks(partial(moments_of, at)))
-    mean = sums.first / sums.weight * problem.intercept
-    covariance = sums.second / sums.weight - np.outer(mean, mean)
+    at, weight = standardized(problem), sum(problem.class_weights)
+    covariance = added(problem.source.map_blocks(partial(gram_of, at))) / weight
+    mean = np.zeros(at.columns.size)
+    if at.intercept:
+        mean, covariance = covariance[0, 1:], covariance[1:, 1:]
+        covariance = covariance - np.outer(mean, mean)
     size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     varies = size > COLLINEAR
     size = np.where(varies, size, np.inf)
-    residual = pivots(covariance / size / size[:, None])
-    if not (residual[varies] < SURE_PIVOT).any():
+    if not (pivots(covariance / size / size[:, None])[varies] < SURE_PIVOT).any():
         return replace(at, columns=at.columns[varies])
     R = added(problem.source.map_blocks(partial(triangle_of, at, mean))).R
-    lengths = np.maximum(np.linalg.norm(R, axis=0), TINY)
-    residual = np.zeros(size.size)
-    residual[: len(R)] = np.square(np.diag(R) / lengths[: len(R)])
-    free = (residual > COLLINEAR**2) & varies
-    basis = None
-    if (residual[free] < SURE_PIVOT).any():
-        basis = np.linalg.inv(triangle(R[:, free])) * np.sqrt(sums.weight)
-    return replace(at, columns=at.columns[free], basis=basis)
+    estimable, basis = varies & independent(R), None
+    residual = np.square(np.diag(Triangle.of(R[:, estimable]).R))
+    if (residual < SURE_PIVOT * np.square(R[:, estimable]).sum(axis=0)).any():
+        basis = np.linalg.inv(Triangle.of(R[:, estimable]).R) * np.sqrt(weight)
+    return replace(at, columns=at.columns[estimable], basis=basis)
+
+
+def independent(columns: Matrix) -> Mask:
+    """Which columns have a part that earlier ones do not determine, shape (k,).
+
+    Examples
+    --------
+    >>> independent(np.array([[1.0, 1.0, 3.0], [0.0, 0.0, 1.0]]))
+    array([ True, False,  True])
+    """
+    basis, answers = np.zeros((0, len(columns))), list[bool]()
+    for column in columns.T:
+        residual = column - (basis @ column) @ basis
+        residual -= (basis @ residual) @ basis  # once more, against rounding
+        size = float(np.linalg.norm(residual))
+        answers.append(size > COLLINEAR * float(np.linalg.norm(column)))
+        if answers[-1]:
+            basis = np.vstack([basis, residual / size])
+    return np.array(answers, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -513,7 +518,7 @@ def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikel
     theta : float64 array, shape (k,)
     """
     ascent = Ascent(problem, at)
-    ascent.begin_at(theta)
+    ascent.begin(theta)
     if not ascent.has_full_rank:
         return MaximumLikelihood(None, reason="is undetermined")
     return climbed(ascent, ())
@@ -550,30 +555,20 @@ class LikelihoodRefits:
         weights : float64 array, shape (B, n)
         """
         Z, theta = self._Z, np.tile(self._theta, (len(weights), 1))
-        for _ in range(PROOF_PASSES):
-            s, rest, _ = logistic(theta @ Z.T + self._offset)
-            g = (weights * s) @ Z
-            H = np.stack([(Z.T * row) @ Z for row in weights * s * rest])
-            diagonal = np.einsum("bjj->bj", H)
-            diagonal *= 1.0 + ROUNDING  # else of collinear columns no solution
-            flat = ~(diagonal.min(axis=1) > STRICTLY * weights.sum(axis=1))
-            H[flat] = np.eye(Z.shape[1])  # of separated rows
-            d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
-            theta += d
-            is_small = (g * d).sum(axis=1) <= LAST_STEP**2
-            if is_small.all():
-                break
-        size = np.sqrt(diagonal)
+        rows, none = (Z, self._offset), np.zeros_like(theta)
+        theta, d, s, H = newton_steps(LOSSES["log"], rows, weights, none, theta, 1e-12)
+        is_last = np.einsum("bj,bjk,bk->b", d, H, d) <= 1e-12
+        size = np.sqrt(np.einsum("bjj->bj", H))
         correlations = H / size[:, None] / size[:, :, None]
         correlations[~np.isfinite(correlations)] = 0.0
         has_full_rank = np.linalg.eigvalsh(correlations)[:, 0] > SURE_PIVOT
-        move = d @ Z.T
+        move, rest = d @ Z.T, 1.0 - s
         shares = np.minimum(1.0 - rest * move, 1.0 + s * move)
         inside = (shares > SHARE) & (np.minimum(s, rest) * shares >= STRICTLY)
         inside |= weights == 0.0
         points = [self._at.solution(row) for row in theta]
         estimates = np.array([[alpha, *beta] for beta, alpha in points])
-        return estimates, is_small & has_full_rank & ~flat & inside.all(axis=1)
+        return estimates, is_last & has_full_rank & inside.all(axis=1)
 
 
 def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
@@ -623,17 +618,18 @@ class Ascent:
         self._hessian = np.zeros((at.k, at.k))
         self.n_passes, self._violations = 0, 0
 
-    def begin(self) -> None:
-        """Pass over the rows at the fit of a sample, or without coefficients."""
-        problem, at = self._problem, self._at
-        null = null_model(problem)[-1] * problem.intercept
-        self._theta = np.append([null] * problem.intercept, np.zeros(at.columns.size))
-        part = sample_of(problem, at.k)
-        start = None if part is None else Ascent(part, at).rough()
-        self.begin_at(self._theta if start is None else start)
+    def begin(self, theta: Vector | None = None) -> None:
+        """Pass over the rows at a point, by default at the fit of a sample.
 
-    def begin_at(self, theta: Vector) -> None:
-        """Pass over the rows at a point."""
+        Of few rows, at the fit without coefficients.
+        """
+        problem, at = self._problem, self._at
+        if theta is None:
+            part = sample_of(problem, at.k)
+            theta = None if part is None else Ascent(part, at).rough()
+        if theta is None:
+            null = null_model(problem)[-1:] if at.intercept else np.zeros(0)
+            theta = np.append(null, np.zeros(at.columns.size))
         self._theta = theta
         self._pass(True)
 
@@ -723,8 +719,10 @@ class Ascent:
         """Why there is no estimate, in words that follow «Maximum likelihood»."""
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
-        ranges: ClassRanges = added(self._problem.source.map_blocks(ranges_of))
-        alone = [names[j] for j in at.columns if ranges.separates(j)]
+        ends = np.min(added(self._problem.source.map_blocks(ranges_of)), axis=0)
+        # The classes overlap in at most one value of the column.
+        separates = (-ends[1] <= ends[0, ::-1]).any(axis=0)
+        alone = [names[j] for j in at.columns if separates[j]]
         if alone:
             verb = "separates" if len(alone) == 1 else "separate"
             which = listing(alone, 3)
@@ -801,35 +799,20 @@ class DirectionsPass:
         return separation.pass_over(Z, block.y, block.w, s, none, self.direction)
 
 
-class ClassRanges(NamedTuple):
-    """Smallest and largest values of each column by class, shape (2, p)."""
+def ranges_of(block: Block, dual: Values) -> list[Matrix]:
+    """Smallest values of the columns and of their negatives, by class.
 
-    low: Matrix
-    high: Matrix
-
-    def plus(self, other: "ClassRanges") -> "ClassRanges":
-        """The ranges of the rows of both."""
-        return ClassRanges(
-            np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        )
-
-    def separates(self, j: int) -> bool:
-        """Whether the classes overlap in at most one value of the column."""
-        (low, low_plus), (high, high_plus) = self.low[:, j], self.high[:, j]
-        return bool(high <= low_plus or high_plus <= low)
-
-
-def ranges_of(block: Block, dual: Values) -> ClassRanges:
-    """Ranges of the rows of a block that have a weight."""
-    ends = np.full((2, 2, block.X.shape[1]), [[[np.inf]], [[-np.inf]]])
+    One array, shape (2, 2, p), of the rows of a block that have a weight.
+    """
+    ends = np.full((2, 2, block.X.shape[1]), np.inf)
     for place, sign in enumerate((-1.0, 1.0)):
-        rows = np.flatnonzero((block.y == sign) & (block.w > 0.0))
-        X = block.X[rows]
-        if rows.size and isinstance(X, np.ndarray):
-            ends[:, place] = X.min(axis=0), X.max(axis=0)
-        elif rows.size:
-            ends[:, place] = X.min(axis=0).toarray(), X.max(axis=0).toarray()
-    return ClassRanges(ends[0], ends[1])
+        X = block.X[np.flatnonzero((block.y == sign) & (block.w > 0.0))]
+        if X.shape[0]:
+            low, high = X.min(axis=0), X.max(axis=0)
+            if not isinstance(X, np.ndarray):
+                low, high = low.toarray(), high.toarray()
+            ends[:, place] = low, -high
+    return [ends]
 
 
 def certificate_at(
