@@ -14,7 +14,6 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, are_close, lower_bound
 from pegasos_stats.solvers.sums import (
     Sums,
-    blocks,
     doubles,
     risk_and_image,
     sums_at,
@@ -24,9 +23,8 @@ from pegasos_stats.solvers.sums import (
 def balanced(a: Vector, y: Vector) -> Vector:
     """Lower the weights of a class, until both have exactly the same sum.
 
-    Those of the class with the larger sum are multiplied by the ratio of the sums, all
-    are cut, and what is then left of the difference is taken off the first weights that
-    have it. Weights that are balanced and have been cut stay as they are.
+    All are cut, and those of the class with the larger sum are lowered in proportion.
+    Weights that are balanced and have been cut stay as they are.
 
     Parameters
     ----------
@@ -36,19 +34,29 @@ def balanced(a: Vector, y: Vector) -> Vector:
     bits = min(53, 62 - a.size.bit_length())  # so that sums are exact
     power = max(-1074, math.frexp(float(a.max(initial=0.0)))[1] - bits)
     counts = np.floor(scaled(a, -power)).astype(np.int64)
-    above = y > 0.0
-    plus = int(np.where(above, counts, 0).sum())
-    minus = int(counts.sum()) - plus
-    if plus == minus:
+    above = np.where(y > 0.0, counts, 0)
+    excess = 2 * int(above.sum()) - int(counts.sum())
+    if excess == 0:
         cut = scaled(counts, power)
         return a if (cut == a).all() else cut
-    heavy, least = above if plus > minus else ~above, min(plus, minus)
-    lowered = np.floor(counts * (least / max(plus, minus))).astype(np.int64)
-    heavier, lighter = np.where(heavy, lowered, 0), np.where(heavy, 0, counts)
-    sum_of_heavier = int(heavier.sum())
-    _take_off(heavier, sum_of_heavier - least)
-    _take_off(lighter, least - sum_of_heavier)
-    return scaled(heavier + lighter, power)
+    heavier = above if excess > 0 else counts - above
+    return scaled(counts - shares(heavier, abs(excess)), power)
+
+
+def shares(most: Integers, total: int) -> Integers:
+    """Whole numbers of this sum, in proportion to others that they do not exceed.
+
+    Examples
+    --------
+    >>> shares(np.array([3, 1, 4]), 5)
+    array([3, 0, 2])
+    """
+    if total == 0:
+        return np.zeros_like(most)
+    parts = (most * (total / int(most.sum()) * (1.0 - 2.0**-50))).astype(np.int64)
+    left, room = total - int(parts.sum()), most - parts
+    parts += np.clip(left - (np.cumsum(room) - room), 0, room)
+    return parts
 
 
 def scaled(a: Vector | Integers, power: int) -> Vector:
@@ -56,17 +64,6 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
     if abs(power) < 1000:
         return np.asarray(a * 2.0**power)
     return np.asarray(np.ldexp(a, power))
-
-
-def _take_off(counts: Integers, units: int) -> None:
-    """Subtract units, if any, in place, from the first numbers that have them."""
-    for rows in blocks(counts.size, 1) if units > 0 else ():
-        before = np.cumsum(counts[rows]) - counts[rows]
-        off = np.clip(units - before, 0, counts[rows])
-        counts[rows] -= off
-        units -= int(off.sum())
-        if units == 0:
-            break
 
 
 ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
@@ -147,14 +144,15 @@ class Certificate(Gap):
         bounds: tuple[Within, Within, Within],
         least: Callable[[], float],
         errors: int,
-        at_zero: tuple[int, int],
+        at_zero: Integers | tuple[int, int],
     ) -> "Certificate":
         """Certify by bounds of the risk, and of reward and cost of a dual point.
 
         ``least()`` is a bound of all risks from below; see `lower_bound`.
         """
         dual, rounding = lower_bound(objective, *bounds, least)
-        return cls(objective, dual, errors, at_zero, rounding)
+        below, above = map(int, at_zero)
+        return cls(objective, dual, errors, (below, above), rounding)
 
     @classmethod
     def of_divergence(
@@ -189,8 +187,8 @@ def feasible(
     """Turn dual weights into a point that the dual allows.
 
     Clips to [0, most_i]. With a free intercept the weights of both classes must have
-    the same sum: those of the class with the larger sum are scaled down to it, all are
-    cut after some 50 binary digits of the largest, and some lowered by what is left.
+    the same sum: all are cut after some 50 binary digits of the largest, and those of
+    the class with the larger sum are lowered to the other sum.
     Then the sums are the same exactly, not to rounding: of a difference
     ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
     columns are far from zero.

@@ -153,19 +153,20 @@ class Rounding:
 
     def primal(self, seen: Sums) -> Within:
         """``P`` from the sums of one pass, `Sums`."""
+        mean = seen.loss / self._problem.n
         if self._problem.loss != "log":
             moved = self.reach * seen.exposed / self._problem.n
         elif self.reach < 1.0:  # |loss'| <= loss, at any margin
-            moved = self.reach * math.exp(self.reach) * self._mean(seen)
+            moved = self.reach * math.exp(self.reach) * mean
         else:
             moved = math.inf
-        return self._primal(self._mean(seen), moved, seen.share)
+        return self._primal(mean, moved, seen.share)
 
     def primal_exactly(self, seen: "SeenExactly") -> Within:
         """``P`` from the sums with twice the digits, a `SeenExactly`."""
-        error = seen.loss_error / self._problem.n
-        compensated = (4.0 * (self._problem.n + 4.0) * UNIT) ** 2
-        return self._primal(self._mean(seen), error, compensated)
+        n = self._problem.n
+        mean, error = (seen.loss + seen.loss_rest) / n, seen.loss_error / n
+        return self._primal(mean, error, (4.0 * (n + 4.0) * UNIT) ** 2)
 
     def reward(self, seen: Sums) -> Within:
         """Mean reward of the dual weights from the sums of one pass, `Sums`.
@@ -173,7 +174,7 @@ class Rounding:
         It is ``mean (w H(a/w) - a y offset)``.
         """
         n, loss = self._problem.n, self._problem.loss
-        value = (seen.entropy + seen.entropy_rest) / n
+        value = seen.entropy / n
         steep, size = STEEP * seen.dual / n, value
         if loss != "log":  # a, less what is squared: the rewards may be below 0
             steep, size = 0.0, 2.0 * seen.dual / n - value
@@ -181,7 +182,7 @@ class Rounding:
         off = steep + (self._problem.loss_function.rounding + share) * size
         if self._problem.farthest is None:
             return Within(value, off)
-        less = (seen.known + seen.known_rest) / n
+        less = seen.known / n
         off += (LAST + share) * seen.known_size / n + LAST * abs(value - less)
         return Within(value - less, off)
 
@@ -211,10 +212,6 @@ class Rounding:
         squares, half = self._radius * self._radius, problem.lightest / 2
         least = float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
         return problem.loss_function.least_reward**2 * least
-
-    def _mean(self, seen: "Sums | SeenExactly") -> float:
-        mean: float = (seen.loss + seen.loss_rest) / self._problem.n
-        return mean
 
     def _primal(self, mean: float, moved: float, share: float) -> Within:
         """``P`` from the mean loss and a bound of its error by that of the margins.

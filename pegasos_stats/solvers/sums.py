@@ -10,6 +10,7 @@ from pegasos_stats import compiled
 from pegasos_stats.arrays import (
     UNIT,
     Dense,
+    Integers,
     Matrix,
     Predictors,
     Rows,
@@ -35,8 +36,10 @@ class Sums(NamedTuple):
         ``sum_i w_i loss(y_i (x_i'beta + alpha + offset_i))``.
     entropy : float
         ``sum_i w_i H(a_i / w_i)``.
-    errors, at_zero : int, pair of int
-        Rows with a margin below 0; rows with a score of 0, of -1 and of +1.
+    errors : int
+        Rows with a margin below 0.
+    at_zero : int array, shape (2,)
+        Rows with a score of 0, of -1 and of +1.
     exposed : float
         ``sum_i w_i s(m_i - reach)``, the steepest that losses may be; of the log loss,
         which is never steeper than it is high, 0.
@@ -44,61 +47,32 @@ class Sums(NamedTuple):
         Dual weights, summed.
     image : float64 array, shape (p,)
         ``X'(a y)``.
-    additions : float
-        The most additions of a summand of `image`.
     known, known_size : float
         ``sum_i a_i y_i offset_i`` and ``sum_i |a_i offset_i|``.
+    additions : float
+        The most additions of a summand of `image`.
     share : float
         Part of a sum of positive numbers that its rounding may be.
-    loss_rest, entropy_rest, known_rest : float
-        What rounding left out where these were added to those of other rows.
     """
 
     loss: float
     entropy: float
     errors: int
-    at_zero: tuple[int, int]
+    at_zero: Integers
     exposed: float
     dual: float
     image: Vector
-    additions: float
     known: float
     known_size: float
+    additions: float
     share: float
-    loss_rest: float = 0.0
-    entropy_rest: float = 0.0
-    known_rest: float = 0.0
 
     def plus(self, other: "Sums") -> "Sums":
-        """Sums over these rows and others; their rests too."""
-        loss, loss_rest = two_sum(self.loss, other.loss)
-        entropy, entropy_rest = two_sum(self.entropy, other.entropy)
-        known, known_rest = two_sum(self.known, other.known)
-        zeros = zip(self.at_zero, other.at_zero, strict=True)
-        below, above = (one + another for one, another in zeros)
-        return Sums(
-            loss=loss,
-            entropy=entropy,
-            errors=self.errors + other.errors,
-            at_zero=(below, above),
-            exposed=self.exposed + other.exposed,
-            dual=self.dual + other.dual,
-            image=self.image + other.image,
-            additions=max(self.additions, other.additions) + 1,
-            known=known,
-            known_size=self.known_size + other.known_size,
-            share=max(self.share, other.share),
-            loss_rest=self.loss_rest + other.loss_rest + loss_rest,
-            entropy_rest=self.entropy_rest + other.entropy_rest + entropy_rest,
-            known_rest=self.known_rest + other.known_rest + known_rest,
-        )
-
-
-def two_sum(a: float, b: float) -> tuple[float, float]:
-    """``a + b`` rounded, and what the rounding left out (Knuth)."""
-    found = a + b
-    part = found - a
-    return found, (a - (found - part)) + (b - part)
+        """Sums over these rows and others."""
+        pairs: Any = zip(self[:-2], other[:-2], strict=True)
+        additions = max(self.additions, other.additions) + 1.0
+        share = max(self.share, other.share) + UNIT
+        return Sums._make([*(a + b for a, b in pairs), additions, share])
 
 
 def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
@@ -341,7 +315,7 @@ def sums_at(
         loss=total(losses if weights is None else weights * losses),
         entropy=total(rewards),
         errors=int(np.count_nonzero(m < 0.0)),
-        at_zero=(int((zero < 0.0).sum()), int((zero > 0.0).sum())),
+        at_zero=np.array([(zero < 0.0).sum(), (zero > 0.0).sum()]),
         exposed=total(exposed),
         dual=total(a),
         image=image,

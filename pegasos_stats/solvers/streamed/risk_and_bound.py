@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.solvers import sums
-from pegasos_stats.solvers.certificate import Certificate, finite
+from pegasos_stats.solvers.certificate import Certificate, finite, shares
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within
 from pegasos_stats.solvers.threads import one_thread
@@ -174,21 +174,9 @@ def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     lower = counts * heavier
     higher = ((w / UNIT).astype(np.int64) - counts) * ~heavier
     if int(lower.sum()) >= abs(over):
-        counts = counts - _shares(lower, abs(over))
+        counts = counts - shares(lower, abs(over))
     elif int(higher.sum()) >= abs(over):
-        counts = counts + _shares(higher, abs(over))
+        counts = counts + shares(higher, abs(over))
     else:
         return None
     return np.asarray(counts * UNIT, dtype=np.float64)
-
-
-def _shares(most: NDArray[np.int64], total: int) -> NDArray[np.int64]:
-    """Whole numbers of this sum, in proportion to others that they do not exceed."""
-    there = int(most.sum())
-    if total == 0:
-        return np.zeros_like(most)
-    found = (most * (total / there * (1.0 - 2.0**-50))).astype(np.int64)
-    left, room = total - int(found.sum()), most - found
-    before = np.cumsum(room) - room
-    found += np.clip(left - before, 0, room)
-    return found
