@@ -32,6 +32,8 @@ from pegasos_stats.output.report.report import Report as Report
 from pegasos_stats.output.report.report import report as report
 from pegasos_stats.persist import load as load
 from pegasos_stats.persist import save as save
+from pegasos_stats.proofs.certify import Certification as Certification
+from pegasos_stats.proofs.certify import certify as certify
 from pegasos_stats.rng import RRandom as RRandom
 from pegasos_stats.session import SessionInfo as SessionInfo
 from pegasos_stats.session import session_info as session_info
