@@ -683,7 +683,7 @@ def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
     Examples
     --------
     >>> at_points(["-1.25", "0.5*", "10", "no"])
-    [('-1.25', ''), ('0.5*', '5'), ('10', '.25'), ('no', '')]
+    [('-1.25', ''), ('0.5*', ''), ('10', '.25'), ('no', '')]
     """
     texts = [str(cell) for cell in cells]
     matches = [NUMBER.fullmatch(text) for text in texts]

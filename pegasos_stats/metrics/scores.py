@@ -28,6 +28,7 @@ BLOCK_ROWS = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 # Largest at one end of the scores, so useless for choosing a threshold.
 ONE_SIDED = ("sensitivity", "specificity", "precision")
+NORMAL_95 = 1.959963984540054  # half-width of a 95% interval, in standard errors
 COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
 ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
 PRINTED_THRESHOLDS = 10
@@ -637,7 +638,8 @@ class DecisionCurve(Displayed):
     table : DataFrame
         One row for each model and threshold, then the rules ``all`` and ``none``:
         columns ``model, threshold, n, prevalence, tp_rate, fp_rate, net_benefit``. The
-        rates are shares of all rows.
+        rates are shares of all rows. ``conf_low, conf_high`` are 95% limits at one
+        threshold: those of the mean of ``1[true positive] - odds 1[false positive]``.
     positive : label
     nobs : int
         Rows used.
@@ -673,7 +675,8 @@ class DecisionCurve(Displayed):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw net benefit against the threshold, with the rules ``all`` and ``none``.
 
-        The axis ends a little below 0: a model below both rules does harm.
+        Bands are 95% intervals at each threshold. The axis ends a little below 0: a
+        model below both rules does harm.
 
         Parameters
         ----------
@@ -813,7 +816,17 @@ def decision_curve(
     ]
     table = pd.concat(parts, ignore_index=True)
     odds = table["threshold"] / (1.0 - table["threshold"])
-    table["net_benefit"] = table["tp_rate"] - odds * table["fp_rate"]
+    true, false = table["tp_rate"], table["fp_rate"]
+    table["net_benefit"] = true - odds * false
+    if prevalence is None:
+        variance = (true + odds**2 * false - table["net_benefit"] ** 2) / nobs
+    else:  # of the two classes, whose shares are fixed
+        positives = int(codes.sum())
+        variance = true * (share - true) / positives
+        variance += odds**2 * false * (1.0 - share - false) / (nobs - positives)
+    half = NORMAL_95 * np.sqrt(np.clip(variance, 0.0, None))
+    table["conf_low"] = table["net_benefit"] - half
+    table["conf_high"] = table["net_benefit"] + half
     return DecisionCurve(table, first.positive, nobs, int((~used).sum()))
 
 

@@ -37,6 +37,7 @@ from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from pegasos_stats.models.linear_results import LinearResults
 
@@ -815,24 +816,30 @@ class Margins(tables.Summarised):
 
     @suggest_arguments
     def plot(
-        self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
-    ) -> "Axes":
+        self,
+        *,
+        conf_level: float = 0.95,
+        ax: "Axes | Sequence[Axes] | None" = None,
+        **line: object,
+    ) -> "Axes | NDArray[np.object_]":
         """Draw predictions against a numeric predictor, or estimates a row each.
 
         Predictions at several values of a number are a line with its band, and a rug of
-        the values in the rows; each value of other predictors has a line of its own.
+        the values in the rows; each combination of other predictors has its own panel.
+        On a single `ax` these are lines without bands.
 
         Parameters
         ----------
         conf_level : float, default 0.95
-        ax : Axes, optional
+        ax : Axes or sequence of Axes, optional
             By default those of a new figure.
         **line
             Properties of the lines, such as ``color`` or ``label``.
 
         Returns
         -------
-        Axes
+        Axes, or array of Axes
+            An array if there are several panels.
 
         Raises
         ------
@@ -1323,8 +1330,8 @@ class RowPredictions(tables.Displayed):
     >>> result.get_prediction(test.head(2))
     ------------------------------------------------------------------------------
          predicted         se   ci_lower   ci_upper
-    200     0.5194    0.07567     0.3737     0.6619
-    201     0.1327    0.03810    0.07408     0.2265
+    200      0.519      0.076      0.374      0.662
+    201      0.133      0.038      0.074      0.226
     ------------------------------------------------------------------------------
     Probabilities of the second class for 2 rows, with 95% intervals.
     """

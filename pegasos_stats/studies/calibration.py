@@ -89,7 +89,7 @@ class Reliability(tables.Facts):
         rows have other shares by chance, see `distance_by_chance`; NaN if it was saved
         without.
     smooth : DataFrame or None
-        Columns ``probability, observed``: the share by lowess, see `smoothed`; None
+        Columns ``probability, observed, conf_low, conf_high``, see `smoothed`; None
         with fewer than 20 rows.
     slope, intercept : float
         Of the logistic recalibration ``logit P = a + b logit(p)``: the slope ``b``, 1
@@ -281,7 +281,7 @@ def reliability(
         share = float((happened == 1).mean())
         strategy = "quantile" if min(share, 1.0 - share) < RARE else "uniform"
     table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
-    smooth, ici = smoothed(p, happened)
+    smooth, ici = smoothed(p, happened, level)
     return Reliability(
         table=table,
         positive=events.positive,
@@ -296,8 +296,13 @@ def reliability(
     )
 
 
-def smoothed(p: Vector, happened: Codes) -> tuple[pd.DataFrame | None, float]:
+def smoothed(
+    p: Vector, happened: Codes, level: float = 0.95
+) -> tuple[pd.DataFrame | None, float]:
     """Share of events by probability, by `lowess`, at 100 places; and the ICI.
+
+    The limits are of level `level` at each place, by the binomial variance of the local
+    line.
 
     The curve has lines between the different probabilities, or 1000 of them. The
     integrated calibration index is the row mean of its distance from a probability.
@@ -320,15 +325,18 @@ def smoothed(p: Vector, happened: Codes) -> tuple[pd.DataFrame | None, float]:
     at = np.unique(p)
     if at.size > PLACES:
         at = at[np.linspace(0, at.size - 1, PLACES).round().astype(int)]
-    shares = lowess(p, happened, at)
+    shares, errors = lowess(p, happened, at)
+    half = quantile(level) * errors
     low, high = np.quantile(p, [0.01, 0.99])
     grid = np.linspace(low, high, CURVE)
-    observed = np.clip(np.interp(grid, at, shares), 0.0, 1.0)
-    curve = pd.DataFrame({"probability": grid, "observed": observed})
+    curves = {"observed": shares, "conf_low": shares - half, "conf_high": shares + half}
+    curve = pd.DataFrame({"probability": grid})
+    for name, values in curves.items():
+        curve[name] = np.clip(np.interp(grid, at, values), 0.0, 1.0)
     return curve, float(np.abs(np.interp(p, at, shares) - p).mean())
 
 
-def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
+def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
     """Local lines through the nearest two thirds of the rows, with tricube weights.
 
     As ``lowess(p, y, iter = 0)`` of R, ``lowess(y, p, it=0)`` of statsmodels and the
@@ -343,8 +351,10 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
 
     Returns
     -------
-    float64 array, shape (m,)
+    shares : float64 array, shape (m,)
         Not cut off at 0 and 1.
+    errors : float64 array, shape (m,)
+        Standard errors, with the share at a place as the probability of its neighbours.
 
     References
     ----------
@@ -353,7 +363,8 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
 
     Examples
     --------
-    >>> lowess(np.arange(6.0), np.array([0, 0, 0, 1, 1, 1]), np.arange(6.0)).round(2)
+    >>> shares, errors = lowess(np.arange(6.0), np.arange(6) // 3, np.arange(6.0))
+    >>> shares.round(2)
     array([0.  , 0.  , 0.29, 0.71, 1.  , 1.  ])
     """
     order = np.argsort(p, kind="stable")
@@ -362,19 +373,20 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> Vector:
     p = np.add.reduceat(p[order], first) / count
     share = np.add.reduceat(happened[order].astype(np.float64), first) / count
     near = max(int(SPAN * p.size + 1e-10), 2)
-    fitted = np.empty(at.size)
+    fitted, variance = np.empty(at.size), np.empty(at.size)
     for j, x in enumerate(at):
         away = np.abs(p - x)
         width = max(float(np.partition(away, near - 1)[near - 1]), 1e-9)
         inside = away <= 0.999 * width
         w = count * inside * (1.0 - np.minimum(away / width, 1.0) ** 3) ** 3
         total, mean = w.sum(), w @ p / w.sum()
-        level = w @ share / total
         spread = w @ np.square(p - mean)
         flat = spread <= 1e-12 * total
-        slope = 0.0 if flat else w @ ((p - mean) * share) / spread
-        fitted[j] = level + slope * (x - mean)
-    return fitted
+        parts = w / total if flat else w / total + w * (p - mean) * (x - mean) / spread
+        fitted[j] = parts @ share
+        variance[j] = np.square(parts) @ (1.0 / count)
+    chance = np.clip(fitted, 0.0, 1.0)
+    return fitted, np.sqrt(chance * (1.0 - chance) * variance)
 
 
 def distance_by_chance(p: Vector) -> float:

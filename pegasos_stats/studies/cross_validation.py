@@ -36,7 +36,7 @@ from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 Rule = Literal["min", "1se"]
 
@@ -900,12 +900,20 @@ class CrossValidation(Summarised):
         )
         return PairShares(*means.tolist())
 
-    def plot(self) -> "Figure":
+    @suggest_arguments
+    def plot(
+        self, *, ax: "Axes | Sequence[Axes] | None" = None
+    ) -> "NDArray[np.object_]":
         """Draw each metric in a panel: values of the folds, mean and standard error.
+
+        Parameters
+        ----------
+        ax : Axes or sequence of Axes, optional
+            A panel for each metric; by default those of a new figure.
 
         Returns
         -------
-        matplotlib Figure
+        array of Axes
 
         Raises
         ------
@@ -914,7 +922,7 @@ class CrossValidation(Summarised):
         """
         from pegasos_stats.output.plotting.curves import draw_folds
 
-        return draw_folds(self.by_fold, self.tidy())
+        return draw_folds(self.by_fold, self.tidy(), ax)
 
     @suggest_arguments
     def plot_roc(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":

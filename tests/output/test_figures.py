@@ -13,7 +13,7 @@ import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.curves import draw_margins, draw_roc
-from pegasos_stats.output.plotting.forest import draw_coefficients
+from pegasos_stats.output.plotting.forest import INTERVAL, Series, draw_forest
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.style import line_styles
 from pegasos_stats.output.plotting.tiles import draw_image
@@ -121,24 +121,42 @@ TABLE = TABLE.rename_axis("term").reset_index()
 
 
 def test_estimates_and_intervals_stand_on_their_own_line():
-    ax = draw_coefficients(TABLE, ("no", "yes"), axes(), {}, title="All", unit="year")
-    below, above = ax.get_lines()[1:]
-    assert (below.get_marker(), above.get_marker()) == ("o", "s")
+    estimates = TABLE.set_index("term")
+    ax = draw_forest(list(TERMS), [Series(estimates)], axes(), {}, numbers=True)
+    (points,) = ax.get_lines()[1:]
     names = [text.get_text() for text in ax.get_yticklabels()]
     place = dict(zip(names, ax.get_yticks(), strict=True))
-    assert list(below.get_xdata()) == [-3.0]
-    assert list(above.get_xdata()) == [2.0, 0.0]
-    assert list(above.get_ydata()) == [place["up"], place["none"]]
+    assert list(points.get_xdata()) == [2.0, 0.0, -3.0]
+    assert list(points.get_ydata()) == [place[name] for name in TERMS]
     drawn = np.concatenate([part.get_segments() for part in ax.collections])
     segments = {tuple(segment[:, 0]): segment[0, 1] for segment in drawn}
     expected = zip(TABLE.conf_low, TABLE.conf_high, strict=True)
     assert segments == dict(zip(expected, ax.get_yticks(), strict=True))
     low, high = ax.get_ylim()
     assert low > place["down"] > place["none"] > place["up"] > high
-    assert ax.get_title() == "All"
-    assert ax.get_xlabel().replace("\n", " ") == (
-        "Coefficient: change of the score per year (below 0 for no, above 0 for yes)"
-    )
+    written = {text.get_position()[1]: text.get_text() for text in ax.texts}
+    assert written[place["down"]] == "-3.00 (-3.50, -1.00)"
+
+
+def test_levels_are_below_the_name_of_their_factor():
+    names = ["age", "ward: A (reference)", "ward: B", "sex: m"]
+    table = pd.DataFrame(1.0, ["age", "ward: B", "sex: m"], INTERVAL)
+    ax = draw_forest(names, [Series(table)], axes(), {}, references=names[1:2])
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels == ["age", "ward:", "A (reference)", "B", "sex: m"]
+    (ring,) = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
+    assert ring.get_xydata().tolist() == [[0.0, 2.0]]
+
+
+@pytest.mark.parametrize("high", [5.0, 50.0, 5e6])
+def test_ratios_have_plain_numbers_at_1_2_and_5(high):
+    table = pd.DataFrame([[high / 2, 0.5, high]], ["a"], INTERVAL)
+    ax = draw_forest(["a"], [Series(table)], axes(), {}, zero=1.0)
+    ax.figure.draw_without_rendering()
+    shown = [text.get_text() for text in ax.get_xticklabels() if text.get_text()]
+    assert shown
+    assert {f"{float(text):.0e}"[0] for text in shown} <= {"1", "2", "5"}
+    assert not any("$" in text for text in shown)
 
 
 def test_a_level_keeps_its_capitals():
@@ -176,12 +194,29 @@ def test_a_reliability_diagram_is_its_table():
     (errors,) = ax.collections
     spans = np.array([segment[:, 1] for segment in errors.get_segments()])
     np.testing.assert_allclose(spans, used[["conf_low", "conf_high"]], rtol=ROUNDING)
-    heights = np.array([bar.get_height() for bar in ax.patches])
-    np.testing.assert_allclose(heights, 0.12 * used["n"] / used["n"].max())
-    assert [bar.get_x() for bar in ax.patches] == used["low"].tolist()
+    heights = np.reshape([bar.get_height() for bar in ax.patches], (2, -1))
+    scale = 0.08 * used["n"] / used["n"].max()
+    np.testing.assert_allclose(heights[0], scale * used["observed"])
+    np.testing.assert_allclose(heights[1], -scale * (1.0 - used["observed"]))
+    assert [bar.get_x() for bar in ax.patches] == 2 * used["low"].tolist()
     assert ax.get_xlim() == ax.get_ylim()
     assert ax.get_aspect() == 1.0
-    assert legend(ax) == ["Observed, 90% interval"]
+    assert legend(ax) == ["Observed, 90% interval", "Rows: ill above others"]
+
+
+@pytest.mark.parametrize("empty", [[], [5, 6, 7]])
+def test_the_smooth_curve_has_gaps_where_no_rows_are(empty):
+    table = bins(13)
+    table.loc[empty, "n"] = 0
+    at = np.linspace(0.1, 0.99, 100)
+    smooth = pd.DataFrame({"probability": at, "observed": at})
+    smooth = smooth.assign(conf_low=at - 0.05, conf_high=at + 0.05)
+    ax = Reliability(table, "ill", 0.9, 0.0, 0.0, 0, smooth=smooth).plot(ax=axes())
+    drawn = line(ax, "Smooth curve, 90% band").get_ydata()
+    in_gap = np.zeros(100, dtype=bool)
+    for bin in empty:
+        in_gap |= (at > table["low"][bin]) & (at < table["high"][bin])
+    np.testing.assert_array_equal(np.isnan(drawn), in_gap)
 
 
 @pytest.mark.parametrize("k", [2, 11])
@@ -333,8 +368,10 @@ BETA["c"], BETA["a long name of a column"] = [0.0, 0.0, -3.0], [0.0, 5.0, 1.0]
 
 def test_the_largest_coefficients_at_the_end_have_names():
     ax = curves.draw_path(path("f", {"min": 0.5}), BETA, 3, axes(), {})
-    assert legend(ax) == ["c", "a", "a long name of a column", "lambda_min = 0.5"]
-    drawn = {found.get_label(): found for found in ax.get_lines()}
+    assert legend(ax) == ["lambda_min = 0.5"]
+    drawn = {found.get_label()[1:]: found for found in ax.get_lines()}
+    ends = {text.get_text(): text.xy[1] for text in ax.texts}
+    assert {**ends} == {"c": -3.0, "a": -2.0, "a long name of a column": 1.0}
     for name in ("c", "a", "a long name of a column"):
         np.testing.assert_array_equal(drawn[name].get_ydata(), BETA[name])
         np.testing.assert_array_equal(drawn[name].get_xdata(), BETA.index)
@@ -342,7 +379,8 @@ def test_the_largest_coefficients_at_the_end_have_names():
     assert len(grey) == 1
     np.testing.assert_array_equal(grey[0].get_ydata(), BETA["b"])
     assert ax.get_xscale() == "log"
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Lambda", "Coefficient")
+    assert ax.get_xlabel() == "Lambda, decreasing"
+    assert ax.get_xlim()[0] > ax.get_xlim()[1]
     assert upright(ax) == [(0.5, ":")]
 
 
@@ -353,9 +391,8 @@ ESTIMATES["std_error"] = [0.0625, np.nan]
 
 
 def test_each_metric_has_a_panel_with_its_folds():
-    error, auc = axes = curves.draw_folds(FOLDS, ESTIMATES).axes
-    titles = [ax.get_title("left") + ax.get_title() for ax in axes]
-    assert titles == ["Error rate", "AUC"]
+    error, auc = axes = curves.draw_folds(FOLDS, ESTIMATES, panels(2))
+    assert [ax.get_xlabel() for ax in axes] == ["Error rate", "AUC"]
     rings = error.get_lines()[0]
     assert rings.get_xdata().tolist() == [0.25, 0.5, 0.25, 0.25]
     low, high = auc.get_xlim()

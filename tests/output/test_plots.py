@@ -16,7 +16,6 @@ import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.curves import bin_edges, level_shares
-from pegasos_stats.output.plotting.style import NEGATIVE, POSITIVE
 from tests.output.figures import ROUNDING, legend, panels
 from tests.output.figures import line as line_of
 
@@ -109,16 +108,13 @@ def test_a_curve_needs_both_levels(digits):
 def test_coefficients_are_points_in_order(digits):
     few = digits.with_covariance(ps.Bootstrap(49, seed=1))
     ax = few.plot.coefficients(max_terms=12, ax=panels())
-    shown = np.concatenate([line.get_xdata() for line in ax.get_lines()[1:]])
-    largest = digits.coef.abs().nlargest(12).index
-    assert sorted(shown) == sorted(digits.coef[largest])
+    (points,) = ax.get_lines()[1:]
+    largest = digits.coef.index.intersection(digits.coef.abs().nlargest(12).index)
+    assert points.get_xdata().tolist() == digits.coef[largest].tolist()
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == digits.coef[largest].sort_values(ascending=False).index.tolist()
+    assert names == largest.tolist()
     assert ax.get_title().startswith("The 12 largest of 64 coefficients")
     assert "below 0 for 5, above 0 for 6" in ax.get_xlabel().replace("\n", " ")
-    for line, colour in zip(ax.get_lines()[1:], (NEGATIVE, POSITIVE), strict=True):
-        assert line.get_color() == colour
-        assert ((line.get_xdata() > 0.0) == (colour == POSITIVE)).all()
 
 
 @pytest.mark.parametrize("shape", [(8, 8), np.array([2, 32])])
@@ -296,9 +292,10 @@ def test_odds_ratios_are_exponents_with_a_row_for_the_reference(found):
     ax = FIGURES["odds ratios"](found)
     names = [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()]
     assert sum("(reference)" in name for name in names) == 1
-    assert len(names) == len(fit.coef) + 1
+    assert names.count("assay:") == 1
+    assert len(names) == len(fit.coef) + 2
     assert ax.get_xscale() == "log"
-    points = next(x for x in ax.get_lines() if x.get_marker() == "s")
+    points = next(x for x in ax.get_lines() if len(x.get_xdata()) == len(fit.coef))
     np.testing.assert_allclose(points.get_xdata(), np.exp(fit.coef), rtol=1e-12)
 
 
@@ -311,6 +308,76 @@ def test_an_effect_is_the_average_prediction(found):
     low = ax.collections[0].get_paths()[0].vertices[:, 1].min()
     assert low == pytest.approx(expected["conf_low"].min(), rel=1e-12)
     assert ax.get_lines()[1].get_xdata().size == 150  # the rug
+
+
+def test_effects_at_values_have_a_panel_each(found):
+    fit, at = found["fit"], {"assay": ASSAYS}
+    drawn = fit.plot.effect("dose", at=at, points=5)
+    assert [legend(ax) for ax in drawn] == [[f"assay {name}"] for name in ASSAYS]
+    assert len({ax.get_ylim() for ax in drawn}) == 1
+    lines = [ax.get_lines()[0] for ax in drawn]
+    dose = float(lines[0].get_xdata()[2])
+    expected = fit.predictions(at={"dose": [dose], **at}).tidy()["estimate"]
+    heights = [line.get_ydata()[2] for line in lines]
+    np.testing.assert_allclose(heights, expected, rtol=ROUNDING)
+    one = fit.plot.effect("dose", at=at, points=5, ax=panels())
+    assert not one.collections  # no bands on each other
+    with pytest.raises(OptionError, match="one panel or 3"):
+        fit.plot.effect("dose", at=at, points=5, ax=panels(2))
+
+
+def test_rates_are_those_of_the_confusion_table(found):
+    ax = found["fit"].plot.rates(NEW, ax=panels())
+    for cut in (0.2, 0.5, 0.7):
+        counts = found["fit"].confusion(NEW, threshold=cut).counts[:, :2]
+        right = np.diag(counts) / counts.sum(axis=1)
+        for line, share in zip(ax.get_lines(), right[::-1], strict=True):
+            at = np.searchsorted(line.get_xdata(), cut)
+            assert line.get_ydata()[at] == pytest.approx(share, rel=ROUNDING)
+
+
+def test_binned_residuals_sum_to_the_difference_of_means(found):
+    ax = found["fit"].plot.binned_residuals(NEW, ax=panels())
+    points = ax.get_lines()[1].get_ydata()
+    p = found["fit"].predict_proba(NEW).iloc[:, 1]
+    actual = NEW["outcome"] == found["fit"].coding.positive
+    assert len(points) == 7  # the root of 50 rows
+    sizes = [8, 7, 7, 7, 7, 7, 7]
+    assert points @ sizes == pytest.approx((actual - p).sum(), rel=1e-9)
+
+
+def test_regions_change_where_the_prediction_does(found):
+    fit = found["fit"]
+    ax = fit.plot.regions("dose", "cost in $ per $day", NEW, at={"assay": ASSAYS[1]})
+    (boundary,) = ax.collections[-1].get_paths()
+    x, y = boundary.vertices[len(boundary.vertices) // 2]
+    row = NEW.head(1).assign(**{"dose": x, "cost in $ per $day": y, "assay": ASSAYS[1]})
+    assert fit.decision_function(row).item() == pytest.approx(0.0, abs=1e-9)
+    assert sum(len(line.get_xdata()) for line in ax.get_lines()) == len(NEW)
+    with pytest.raises(OptionError, match=r"^x='assay'"):
+        fit.plot.regions("assay", "dose", NEW)
+
+
+def test_the_resamples_of_a_coefficient_are_a_histogram(found):
+    fit = found["fit"].with_covariance(ps.Bootstrap(99, seed=1))
+    ax = fit.plot.bootstrap("dose", ax=panels())
+    assert ax.patches[0].get_data().values.sum() == len(fit.covariance.estimates)
+    low, high = fit.conf_int().loc["dose"]
+    marks = [line.get_xdata()[0] for line in ax.get_lines()]
+    assert marks == [fit.params["dose"], low, high]
+    with pytest.raises(OptionError, match=r"^term='sugar'"):
+        fit.plot.bootstrap("sugar")
+    with pytest.raises(OptionError, match="no resamples"):
+        found["fit"].plot.bootstrap("dose")
+
+
+def test_lines_on_axes_of_the_user_have_our_colours_and_dashes(found):
+    for name in ("ROC of models", "decision curve", "two areas"):
+        ax = FIGURES[name](found, ax=plt.subplots()[1])
+        lines = [line for line in ax.get_lines() if line.get_linestyle() != "None"]
+        own = [line for line in lines if line.get_color() in style.COLOURS]
+        assert [line.get_color() for line in own] == list(style.COLOURS[:2])
+        assert [line.get_linestyle() for line in own] == ["-", "--"]
 
 
 def test_a_map_has_a_cell_for_each_pair(found):

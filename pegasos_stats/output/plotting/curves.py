@@ -1,10 +1,11 @@
 """Curves of scores, probabilities, thresholds, regularisation paths and losses."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import expit
 
 from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import signs_of
@@ -25,13 +26,11 @@ from pegasos_stats.studies.solver_comparison import SolverComparison
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import percent, significant
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 Fitted = LinearResults | KernelResults
 LevelScores = tuple[Codes, Floats]
 
-COUNT_BAR_HEIGHT = 0.12  # share of the height of the axes
+COUNT_BAR_HEIGHT = 0.08  # share of the height of the axes
+MIN_BINS = 5  # with rows, for a smooth curve
 LOW_PROBABILITY = 0.7  # axes end near the largest value if all are below this
 THRESHOLD_PADDING = 0.04  # share of the range of thresholds
 MIN_BAR_WIDTH = 0.01  # share of the range
@@ -39,13 +38,14 @@ PANEL_HEIGHT = 0.85  # inches per metric
 FOLD_DECIMALS = 9  # metrics that differ less are drawn as equal
 MIN_NET_BENEFIT = -0.15  # lower end of the axis, relative to the largest value
 MAX_PATH_LINES = 1000  # coefficients
-MAX_LEGEND_NAME = 24  # letters
+MAX_END_NAME = 24  # letters
 MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
 SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 MIN_BARS, MAX_BARS = 10, 40  # between the central percentiles
 CENTRAL_PERCENTILES = (1.0, 99.0)  # they set the bar width
 MAX_TOTAL_BARS = 1000
-DECISION_COLUMNS = ["threshold", "net_benefit"]
+GRID = 200  # points along each side of regions
+DECISION_COLUMNS = ["threshold", "net_benefit", "conf_low", "conf_high"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
     (POSITIVE, {"fill": False, "hatch": "////"}),
@@ -85,6 +85,16 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
     n = int((~used).sum())
     excluded = f" ({counted(n, 'row')} without label or score left out)" if n else ""
     return rows.codes[used], rows.scores[used], excluded
+
+
+def check_both_levels(
+    codes: Codes, table: ConfusionMatrix, levels: Sequence[object]
+) -> None:
+    """Raise `DataError` if a level has no row with a score."""
+    for code, level in enumerate(levels):
+        if not (codes == code).any():
+            rows = counted(len(table.scored.codes), "row")  # type: ignore[union-attr]
+            raise DataError(f"None of {rows} is {level!r} and has a score.")
 
 
 def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: str = "") -> "Axes":
@@ -127,10 +137,7 @@ def draw_roc(
     if threshold is not None:
         cut = results.checked_threshold(threshold, problem)
         scores = results.thresholded(scores, problem)
-    for code, level in enumerate(levels):
-        if not (codes == code).any():
-            rows = counted(len(table.scored.codes), "row")  # type: ignore[union-attr]
-            raise DataError(f"None of {rows} is {level!r} and has a score.")
+    check_both_levels(codes, table, levels)
     low, high = auc_interval(codes, scores)
     area = f"Area {area_under_curve(codes, scores):.3f}"
     if table.source != "new":
@@ -144,13 +151,15 @@ def draw_roc(
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
     label, colour = "", artist.get_color()
     if artist.get_label() == area:  # a single fit
-        is_share = threshold is not None and problem.loss == "log"
-        mark = f"Probability {style.percent(cut)}" if is_share else f"Score {cut:.3g}"
+        mark = f"Score {cut:.3g}"
+        if problem.loss == "log":
+            share = expit(-problem.prior_shift) if threshold is None else cut
+            mark = f"Probability {style.percent(float(share))}"
         label = f"{mark}: {percent(true)} true, {percent(false)} false positives"
         colour = POSITIVE
     point: Style = {"ms": 7.0, "markeredgecolor": style.text_colour(ax), "zorder": 3}
     ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
-    return style.finish(ax, legend="lower right")
+    return style.finish(ax)
 
 
 def draw_fold_rocs(
@@ -184,7 +193,7 @@ def draw_fold_rocs(
     thin: Style = {"color": artist.get_color(), "linewidth": 0.7, "alpha": 0.45}
     for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
-    return style.finish(ax, legend="lower right")
+    return style.finish(ax)
 
 
 def draw_compared_rocs(rocs: RocComparison, ax: "Axes | None", line: Style) -> "Axes":
@@ -195,7 +204,7 @@ def draw_compared_rocs(rocs: RocComparison, ax: "Axes | None", line: Style) -> "
         for name, c, area in zip(rocs.names, rocs.curves, areas, strict=False)
     }
     style.draw_curves(ax, labelled, line, clip_on=False)
-    return style.finish(ax, legend="lower right")
+    return style.finish(ax)
 
 
 def draw_precision_recall(
@@ -285,7 +294,7 @@ def draw_margins(
     for (label, at), dashes in zip(marks.items(), ("-", "--"), strict=False):
         style.draw_reference(ax, at, None, label, dashes)
     words = {"xlabel": x_label, "ylabel": "Rows of the level"}
-    return style.finish(ax, legend="above", percent="x" * are_shares + "y", **words)
+    return style.finish(ax, percent="x" * are_shares + "y", **words)
 
 
 def bars_for(values: Floats) -> float:
@@ -332,6 +341,138 @@ def level_shares(margins: Floats, edges: Floats) -> Floats:
 # ------------------------------------------------ probabilities and thresholds
 
 
+def draw_rates(
+    table: ConfusionMatrix, result: Fitted, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw sensitivity and specificity in steps, see `ResultPlots.rates`."""
+    codes, scores, excluded = labelled_scores(table)
+    check_both_levels(codes, table, result.coding.levels)
+    is_share = result.problem.loss == "log"
+    values = results.thresholded(scores, result.problem) if is_share else scores
+    curve, names = (
+        roc_curve(codes, values),
+        map(style.short_level, result.coding.levels),
+    )
+    at = curve.thresholds[:0:-1]
+    low, high = (0.0, 1.0) if is_share else (at[0], at[-1])
+    negative, positive = names
+    curves = {
+        f"Sensitivity (of {positive})": curve.true_positive,
+        f"Specificity (of {negative})": 1.0 - curve.false_positive,
+    }
+    ax = style.axes_of(ax)
+    steps = np.concatenate([[low], at, [high]])
+    shown = {n: (steps, np.r_[y[-1], y[::-1]]) for n, y in curves.items()}
+    style.draw_curves(ax, shown, line, drawstyle="steps-pre", clip_on=False)
+    scale = "probability" if is_share else "score"
+    label = f"Threshold of the {scale} of {positive}{excluded}"
+    percent = "x" * is_share + "y"
+    return style.finish(ax, percent=percent, xlabel=label, ylabel="Share of the class")
+
+
+def draw_binned_residuals(
+    table: ConfusionMatrix, result: Fitted, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw mean residuals by probability, see `ResultPlots.binned_residuals`."""
+    codes, scores, excluded = labelled_scores(table)
+    p = results.thresholded(scores, result.problem)
+    order = np.argsort(p, kind="stable")
+    parts = np.array_split(order, max(int(np.sqrt(order.size)), 1))
+    residuals = codes - p
+    x, y = (np.array([v[part].mean() for part in parts]) for v in (p, residuals))
+    errors = [
+        residuals[k].std(ddof=1) / np.sqrt(k.size) if k.size > 1 else 0.0 for k in parts
+    ]
+    ax = style.axes_of(ax)
+    style.draw_reference(ax, None, 0.0, linestyle="-")
+    half = 2.0 * np.array(errors)
+    way = style.next_style(ax)
+    ax.fill_between(x, -half, half, color=way.colour, alpha=style.BAND_OPACITY, lw=0.0)
+    label = f"Mean of {counted(len(parts[0]), 'row')}; band: 2 standard errors"
+    look: Style = {
+        "color": way.colour,
+        "linestyle": "none",
+        "marker": way.marker,
+        "ms": 4,
+    }
+    style.draw_line(ax, x, y, line=line, label=label, **look)
+    positive = style.short_level(result.coding.positive)
+    x_label = f"Predicted probability of {positive}{excluded}"
+    y_label = "Observed share less probability"
+    return style.finish(ax, percent="xy", xlabel=x_label, ylabel=y_label)
+
+
+def draw_regions(
+    result: Fitted,
+    data: pd.DataFrame,
+    names: Sequence[str],
+    at: Mapping[str, object],
+    cut: float,
+    ax: "Axes | None",
+) -> "Axes":
+    """Draw the rows and the predicted regions, see `ResultPlots.regions`."""
+    x, y = (data[name].to_numpy(dtype=np.float64) for name in names)
+    sides = [np.linspace(np.nanmin(v), np.nanmax(v), GRID) for v in (x, y)]
+    grid = [side.ravel() for side in np.meshgrid(*sides)]
+    others = {}
+    for name in data.columns.difference(names):
+        values = data[name]
+        is_number = pd.api.types.is_numeric_dtype(values)
+        others[name] = values.median() if is_number else values.mode().iloc[0]
+    moved = data.iloc[np.zeros(grid[0].size, dtype=int)].reset_index(drop=True)
+    moved = moved.assign(**(others | dict(at)), **dict(zip(names, grid, strict=True)))
+    scores = np.asarray(result.decision_function(moved), dtype=np.float64)
+    scores = scores.reshape(GRID, GRID) - cut
+    ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
+    colours: Style = {"colors": [style.NEGATIVE, POSITIVE], "alpha": style.BAND_OPACITY}
+    ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **colours)
+    ax.contour(
+        *sides, scores, levels=[0.0], colors=[style.text_colour(ax)], linewidths=1.2
+    )
+    actual = result.confusion(data).scored.codes
+    for code, (level, colour) in enumerate(
+        zip(result.coding.levels, (style.NEGATIVE, POSITIVE), strict=True)
+    ):
+        own = actual == code
+        look: Style = {
+            "linestyle": "none",
+            "marker": style.MARKERS[code],
+            "color": colour,
+        }
+        ax.plot(x[own], y[own], label=style.as_text(level), ms=3.5, alpha=0.7, **look)
+    texts = map(style.as_text, names)
+    return style.finish(ax, **dict(zip(("xlabel", "ylabel"), texts, strict=True)))
+
+
+def draw_bootstrap(
+    values: Floats,
+    estimate: float,
+    interval: Sequence[float],
+    name: str,
+    ax: "Axes | None",
+    line: Style,
+) -> "Axes":
+    """Draw the resampled values of a coefficient, see `LinearPlots.bootstrap`."""
+    ax, way = style.axes_of(ax), style.line_styles(1)[0]
+    look = style.merge(line, color=way.colour, linewidth=1.2)
+    counts, edges = np.histogram(
+        values, bins=min(2 * int(np.sqrt(values.size)), MAX_BARS)
+    )
+    ax.stairs(counts, edges, fill=True, color=look["color"], alpha=0.4)
+    ax.stairs(
+        counts,
+        edges,
+        label=look.pop("label", f"{counted(values.size, 'resample')}"),
+        **look,
+    )
+    style.draw_reference(ax, estimate, None, f"Estimate {estimate:.3g}", "-")
+    for end, label in zip(interval, ("95% interval", ""), strict=True):
+        style.draw_reference(ax, end, None, label, "--")
+    return style.finish(
+        ax, xlabel=f"Coefficient of {style.as_text(name)}", ylabel="Resamples"
+    )
+
+
 def draw_reliability(
     reliability: Reliability, ax: "Axes | None", line: Style
 ) -> "Axes":
@@ -351,23 +492,26 @@ def draw_reliability(
     colour = style.draw_line(ax, x, y, line=look).get_color()
     ax.vlines(x, table["conf_low"], table["conf_high"], colour, "solid", linewidth=1.2)
     smooth = reliability.smooth
-    if smooth is not None and len(smooth):
-        look = {"linestyle": "-", **line, "color": colour, "marker": "", "label": ""}
-        curve = smooth["probability"], smooth["observed"]
-        style.draw_line(ax, *curve, line=look, label="" if own else "Smooth curve")
+    if smooth is not None and len(smooth) and len(table) >= MIN_BINS:
+        at = smooth["probability"].to_numpy()
+        used = ((at >= low.to_numpy()[:, None]) & (at <= high.to_numpy()[:, None])).any(
+            0
+        )
+        ends = (smooth[c].where(used) for c in ("observed", "conf_low", "conf_high"))
+        look = {"linestyle": "-", **line, "marker": "", "label": ""}
+        label = "" if own else f"Smooth curve, {reliability.level:.0%} band"
+        style.draw_line(ax, at, *ends, line=look, label=label, color=colour)
     wide = np.maximum(high - low, MIN_BAR_WIDTH * (high.max() - low.min()))
-    density = table["n"] / wide
-    grey: Style = {
-        "color": style.text_colour(ax),
-        "alpha": 0.15,
-        "linewidth": 0.0,
-        "zorder": 0,
-    }
-    place: Style = {"align": "edge", "transform": ax.get_xaxis_transform()}
-    ax.bar(low, COUNT_BAR_HEIGHT * density / density.max(), wide, **place, **grey)
+    density, place = table["n"] / wide, ax.get_xaxis_transform()
+    look = {"align": "edge", "transform": place, "color": style.text_colour(ax)}
+    look |= {"alpha": 0.2, "linewidth": 0.0, "zorder": 0, "bottom": COUNT_BAR_HEIGHT}
+    scale = COUNT_BAR_HEIGHT * density / density.max()
+    label = "" if own else f"Rows: {positive} above others"
+    ax.bar(low, scale * y, wide, label=label, **look)
+    ax.bar(low, -scale * (1.0 - y), wide, **look)
     words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
     words = {axis: f"{text} of {positive}" for axis, text in words.items()}
-    return style.finish(ax, legend="above", **words)
+    return style.finish(ax, **words)
 
 
 def draw_decision_curve(
@@ -392,14 +536,14 @@ def draw_decision_curve(
             level=0, sort=False
         )
     }
-    treat_all, treat_none = curves.pop("all"), curves.pop("none")
+    (at, all_rows, *_), _ = curves.pop("all"), curves.pop("none")
     style.draw_curves(ax, curves, line)
-    style.draw_reference(ax, treat_all[0], treat_all[1], "Treat all", "--")
-    style.draw_reference(ax, treat_none[0], treat_none[1], "Treat none")
+    style.draw_reference(ax, at, all_rows, "Treat all", (0, (4, 2)))
+    style.draw_reference(ax, at, np.zeros(len(at)), "Treat none")
     top = max(1.05 * float(table["net_benefit"].max()), before, 1e-3)
     ax.set(ylim=(MIN_NET_BENEFIT * top, top), ylabel="Net benefit")
     x_label = f"Threshold probability of {style.short_level(positive)}"
-    return style.finish(ax, legend="upper right", percent="x", xlabel=x_label)
+    return style.finish(ax, percent="x", xlabel=x_label)
 
 
 def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
@@ -455,7 +599,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     scale = f"probability of {second}" if is_share else f"score (above: {second})"
     percent = "x" * is_share + "y" * (name in style.SHARE_METRICS)
     words = {"xlabel": f"Threshold of the {scale}", "ylabel": metric}
-    return style.finish(ax, legend="above", percent=percent, **words)
+    return style.finish(ax, percent=percent, **words)
 
 
 # --------------------------------------------------------- paths and folds
@@ -477,7 +621,7 @@ def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
         ax.axhspan(*span, color=colour, alpha=style.BAND_OPACITY, lw=0, label=label)
     percent = "y" * (name in style.SHARE_METRICS)
     y_label = f"{style.metric_name(name)}, cross-validated"
-    return _finish_path(path, ax, legend="above", percent=percent, ylabel=y_label)
+    return _finish_path(path, ax, percent=percent, ylabel=y_label)
 
 
 def draw_path(
@@ -486,7 +630,7 @@ def draw_path(
     """Draw coefficients against lambda, see `LambdaPath.plot_coefficients`."""
     values = beta.to_numpy(dtype=np.float64)
     order = np.argsort(-np.abs(values[-1]), kind="stable")
-    ax = style.axes_of(ax, style.FIGURE_WIDTH + 1.0)
+    ax = style.axes_of(ax)
     thin = {
         "color": style.text_colour(ax),
         "alpha": 0.3,
@@ -494,11 +638,16 @@ def draw_path(
         "linestyle": "-",
     }
     ax.plot(beta.index, values[:, order[named:MAX_PATH_LINES]], **thin)
-    names = style.abbreviate(list(beta.columns[order[:named]]), MAX_LEGEND_NAME)
-    at, shown = beta.index.to_numpy(), map(style.as_text, names)
-    curves = {n: (at, values[:, j]) for n, j in zip(shown, order, strict=False)}
-    style.draw_curves(ax, curves, line)
-    return _finish_path(path, ax, legend="right", ylabel="Coefficient")
+    at, names = beta.index.to_numpy(), map(style.term_text, beta.columns)
+    texts = style.abbreviate([*names], MAX_END_NAME)
+    for j in order[:named]:
+        style.draw_line(ax, at, values[:, j], line=line, label=f"_{texts[j]}")
+    ax.set_xscale("log")
+    ax.invert_xaxis()  # the ends with the largest coefficients are at the right
+    ends = values[-1, order[:named]]
+    style.name_ends(ax, [texts[j] for j in order[:named]], ends)
+    words = {"ylabel": "Coefficient", "xlabel": "Lambda, decreasing"}
+    return _finish_path(path, ax, **words)
 
 
 def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
@@ -509,10 +658,12 @@ def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
         label = f"{name} = {lam:.3g}" + ", an end of the path" * (lam in ends)
         style.draw_reference(ax, lam, None, label, dashes)
     ax.set_xscale("log")
-    return style.finish(ax, xlabel="Lambda", **words)
+    return style.finish(ax, **{"xlabel": "Lambda", **words})
 
 
-def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
+def draw_folds(
+    by_fold: pd.DataFrame, estimates: pd.DataFrame, ax: "Sequence[Axes] | Axes | None"
+) -> NDArray[np.object_]:
     """Draw one panel per metric: rings for folds, mean and standard error.
 
     Parameters
@@ -521,29 +672,33 @@ def draw_folds(by_fold: pd.DataFrame, estimates: pd.DataFrame) -> "Figure":
         One row per fold; the columns are metrics.
     estimates : DataFrame
         Columns ``term, estimate, std_error``.
+    ax : Axes or sequence of Axes, optional
+        One for each metric.
     """
-    count = len(estimates)
-    axes = style.new_axes(count, 1, (style.FIGURE_WIDTH, 0.6 + PANEL_HEIGHT * count))[
-        :, 0
-    ]
-    ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
-    bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
+    count, sizes = (
+        len(estimates),
+        (style.FIGURE_WIDTH, 0.8 + PANEL_HEIGHT * len(estimates)),
+    )
+    cure = f"{counted(count, 'panel')}: plt.subplots({count})[1]"
+    axes = style.panels_of(ax, [count], cure, sizes)
     columns = (estimates[name] for name in ("term", "estimate", "std_error"))
-    for ax, term, mean, error in zip(axes, *columns, strict=True):
+    for panel, term, mean, error in zip(axes, *columns, strict=True):
         values = np.round(
             by_fold[term].dropna().to_numpy(dtype=np.float64), FOLD_DECIMALS
         )
-        rings = ax.plot(values, np.full(len(values), 0.55), "o", **ring)
+        ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
+        bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
+        if panel is axes[0]:
+            ring["label"], bar["label"] = "A fold", "Mean and its standard error"
+        panel.plot(values, np.full(len(values), 0.55), "o", **ring)
         place = np.round(mean, FOLD_DECIMALS), 0.15
-        means = ax.errorbar(*place, xerr=np.nan_to_num(error), **bar)
-        ax.set(ylim=(-0.1, 1.1), yticks=[], title=style.metric_name(term))
-        ax.spines["left"].set_visible(False)
+        panel.errorbar(*place, xerr=np.nan_to_num(error), **bar)
+        panel.set(ylim=(-0.1, 1.1), yticks=[], xlabel=style.metric_name(term))
+        panel.spines["left"].set_visible(False)
         if term in style.SHARE_METRICS:
-            style.write_percent(ax.xaxis)
-    words = ["A fold", "Mean and its standard error"]
-    figure: Figure = axes[0].figure
-    figure.legend([*rings, means], words, loc="outside lower center", ncols=2)
-    return figure
+            style.write_percent(panel.xaxis)
+    style.finish(*axes)
+    return np.array(axes, dtype=object)
 
 
 # ----------------------------------------------------------- losses and runs
@@ -598,7 +753,7 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     style.draw_curves(ax, curves, line)
     ax.set(xlim=(m[0], m[-1]), ylim=(-0.2, 4.0))  # the square goes on to 9
     ax.set(xlabel="Margin m", ylabel="Loss of a row")
-    return style.finish(ax, legend="upper right")
+    return style.finish(ax)
 
 
 def draw_panels(
@@ -628,9 +783,7 @@ def draw_panels(
                 for label, (x, *ys) in curves.items()
             }
         style.draw_curves(ax, curves, line, **look)
-        if scale == "log":
-            style.write_decimals(ax.yaxis)
-        elif scale == "percent":
+        if scale == "percent":
             style.write_percent(ax.yaxis)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
         ax.set(xlabel="Epoch", ylabel=name)
@@ -670,6 +823,6 @@ def plot_comparison(
     loss.set_xlabel("CPU time of the updates (s)")
     if not excess and bound > 0.0:
         style.draw_reference(loss, None, bound, "Certified lower bound", "-")
-    style.finish(error, gap, legend="")
+    style.finish(error, gap, legend=False)
     style.finish(loss)
     return loss, error, gap

@@ -5,15 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from pegasos_stats.models.effects import Margins
+from pegasos_stats.models.effects import SLOPE, Margins
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Style
 
 ROW_HEIGHT, TALL_ROW_HEIGHT, MAX_TALL_ROWS = 0.18, 0.32, 20  # inches
 FOREST_MARGIN = 1.2  # inches above and below the rows
 MIN_HEIGHT, MAX_HEIGHT = 2.2, 60.0  # inches
+NUMBER_SIZE = 0.85  # of the size of the names of rows
 SERIES_SPREAD = 0.6  # share of a row's height for several series
+PANEL_WIDTH = 2.2  # inches, of several panels side by side
 OVERLAY_SHIFT = 0.25  # of a row's height, from one drawing to the next
 MIN_VALUES = 3  # fewer values of a predictor are drawn as rows
 MIN_SMALL_POINTS = 40  # rows
@@ -34,8 +37,6 @@ class Series(NamedTuple):
 
     table: pd.DataFrame
     label: str = ""
-    colour: str | None = None
-    marker: str = "o"
 
 
 def draw_forest(
@@ -46,9 +47,10 @@ def draw_forest(
     *,
     zero: float | None = 0.0,
     references: Sequence[str] = (),
+    numbers: bool = False,
     **words: str,
 ) -> "Axes":
-    """Draw estimates as points with intervals, from the top.
+    """Draw estimates as points with intervals, from the top, factors under headings.
 
     Parameters
     ----------
@@ -62,76 +64,71 @@ def draw_forest(
         Value of no effect; 1 for ratios, which get a logarithmic axis.
     references : sequence of str
         Reference levels, drawn as rings at `zero`.
+    numbers : bool
+        Whether to write estimates and limits to the right of the rows.
     **words : str
         Passed to `style.finish`.
     """
+    rows = style.with_headings(names)
     per_row = sum(bool(group.label) for group in series)
-    height = TALL_ROW_HEIGHT if len(names) <= MAX_TALL_ROWS else ROW_HEIGHT
-    height = FOREST_MARGIN + height * len(names) * max(1.0, 0.6 * per_row)
+    height = TALL_ROW_HEIGHT if len(rows) <= MAX_TALL_ROWS else ROW_HEIGHT
+    height = FOREST_MARGIN + height * len(rows) * max(1.0, 0.6 * per_row)
     ax = style.axes_of(ax, height=float(np.clip(height, MIN_HEIGHT, MAX_HEIGHT)))
     labels = ax.get_legend_handles_labels()[1]
     shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
     if per_row > 1:
         shifts = np.linspace(-SERIES_SPREAD / 2, SERIES_SPREAD / 2, len(series))
-    at = style.name_rows(ax, names)
+    at = style.name_rows(ax, rows)
     if zero is not None:
         style.draw_reference(ax, zero, None, linestyle="-")
-    look: Style = {"markersize": 5.0 if len(names) < MIN_SMALL_POINTS else 3.0}
+    look: Style = {"markersize": 5.0 if len(rows) < MIN_SMALL_POINTS else 3.0}
     bar: Style = {"linewidth": 1.4, "linestyle": "-"}
-    for shift, (table, label, colour, marker) in zip(shifts, series, strict=True):
-        own = style.merge(line, marker=marker, label=label, color=colour, **look)
+    for shift, (table, label) in zip(shifts, series, strict=True):
+        way = style.next_style(ax)
+        look = {**look, "marker": way.marker, "color": way.colour}
+        own = style.merge(line, label=label, **look)
         places = [at[name] + shift for name in table.index]
         (points,) = ax.plot(table["estimate"], places, **own | {"linestyle": "none"})
         bar = {name: own.get(name, usual) for name, usual in bar.items()}
         ends = table["conf_low"], table["conf_high"]
         ax.hlines(places, *ends, color=points.get_color(), **bar)
-    ring: Style = {"color": style.text_colour(ax), "markerfacecolor": "none", **look}
+        if numbers:
+            _write_numbers(ax, table, places)
+    ring: Style = {"color": style.text_colour(ax), "markerfacecolor": "none"}
     for name in references:
         ax.plot([zero or 0.0], [at[name] + shifts[0]], "o", **ring)
     ax.grid(visible=False, axis="y")
     if zero == 1.0:
         ax.set_xscale("log")
-        style.write_decimals(ax.xaxis)
-    return style.finish(ax, legend="above", **words)
+    return style.finish(ax, **words)
 
 
-def draw_coefficients(
-    table: pd.DataFrame,
-    levels: Sequence[object],
-    ax: "Axes | None",
-    line: Style,
-    *,
-    title: str,
-    unit: str,
-) -> "Axes":
-    """Draw coefficients, with different marks for negative and positive values.
-
-    The columns of `table` are ``term, estimate, conf_low, conf_high``.
-    """
-    own = table.set_index("term").astype(float)
-    below = own["estimate"] < 0.0
-    series = [
-        Series(own[below], "", style.NEGATIVE, "o"),
-        Series(own[~below], "", style.POSITIVE, "s"),
-    ]
-    if style.merge(line).keys() & {"color", "label"}:  # the user compares fits
-        series = [Series(own)]
-    words: Style = {"xlabel": meaning(unit, levels), "title": title}
-    return draw_forest(list(own.index), series, ax, line, **words)
+def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> None:
+    """Write estimates and limits to the right of the axes."""
+    size = NUMBER_SIZE * ax.get_yticklabels()[0].get_fontsize()
+    look: Style = {"transform": ax.get_yaxis_transform(), "va": "center", "size": size}
+    for place, line in zip(
+        places, table[INTERVAL].itertuples(index=False), strict=True
+    ):
+        estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
+        interval = " ({}, {})".format(*ends) * bool(np.isfinite(line.conf_low))
+        ax.text(1.02, place, estimate + interval, **look)
 
 
-def meaning(unit: str, levels: Sequence[object], marked: str = "") -> str:
+def meaning(
+    unit: str, levels: Sequence[object], marked: str = "", interval: str = ""
+) -> str:
     """Describe a coefficient and the level that its sign favours.
 
     Examples
     --------
     >>> print(meaning("unit", (5, 6)))
-    Coefficient: change of the score per unit
+    Coefficient per unit
     (below 0 for 5, above 0 for 6)
     """
     first, second = map(style.short_level, levels)
     return (
-        f"Coefficient: change of the score per {unit}\n"
+        f"Coefficient per {unit}{interval}\n"
         f"(below 0{marked} for {first}, above 0 for {second})"
     )
 
@@ -150,14 +147,15 @@ def draw_models(
     line : mapping
     """
     series, without = [], []
-    for name, way in zip(models, style.line_styles(len(models)), strict=True):
+    table = table.assign(term=table["term"].map(style.term_text))
+    for name in models:
         own = table[table["model"] == name].set_index("term")[INTERVAL].astype(float)
         if own["conf_low"].isna().all():
             without.append(name)
-        series.append(Series(own, style.as_text(name), way.colour, way.marker))
-    title = f"No intervals: {', '.join(without)}, see summary()" if without else ""
-    x_label = "Coefficient" + " with 95% interval" * (len(without) < len(models))
-    words: Style = {"xlabel": x_label, "title": style.as_text(title)}
+        series.append(Series(own, style.as_text(name)))
+    words: Style = {"xlabel": "Coefficient, 95% interval"}
+    if without:
+        words["xlabel"] += style.as_text(f"\n(none of {', '.join(without)})")
     return draw_forest(list(table["term"].unique()), series, ax, line, **words)
 
 
@@ -172,25 +170,26 @@ def draw_differences(
 
 
 def draw_averages(
-    margins: Margins, level: float, ax: "Axes | None", line: Style
-) -> "Axes":
+    margins: Margins, level: float, ax: "Axes | Sequence[Axes] | None", line: Style
+) -> "Axes | NDArray[np.object_]":
     """Draw effects or predictions, see `Margins.plot`."""
     table, (_, outcome) = margins.tidy(level), margins.header[0]
-    title = "" if table["conf_low"].notna().any() else "No intervals, see the table"
-    y_label = outcome[:1].upper() + outcome[1:]
     columns = {f"at_{name}": name for name in margins.observed}
     if margins.are_predictions and table["term"].iloc[0] in margins.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
     varied = (c for c in columns if c in table and table[c].nunique() >= MIN_VALUES)
     x = next(varied, None)
+    interval = f", {level:.0%} interval" * bool(table["conf_low"].notna().any())
     if x is None:
+        rows, references = average_rows(margins)
+        names = [name for name in rows if name not in references]
         zero = None if margins.are_predictions else float(margins.estimates.null[0])
         compared = COMPARED[margins.comparison]
-        label = y_label if zero is None else f"{compared} of the {outcome}"
-        words: Style = {"xlabel": style.as_text(label), "title": style.as_text(title)}
-        names, percent = list(margins.estimates.hypotheses), "x" * margins.are_shares
-        series = [Series(table.set_axis(names))]
-        return draw_forest(names, series, ax, line, zero=zero, percent=percent, **words)
+        label = outcome if zero is None else f"{compared} of the {outcome}"
+        label = style.as_text(label[:1].upper() + label[1:] + interval)
+        words: Style = {"xlabel": label, "percent": "x" * margins.are_shares}
+        series, look = [Series(table.set_axis(names))], {"zero": zero, **words}
+        return draw_forest(rows, series, ax, line, references=references, **look)
     settings = ["value", *(c for c in map(str, table) if c.startswith("at_"))]
     by = [c for c in settings if c != x and table[c].nunique() > 1]
     curves = {}
@@ -198,11 +197,59 @@ def draw_averages(
         pairs = zip(by, values, strict=True)
         label = ", ".join(f"{name.removeprefix('at_')} {v}" for name, v in pairs)
         curves[style.as_text(label)] = own[[x, *INTERVAL]].to_numpy(dtype=np.float64).T
-    ax = style.axes_of(ax)
-    style.draw_curves(ax, curves, line)
-    ax.set_xlim(ax.get_xlim())
-    rug = pd.unique(margins.observed[columns[x]])
-    style.draw_rug(ax, rug, style.text_colour(ax), alpha=0.35, markersize=7.0)
-    texts = {"xlabel": columns[x], "ylabel": y_label, "title": title}
+    return _draw_panels(margins, columns[x], curves, ax, line)
+
+
+def _draw_panels(
+    margins: Margins,
+    x: str,
+    curves: style.Curves,
+    ax: "Axes | Sequence[Axes] | None",
+    line: Style,
+) -> "Axes | NDArray[np.object_]":
+    """Draw predictions along a predictor: one panel per curve, or all on one."""
+    count, rug = len(curves), pd.unique(margins.observed[x])
+    cure = f"one panel or {count}, such as plt.subplots(1, {count})[1]"
+    size = max(style.FIGURE_WIDTH, PANEL_WIDTH * count), style.FIGURE_HEIGHT
+    panels = style.panels_of(ax, [1, count], cure, size, across=True)
+    outcome = margins.header[0][1]
+    texts = {"xlabel": x, "ylabel": outcome[:1].upper() + outcome[1:]}
     words = {place: style.as_text(text) for place, text in texts.items()}
-    return style.finish(ax, legend="above", percent="y" * margins.are_shares, **words)
+    many = len(panels) > 1
+    for j, (label, curve) in enumerate(curves.items()):
+        panel = panels[j * many]
+        # Several bands on each other hide what they show.
+        own = curve if many or count == 1 else [*curve][:2]
+        style.draw_line(panel, *own, line=line, label=label)
+    lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
+    for j, panel in enumerate(panels):
+        panel.set(xlim=panel.get_xlim(), ylim=(min(lows), max(highs)))
+        style.draw_rug(panel, rug, style.text_colour(panel), alpha=0.35, markersize=7.0)
+        own = words if j == 0 else {**words, "ylabel": ""}
+        style.finish(panel, percent="y" * margins.are_shares, **own)
+    return np.array(panels, dtype=object) if many else panels[0]
+
+
+def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
+    """Return the names of all rows, and those of reference levels among them.
+
+    Contrasts of a factor with one level have the names of the other levels. Rows that
+    `at` distinguishes have whole names.
+    """
+    whole = list(margins.estimates.hypotheses)
+    keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)
+    if margins.keys.shape[1] > 2:
+        return whole, []
+    sign = " / " if margins.comparison == "ratio" else " - "
+    names, references = [], []
+    for term, own in keys.groupby("term", sort=False)["what"]:
+        _, _, last = own.iloc[0].rpartition(sign)
+        if (own == SLOPE).all():
+            names.append(f"{term} (per unit)")
+        elif not margins.are_predictions and own.str.endswith(sign + last).all():
+            references.append(f"{term}: {last} (reference)")
+            levels = [text.removesuffix(sign + last) for text in own]
+            names += [references[-1], *(f"{term}: {level}" for level in levels)]
+        else:
+            names += [f"{term}: {text}" for text in own]
+    return names, references

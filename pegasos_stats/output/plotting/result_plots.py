@@ -1,6 +1,5 @@
 """Figures of a fitted model: the methods of ``result.plot``."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NoReturn
@@ -13,7 +12,9 @@ from pegasos_stats import checks
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.effects import rows_of
+from pegasos_stats.models.inference.wald import BootstrapResult
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.models.results import checked_threshold, score_at
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting import curves, forest, style
 from pegasos_stats.output.plotting.style import Axes, Style
@@ -24,7 +25,6 @@ Against = Literal["epoch", "steps"]
 
 TRACE_HEIGHT = 6.8  # inches
 ERROR_LABELS = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
-FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)]")  # relevel(a, ...), C(a)
 MAX_MARKED_EPOCHS = 40  # longer runs have no point markers
 MAX_BOUND_RATIO = 30.0  # smallest objective / lower end of the axis
 TRACE_AXES = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
@@ -140,7 +140,7 @@ class ResultPlots:
     >>> model = ps.svm("digit ~ .", train, lam=1.0)
     >>> result = model.fit(ps.Optimum(seed=1), trace=True, test=test)
     >>> result.plot
-    <Figures: trace, margins, confusion, roc, probabilities, coefficients, ...>
+    <Figures: trace, margins, confusion, roc, rates, regions, ...>
     >>> from matplotlib.figure import Figure
     >>> panels = result.plot.trace(ax=Figure((6.4, 7.0)).subplots(3))
     >>> [panel.get_ylabel() for panel in panels]
@@ -156,7 +156,9 @@ class ResultPlots:
     """
 
     result: curves.Fitted
-    names: ClassVar[tuple[str, ...]] = ("trace", "margins", "confusion", "roc")
+    names: ClassVar[tuple[str, ...]] = (
+        *("trace", "margins", "confusion", "roc", "rates", "regions"),
+    )
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
         """Raise an error that lists the figures.
@@ -167,10 +169,7 @@ class ResultPlots:
             Always: ``plot`` is a group of figures.
         """
         figures = ", ".join(f"result.plot.{name}()" for name in self.names)
-        raise CallError(
-            f"plot() is a group of figures; choose one: {figures}. There is no figure "
-            "of the regions of two predictors."
-        )
+        raise CallError(f"plot() is a group of figures; choose one: {figures}.")
 
     @suggest_arguments
     def trace(
@@ -304,23 +303,73 @@ class ResultPlots:
         table = self.result.confusion(data, actual, offset=offset)
         return curves.draw_roc(table, self.result, ax, line, threshold)
 
+    @suggest_arguments
+    def rates(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        ax: "Axes | None" = None,
+        offset: object = None,
+        **line: object,
+    ) -> "Axes":
+        """Draw sensitivity and specificity against the threshold.
+
+        The second level is the positive class. The threshold is a probability for the
+        log loss, otherwise a score; rows at the threshold count as positive.
+
+        Raises
+        ------
+        DataError
+            If a level has no row with a score.
+        """
+        table = self.result.confusion(data, actual, offset=offset)
+        return curves.draw_rates(table, self.result, ax, line)
+
+    @suggest_arguments
+    def regions(
+        self,
+        x: str,
+        y: str,
+        data: pd.DataFrame,
+        *,
+        at: Mapping[str, object] | None = None,
+        threshold: float | None = None,
+        ax: "Axes | None" = None,
+    ) -> "Axes":
+        """Draw rows by two numeric predictors, and the regions predicted as each class.
+
+        The line between the regions is the decision boundary.
+
+        Parameters
+        ----------
+        x, y : str
+            Numeric predictors, columns of `data`.
+        data : DataFrame
+            Rows with the outcome.
+        at : mapping of name to value, optional
+            Values of other predictors, by default their medians or most frequent
+            levels in `data`.
+        threshold : float, optional
+            As for ``result.predict()``.
+        ax : Axes, optional
+
+        Raises
+        ------
+        OptionError
+            If `x` or `y` is not a numeric column of `data`.
+        """
+        for name, column in (("x", x), ("y", y)):
+            known = isinstance(data, pd.DataFrame) and column in data.columns
+            if not known or not pd.api.types.is_numeric_dtype(data[column]):
+                raise OptionError("is no numeric column of data.", name, column)
+        problem, cut = self.result.problem, 0.0
+        if threshold is not None:
+            cut = score_at(checked_threshold(threshold, problem), problem)
+        return curves.draw_regions(self.result, data, (x, y), at or {}, cut, ax)
+
     def __repr__(self) -> str:
         return f"<Figures: {', '.join(self.names)}>"
-
-
-def level_of(term: str, bases: Mapping[str, object]) -> tuple[str, str, object] | None:
-    """Return variable, level and reference level of the term of a factor level.
-
-    Examples
-    --------
-    >>> level_of("relevel(ward, ref='A')[T.B]", {"relevel(ward, ref='A')": "A"})
-    ('ward', 'B', 'A')
-    """
-    factor, bracket, level = term.partition("[T.")
-    if not bracket or not level.endswith("]") or ":" in term or factor not in bases:
-        return None
-    call = FACTOR_CALL.match(factor)
-    return call[1] if call else factor, level[:-1], bases[factor]
 
 
 @dataclass(frozen=True, repr=False)
@@ -335,7 +384,7 @@ class LinearPlots(ResultPlots):
     >>> from matplotlib.figure import Figure
     >>> ax = result.plot.coefficients(max_terms=2, ax=Figure().subplots())
     >>> ax.get_title()
-    'The 2 largest of 64 coefficients, 95% intervals'
+    'The 2 largest of 64 coefficients'
     >>> ax = result.plot.coefficient_image((8, 8), ax=Figure().subplots())
     >>> ax.images[0].get_array().shape
     (8, 8)
@@ -345,21 +394,29 @@ class LinearPlots(ResultPlots):
     names = (
         *ResultPlots.names,
         *("probabilities", "coefficients", "odds_ratios", "effect"),
-        "coefficient_image",
+        *("coefficient_image", "binned_residuals", "bootstrap"),
     )
 
     def coefficients(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
+        self,
+        max_terms: int | None = 30,
+        *,
+        numbers: bool = False,
+        ax: "Axes | None" = None,
+        **line: object,
     ) -> "Axes":
-        """Draw coefficients in decreasing order, with 95% intervals if available.
+        """Draw coefficients with 95% intervals if available, in model order.
 
-        The intercept is omitted: it is not penalised and has another scale.
+        A ring at 0 marks the reference level of each factor. The intercept is omitted:
+        it is not penalised and has another scale.
 
         Parameters
         ----------
         max_terms : int or None, default 30
             Maximum number of coefficients, the largest in absolute value; ``None``
             draws all.
+        numbers : bool, default False
+            Whether to write estimates and intervals to the right, as journals do.
         ax : Axes, optional
         **line
             Properties of the points and intervals.
@@ -369,13 +426,17 @@ class LinearPlots(ResultPlots):
         OptionError
             If `max_terms` is not positive.
         """
-        table, title, _ = self._largest(max_terms)
-        table = table.sort_values("estimate", ascending=False, kind="stable")
-        levels, look = self.result.coding.levels, {"title": title, "unit": self._unit}
-        return forest.draw_coefficients(table, levels, ax, line, **look)
+        levels = self.result.coding.levels
+        label = forest.meaning(self._unit, levels, interval="{interval}")
+        return self._forest(max_terms, numbers, ax, line, 0.0, label)
 
     def odds_ratios(
-        self, max_terms: int | None = 30, *, ax: "Axes | None" = None, **line: object
+        self,
+        max_terms: int | None = 30,
+        *,
+        numbers: bool = False,
+        ax: "Axes | None" = None,
+        **line: object,
     ) -> "Axes":
         """Draw odds ratios with 95% intervals on a logarithmic axis, in model order.
 
@@ -383,7 +444,7 @@ class LinearPlots(ResultPlots):
 
         Parameters
         ----------
-        max_terms, ax, **line
+        max_terms, numbers, ax, **line
             See `coefficients`.
 
         Raises
@@ -392,27 +453,52 @@ class LinearPlots(ResultPlots):
             If the loss is the hinge, which defines no odds.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.odds_ratios()")
-        table, title, references = self._largest(max_terms)
-        ratios = table.set_index("term")[forest.INTERVAL].astype(float)
-        with np.errstate(over="ignore"):
-            ratios = ratios.apply(np.exp)
-        names = list(ratios.index)
-        for (
-            level,
-            reference,
-        ) in references.items():  # above the first level of the factor
-            if reference not in names:
-                names.insert(names.index(level), reference)
-        x_label = f"Odds ratio of {self.result.coding.positive} per {self._unit}"
+        positive = style.as_text(self.result.coding.positive)
+        label = f"Odds ratio of {positive} per {self._unit}{{interval}}"
+        return self._forest(max_terms, numbers, ax, line, 1.0, label)
+
+    def _forest(
+        self,
+        max_terms: int | None,
+        numbers: bool,
+        ax: "Axes | None",
+        line: Style,
+        zero: float,
+        label: str,
+    ) -> "Axes":
+        """Draw the largest coefficients, or for a `zero` of 1 their exponents."""
+        if max_terms is not None:
+            checks.check_count("max_terms", max_terms)
+        checks.check_flag("numbers", numbers)
+        table, p = self.result.coefficient_table(), len(self.result.coef)
+        slopes = table[table["term"] != INTERCEPT].dropna(subset=["estimate"])
+        largest = largest_terms(slopes.reset_index(drop=True), max_terms)
+        rows, references = list[str](), list[str]()
+        for term in largest["term"]:
+            factor, variable, _ = style.factor_level(term) or ("",) * 3
+            if factor in (levels := self.result.reference_levels):
+                reference = f"{variable}: {levels[factor]} (reference)"
+                if reference not in references:
+                    references.append(reference)
+                    rows.append(reference)
+            rows.append(style.term_text(term))
+        shown = largest.assign(term=largest["term"].map(style.term_text))
+        own = shown.set_index("term")[forest.INTERVAL].astype(float)
+        if zero == 1.0:
+            with np.errstate(over="ignore"):
+                own = own.apply(np.exp)
+        interval = ", 95% interval" * bool(own["conf_low"].notna().any())
+        few = len(largest) < p
         return forest.draw_forest(
-            names,
-            [forest.Series(ratios, marker="s")],
+            rows,
+            [forest.Series(own)],
             ax,
             line,
-            zero=1.0,
-            references=[*dict.fromkeys(references.values())],
-            xlabel=style.as_text(x_label),
-            title=title,
+            zero=zero,
+            references=references,
+            numbers=numbers,
+            xlabel=label.replace("{interval}", interval),
+            title=f"The {len(largest)} largest of {p:,} coefficients" * few,
         )
 
     def effect(
@@ -423,9 +509,9 @@ class LinearPlots(ResultPlots):
         at: Mapping[str, object] | None = None,
         scale: Literal["response", "link"] | None = None,
         points: int = 50,
-        ax: "Axes | None" = None,
+        ax: "Axes | Sequence[Axes] | None" = None,
         **line: Any,
-    ) -> "Axes":
+    ) -> "Axes | NDArray[np.object_]":
         """Draw the average prediction against a predictor, with 95% band and rug.
 
         At each value of the predictor, all rows are set to this value, and the mean of
@@ -439,7 +525,7 @@ class LinearPlots(ResultPlots):
         data : DataFrame, optional
             Rows to average over, by default the training data.
         at : mapping of name to values, optional
-            Other predictors to set; one line is drawn per combination.
+            Other predictors to set; one panel is drawn per combination.
         scale : "response" or "link", optional
             ``"link"`` is the score. By default the probability for the log loss, the
             score for the hinge.
@@ -492,29 +578,66 @@ class LinearPlots(ResultPlots):
             table, self.result, ax, line, threshold, are_shares=True
         )
 
-    def _largest(
-        self, max_terms: int | None
-    ) -> tuple[pd.DataFrame, str, dict[str, str]]:
-        """Return the largest coefficients, a title, and the reference of each level."""
-        if max_terms is not None:
-            checks.check_count("max_terms", max_terms)
-        table, p = self.result.coefficient_table(), len(self.result.coef)
-        slopes = table[table["term"] != INTERCEPT].dropna(subset=["estimate"])
-        slopes = slopes.reset_index(drop=True)
-        largest = largest_terms(slopes, max_terms)
-        count = len(largest)
-        title = f"The {count} largest of {p:,} coefficients, " * (count < p)
-        has_intervals = largest["conf_low"].notna().any()
-        title += "95% intervals" if has_intervals else "no intervals, see summary()"
-        names, references = [], {}
-        for term in map(str, largest["term"]):
-            factor_level, name = level_of(term, self.result.reference_levels), term
-            if factor_level is not None:
-                variable, level, reference = factor_level
-                name = f"{variable}: {level}"
-                references[name] = f"{variable}: {reference} (reference)"
-            names.append(name)
-        return largest.assign(term=names), title[:1].upper() + title[1:], references
+    @suggest_arguments
+    def binned_residuals(
+        self,
+        data: object = None,
+        actual: object = None,
+        *,
+        ax: "Axes | None" = None,
+        offset: object = None,
+        **line: object,
+    ) -> "Axes":
+        """Draw mean residuals of groups of rows against their mean probability.
+
+        A residual is 1 or 0, for the second or first level, less the probability. Rows
+        are grouped by probability, about the root of their number to a group. About 95%
+        of the points are within the band of 2 standard errors if the model is right.
+
+        Raises
+        ------
+        OptionError
+            If the loss is not the log loss.
+
+        References
+        ----------
+        Gelman & Hill, *Data Analysis Using Regression and Multilevel/Hierarchical
+        Models* (2007), section 5.6; ``binnedplot`` of R's arm.
+        """
+        checks.check_log_loss(self.result.problem.loss, "plot.binned_residuals()")
+        table = self.result.confusion(data, actual, offset=offset)
+        return curves.draw_binned_residuals(table, self.result, ax, line)
+
+    @suggest_arguments
+    def bootstrap(
+        self, term: str, *, ax: "Axes | None" = None, **line: object
+    ) -> "Axes":
+        """Draw a histogram of a coefficient in the resamples of the bootstrap.
+
+        Parameters
+        ----------
+        term : str
+            Name of the coefficient in ``result.params``.
+
+        Raises
+        ------
+        OptionError
+            If there is no such coefficient, or the standard errors are not from
+            ``cov_type=ps.Bootstrap()``.
+        """
+        result, params = self.result, self.result.params
+        if term not in params.index:
+            raise OptionError("is no coefficient of the fit.", "term", term)
+        resampled = result.covariance
+        if not isinstance(resampled, BootstrapResult):
+            raise OptionError(
+                "The fit has no resamples; use result.with_covariance(ps.Bootstrap())."
+            )
+        row = result.coefficient_table().set_index("term").loc[term]
+        values = resampled.estimates[:, params.index.get_loc(term)]
+        interval = float(row["conf_low"]), float(row["conf_high"])
+        estimate = float(params[term])
+        return curves.draw_bootstrap(values, estimate, interval, term, ax, line)
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None

@@ -1,10 +1,12 @@
 """Axes, line styles, abbreviated names, percent axes and legends of all figures.
 
 The user's matplotlib settings apply. Axes passed by the user are not restyled; new axes
-get a light grid and two spines. Colours are safe for colour-blind readers and differ in
-grey. Reference lines and other marks use the text colour, which dark styles show.
+get a light grid and two spines. On either, lines have the same colours, which are safe
+for colour-blind readers, and dashes, which differ in grey. Reference lines and other
+marks use the text colour, which dark styles show. Legends are above the axes.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os.path import commonprefix
@@ -54,12 +56,9 @@ MIN_FONT_SIZE = 4.0  # points
 MAX_TEXT_LINES = 4  # title or label
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 NARROW_AXES = 3.2  # inches; narrower axes get a smaller legend
-LEGEND_LINE_LENGTH = 24  # letters, for a legend next to the axes
 LEGEND_HANDLE_LENGTH = 7  # letters, the width of a line sample
-OUTSIDE = {  # legend places outside the axes
-    "above": ("lower left", (0.0, 1.0)),
-    "right": ("center left", (1.0, 0.5)),
-}
+TICK_WIDTH = 0.55  # inches between two labels of a logarithmic axis
+FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
     "auc": "AUC",
@@ -93,6 +92,13 @@ def line_styles(count: int) -> list[Line]:
         Line(COLOURS[i % ways], DASHES[other], MARKERS[other])
         for i, other in enumerate(shifted)
     ]
+
+
+def next_style(ax: "Axes") -> Line:
+    """Return the style of the next line that the package draws on these axes."""
+    count = vars(ax).get("drawn_lines", 0) + 1
+    vars(ax)["drawn_lines"] = count
+    return line_styles(count)[-1]
 
 
 def pyplot() -> Any:
@@ -141,8 +147,7 @@ def write_figure(figure: "Figure", *place: str, **options: Any) -> None:
 
 
 def dress(ax: "Axes") -> "Axes":
-    """Style new axes: line colours, two spines, a light grid."""
-    ax.set_prop_cycle(color=COLOURS, linestyle=DASHES)
+    """Style new axes: two spines, a light grid."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(visible=True, linewidth=0.6, alpha=0.35)
     ax.set_axisbelow(True)
@@ -158,9 +163,14 @@ def axes_of(
 
 
 def panels_of(
-    ax: object, counts: Sequence[int], cure: str, size: tuple[float, float]
+    ax: object,
+    counts: Sequence[int],
+    cure: str,
+    size: tuple[float, float],
+    *,
+    across: bool = False,
 ) -> list["Axes"]:
-    """Return the panels in `ax`, or ``counts[-1]`` new panels in one column.
+    """Return the panels in `ax`, or ``counts[-1]`` new ones in a column or a row.
 
     Raises
     ------
@@ -168,7 +178,8 @@ def panels_of(
         If `ax` is not a number of Axes listed in `counts`.
     """
     if ax is None:
-        return [*new_axes(counts[-1], 1, size).flat]
+        grid = (1, counts[-1]) if across else (counts[-1], 1)
+        return [*new_axes(*grid, size).flat]
     kind, message = pyplot().Axes, f"ax={shown(ax)} is not allowed; give {cure}."
     with convert_errors(OptionError(message)):
         panels = list(np.ravel(np.asarray(ax, dtype=object)))
@@ -231,8 +242,14 @@ def draw_line(
 ) -> "Line2D":
     """Draw a line and, between two optional further curves, a band of its colour.
 
-    The line has the next colour of the axes. The user's label precedes `label`.
+    Unless `defaults` have a colour, the line has the next style. The user's label
+    precedes `label`.
     """
+    if "color" not in defaults:
+        way = next_style(ax)
+        defaults = {"color": way.colour, "linestyle": way.dashes, **defaults}
+        if "markevery" in defaults:
+            defaults["marker"] = way.marker
     look = merge(line, **defaults) | {"label": join_labels(line, label)}
     (curve,) = ax.plot(x, y, **look)
     if band:
@@ -242,16 +259,9 @@ def draw_line(
 
 
 def draw_curves(ax: "Axes", curves: Curves, line: Style, **look: float | str) -> None:
-    """Draw labelled lines, several in different styles."""
-    before = len(ax.get_legend_handles_labels()[1])
-    ways = line_styles(before + len(curves))[before:]
-    for (label, curve), way in zip(curves.items(), ways, strict=True):
-        own: dict[str, Any] = dict(look)
-        if len(curves) > 1:
-            own |= {"color": way.colour, "linestyle": way.dashes}
-        if "markevery" in look:
-            own["marker"] = way.marker
-        draw_line(ax, *curve, line=line, label=label, **own)
+    """Draw labelled lines, each in its style."""
+    for label, curve in curves.items():
+        draw_line(ax, *curve, line=line, label=label, **look)
 
 
 def draw_rug(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> None:
@@ -305,14 +315,18 @@ def is_wide(values: Floats) -> bool:
 
 
 def write_decimals(axis: "Axis") -> None:
-    """Label 1, 2 and 5 of each decade of a logarithmic axis with few decades."""
+    """Label 1, 2 and 5 of each decade of a logarithmic axis, or only 1 without room."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    low, high = axis.get_view_interval()
-    if high <= 2.0 * DECADE**2 * low:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter("{x:g}")
-        axis.set_minor_formatter(NullFormatter())
+    low, high = sorted(axis.get_view_interval())
+    box = axis.axes.get_window_extent()
+    inches = (box.height if axis.axis_name == "y" else box.width) / axis.figure.dpi
+    room = max(int(inches / TICK_WIDTH), 2)
+    few = 3.0 * np.log10(high / low) <= room
+    subs = (1.0, 2.0, 5.0) if few else (1.0,)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=room))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def write_percent(*axes: "Axis") -> None:
@@ -367,29 +381,78 @@ def as_text(name: object) -> str:
 def abbreviate(names: Sequence[object], width: int) -> list[str]:
     """Shorten names to at most `width` letters; different names stay different.
 
-    The middle is omitted, or the common prefix, or the names are numbered: the first of
-    these that leaves them different.
+    The beginning is omitted if names agree there, or else the middle, or the common
+    prefix and the end, or the names are numbered.
 
     Examples
     --------
     >>> abbreviate(["concentration in plasma A", "concentration in plasma B"], 12)
-    ['conce…asma A', 'conce…asma B']
+    ['…in plasma A', '…in plasma B']
     >>> abbreviate(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
-    ['…1bbbb', '…2bbbb']
+    ['…1bbb…', '…2bbb…']
     """
     whole = [" ".join(str(name).split()) for name in names]
     long = {name for name in whole if len(name) > width}
     first, tail = len(commonprefix(list(long))), width // 2  # noqa: RUF071
     ways = [
         {name: f"{name[: width - 1 - tail]}…{name[-tail:]}" for name in long},
-        {name: f"…{name[first : first + width - 1]}" for name in long},
+        {name: f"…{name[first : first + width - 2]}…" for name in long},
         {n: f"{n[: width - 1 - len(str(j))]}…{j}" for j, n in enumerate(sorted(long))},
     ]
+    if len(long) > 1 and first > 1 and max(map(len, long)) - first < width:
+        ways.insert(0, {name: f"…{name[1 - width :].lstrip()}" for name in long})
     for way in ways:
         short = [way.get(name, name) for name in whole]
         if len(set(short)) == len(set(whole)):
             break
     return short
+
+
+def factor_level(term: object) -> tuple[str, str, str] | None:
+    """Return factor, variable and level of a coefficient; None if it is no level.
+
+    Examples
+    --------
+    >>> factor_level("relevel(ward, ref='A')[T.B]")
+    ("relevel(ward, ref='A')", 'ward', 'B')
+    """
+    factor, bracket, level = str(term).partition("[T.")
+    if not bracket or not level.endswith("]") or "]:" in level or ":" in factor:
+        return None
+    return factor, FACTOR_CALL.sub(r"\1", factor), level[:-1]
+
+
+def term_text(term: object) -> str:
+    """Return the name of a coefficient for figures; a level follows its variable.
+
+    Examples
+    --------
+    >>> term_text("relevel(ward, ref='A')[T.B]"), term_text("a[T.b]:x")
+    ('ward: B', 'a[T.b]:x')
+    """
+    own = factor_level(term)
+    return str(term) if own is None else f"{own[1]}: {own[2]}"
+
+
+class Heading(str):
+    """The name of a row above the levels of a factor."""
+
+
+def with_headings(names: Sequence[str]) -> list[str]:
+    """Put a row for each factor above its levels, which are ``factor: level``.
+
+    Examples
+    --------
+    >>> with_headings(["age", "ward: B", "ward: C"])
+    ['age', 'ward:', 'ward: B', 'ward: C']
+    """
+    rows = dict[str, None]()
+    for name in names:
+        variable, colon, _ = name.partition(": ")
+        if colon and sum(other.startswith(f"{variable}: ") for other in names) > 1:
+            rows.setdefault(Heading(f"{variable}:"))
+        rows[name] = None
+    return list(rows)
 
 
 def wrap_text(
@@ -416,7 +479,8 @@ def short_level(name: object) -> str:
 def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     """Label rows from the top and return their positions.
 
-    Rows that the axes already label keep their positions; new rows follow below.
+    Rows that the axes already label keep their positions; new rows follow below. Below
+    a heading, see `with_headings`, levels have no variable.
     """
     rows: dict[object, float]
     rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
@@ -430,16 +494,49 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
         ROW_NAMES_SHARE * ax.figure.bbox.width / dots / columns / (LETTER_WIDTH * size)
     )
     most = 2 if room > 3.2 * size else 1
-    texts = fit_names(list(rows), min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
+    above = tuple(f"{name} " for name in rows if isinstance(name, Heading))
+    own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
+    texts = fit_names(own, min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
+    for label, name in zip(ax.get_yticklabels(), rows, strict=True):
+        label.set_fontweight("bold" if isinstance(name, Heading) else "normal")
     vars(ax.yaxis.get_major_formatter())["rows"] = rows
     ax.tick_params(axis="y", length=0.0)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     return rows
 
 
+def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
+    """Write names at the right ends of lines, apart from each other, in their styles.
+
+    Parameters
+    ----------
+    ax : Axes
+    names : sequence of str
+        Names of the lines with the labels ``_name``.
+    values : float64 array
+        Heights of their ends.
+    """
+    low, high = ax.get_ylim()
+    size = 0.8 * float(pyplot().rcParams["font.size"])
+    box = ax.get_window_extent()
+    step = 1.3 * size / 72.0 * ax.figure.dpi / box.height * (high - low)
+    order = np.argsort(values, kind="stable")
+    places = values[order] + np.zeros(len(values))
+    for _ in range(50):  # moves close neighbours apart by equal steps
+        near = np.maximum(0.0, step - np.diff(places)) / 2.0
+        places[:-1] -= near
+        places[1:] += near
+    end, lines = ax.get_xlim()[1], {line.get_label(): line for line in ax.lines}
+    for j, place in zip(order, places, strict=True):
+        colour = lines[f"_{names[j]}"].get_color()
+        look: Style = {"xytext": (4, 0), "textcoords": "offset points", "size": size}
+        look |= {"va": "center", "color": colour, "annotation_clip": False}
+        ax.annotate(as_text(names[j]), (end, place), **look)
+
+
 def finish(
-    *axes: "Axes", legend: str = "best", percent: str = "", **labels: str
+    *axes: "Axes", legend: bool = True, percent: str = "", **labels: str
 ) -> "Axes":
     """Add labels and the legend, and fit all texts into the figure.
 
@@ -447,9 +544,8 @@ def finish(
     ----------
     *axes : Axes
         Axes of one figure. The first of them gets the labels.
-    legend : str
-        Location in matplotlib, or ``"above"`` or ``"right"`` of the axes. An empty
-        text omits the legend.
+    legend : bool
+        Whether to add a legend above the axes.
     percent : str
         Axes labelled in percent, such as ``"xy"``.
     **labels : str
@@ -462,7 +558,11 @@ def finish(
         _lay_out(figure)
         for ax in axes:
             _wrap_texts(ax)
-            _put_legend(ax, legend)
+            if legend:
+                _put_legend(ax)
+            for axis in (ax.xaxis, ax.yaxis):
+                if axis.get_scale() == "log":
+                    write_decimals(axis)
     _lay_out(figure)
     return axes[0]
 
@@ -473,30 +573,33 @@ def _wrap_texts(ax: "Axes") -> None:
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
         inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
         width = max(int(inches / (LETTER_WIDTH * float(text.get_fontsize()))), 8)
-        rows = text.get_text().replace(r"\$", "$").split("\n")
+        wrapped, shown = vars(text).setdefault("wrapped", {}), text.get_text()
+        whole = wrapped.get(shown, shown)  # not the lines of a former width
+        rows = whole.replace(r"\$", "$").split("\n")
         text.set_text(as_text("\n".join(wrap_text(row, width) for row in rows)))
+        wrapped[text.get_text()] = whole
 
 
-def _put_legend(ax: "Axes", place: str) -> None:
-    """Add the legend, with long labels wrapped and, in narrow axes, smaller letters."""
-    if not place or not (labels := ax.get_legend_handles_labels()[1]):
+def _put_legend(ax: "Axes") -> None:
+    """Add the legend in as many columns as fit, in narrow axes with smaller letters."""
+    if not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    loc, anchor = OUTSIDE.get(place, (place, None))
-    small = None if inches > NARROW_AXES else 0.75 * pyplot().rcParams["font.size"]
-    look: Style = {"framealpha": 0.7, "edgecolor": "none", "frameon": True}
-    box = ax.legend(loc=loc, bbox_to_anchor=anchor, fontsize=small, **look)
-    for text, label in zip(box.get_texts(), labels, strict=True):
-        letters = 0.9 * inches / (LETTER_WIDTH * float(text.get_fontsize()))
-        width = (
-            LEGEND_LINE_LENGTH
-            if place == "right"
-            else max(int(letters) - LEGEND_HANDLE_LENGTH, 14)
-        )
-        text.set_text("\n".join(wrap(label, width)))
-    box.set_in_layout(place in OUTSIDE)
-    if place == "above" and ax.get_title():  # move the title above the legend
+    place, box = ax.get_subplotspec(), ax.get_window_extent()
+    is_single = place is None or place.get_gridspec().ncols == 1
+    right = ax.figure.bbox.x1 if is_single else box.x1
+    inches = (right - box.x0) / ax.figure.dpi
+    size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)
+    letters = 0.9 * inches / (LETTER_WIDTH * size) - LEGEND_HANDLE_LENGTH
+    texts = ["\n".join(wrap(label, max(int(letters), 14))) for label in labels]
+    look: Style = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
+    for columns in range(len(labels), 0, -1):
+        box = ax.legend(fontsize=size, ncols=columns, **look)
+        for text, label in zip(box.get_texts(), texts, strict=True):
+            text.set_text(label)
+        if box.get_window_extent().width <= inches * ax.figure.dpi:
+            break
+    if ax.get_title():  # moves above the legend
         height = box.get_window_extent().height * 72.0 / ax.figure.dpi
         ax.set_title(ax.get_title(), pad=height + 6.0)
 

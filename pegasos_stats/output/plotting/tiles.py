@@ -99,7 +99,7 @@ def draw_image(
     shape : pair of int
         Rows and columns of the image, filled row by row.
     levels, ax, unit
-        See `draw_coefficients`.
+        As for `LinearPlots.coefficients`.
 
     Raises
     ------
@@ -176,10 +176,13 @@ def draw_map(
         cells = own[[metric]].to_numpy().T
         artist = ax.pcolormesh(_edges(own["lam"].to_numpy()), ends, cells, **span)
     ring: Style = {"color": style.POSITIVE, "mfc": "none", "mew": 2.0, "ms": 10}
-    ax.plot(*best, "D", **ring)
+    values = table.loc[table["gamma"] == best[1], "lam"], table["gamma"]
+    ends = [at in (v.min(), v.max()) for at, v in zip(best, values, strict=True)]
+    marks = [", an end of the grid" * end for end in ends]
+    label = f"Best: lambda {best[0]:.3g}{marks[0]}; gamma {best[1]:.3g}{marks[1]}"
+    ax.plot(*best, "D", label=label, **ring)
     ax.grid(visible=False)
     ax.set(xscale="log", yscale="log", xlabel="Lambda", ylabel="Gamma")
-    ax.set_title(f"Best: lambda {best[0]:.3g}, gamma {best[1]:.3g}")
     return _colour_bar(ax, artist, "right", style.metric_name(metric))
 
 

@@ -37,8 +37,7 @@ from pegasos_stats.models.results import thresholded
 from pegasos_stats.models.summaries import title_of
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
-from pegasos_stats.output.plotting.result_plots import level_of
-from pegasos_stats.output.plotting.style import metric_name
+from pegasos_stats.output.plotting.style import factor_level, metric_name
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
@@ -833,7 +832,9 @@ class ReportFacts:
     def _level(self, at: int) -> tuple[str, str, object] | None:
         result = self.result
         assert isinstance(result, LinearResults)
-        return level_of(str(result.design.names[at]), result.reference_levels)
+        factor, variable, level = factor_level(result.design.names[at]) or ("",) * 3
+        references = result.reference_levels
+        return (variable, level, references[factor]) if factor in references else None
 
     def _difference(self, at: int) -> tuple[str, str]:
         """Describe the predictor and the difference of an effect."""
