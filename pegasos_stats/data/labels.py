@@ -274,9 +274,9 @@ def as_in_formula(
     read = read_outcome(formula, (), functions)
     if not isinstance(read, Call) or read.name not in ("C", "relevel"):
         return coding
-    if len(read.given) == 1:
+    if len(read.arguments) == 1:
         return coding
-    level = getattr(list(read.given.values())[1], "value", None)
+    level = getattr(list(read.arguments.values())[1], "value", None)
     at = user_data.position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
         at = user_data.position_of(level, [str(each) for each in coding.levels])
@@ -316,7 +316,7 @@ def class_names(
         text = split_formula(formula)[0]
         read = read_outcome(formula, (), functions)
         while isinstance(read, Call) and read.name in KEEP_TRUTH:
-            read = next(iter(read.given.values()))
+            read = next(iter(read.arguments.values()))
     named: dict[bool, str] = {}
     match read:
         case Operation("==" | "!=" as sign, (Column(), Constant(str(value)))):

@@ -264,7 +264,7 @@ class Lowering:
 
     def _call(self, call: Call) -> Tree:
         name = call.name.removeprefix("np.").removeprefix(".")
-        given, state = list(call.given.values()), self.state.get(call.key, {})
+        given, state = list(call.arguments.values()), self.state.get(call.key, {})
         if name == "as_numeric":
             return self._checked(self._tree(given[0]))
         if name in SUMMARIES and "value" in state:
@@ -474,7 +474,7 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
             raise cannot(f"the term {text}")
         return [tree]
     while isinstance(node, Call) and node.name in ("C", "relevel"):
-        node = next(iter(node.given.values()))
+        node = next(iter(node.arguments.values()))
     levels = [plain_level(level) for level in coding.levels]
     inner = lowering.factor(node)
     return [

@@ -50,11 +50,11 @@ def _of_state(
     if shape:  # of several columns
         grid = pd.DataFrame(dict.fromkeys(range(*shape), grid))
     first, again = call.function.words.partition(" ")[0], dict[str, State]()
-    of_grid = replace(call, given=call.given | {first: Constant(grid)})
+    of_grid = replace(call, arguments=call.arguments | {first: Constant(grid)})
     value = of_grid.evaluate(pd.DataFrame(index=grid.index), again)
     yield labels is None or len(fields_of(value)) == len(labels)
     yield state.keys() == again[call.key].keys()
-    options = {n: p.value for n, p in call.given.items() if isinstance(p, Constant)}
+    options = {n: p.value for n, p in call.arguments.items() if isinstance(p, Constant)}
     options.setdefault("scale", options.get("rescale"))
     for name, part in again[call.key].items():
         yield type(state[name]) is type(part)

@@ -1,15 +1,16 @@
 """Expressions of a formula: the whitelist that they pass, and their values.
 
-`ast.parse` reads the text. What is on the whitelist becomes an `Expression`, of
-constants, columns, operators and calls of the vocabulary alone, which computes itself:
-nothing of the text is given to Python.
+`ast.parse` parses the text. What the whitelist allows becomes an `Expression` of
+constants, columns, operators and calls of the vocabulary, which computes its value.
+Python evaluates no part of the text.
 """
 
 import ast
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import TypeAlias
@@ -18,7 +19,17 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.vocabulary import Function, Functions, State, Value
+from pegasos_stats.data.language.vocabulary import (
+    ATTRIBUTES,
+    CONSTANTS,
+    CONTRASTS,
+    OPERATORS,
+    VOCABULARY,
+    Function,
+    Functions,
+    State,
+    Value,
+)
 from pegasos_stats.errors import FormulaError, did_you_mean, shown
 from pegasos_stats.foreign_names import suggestion
 
@@ -50,7 +61,7 @@ OPERATOR_NAMES = {
 }  # fmt: skip
 
 
-REFUSED = {"BitXor": "^", "LShift": "<<", "RShift": ">>", "MatMult": "@"}
+OTHER_OPERATORS = {"BitXor": "^", "LShift": "<<", "RShift": ">>", "MatMult": "@"}
 
 
 class Expression(ABC):
@@ -59,44 +70,44 @@ class Expression(ABC):
     Attributes
     ----------
     parts : collection of Expression
-        What it is computed from.
+        Its operands or arguments.
     """
 
     parts: Collection["Expression"] = ()
 
     def walk(self) -> Iterator["Expression"]:
-        """It and all that is within it."""
+        """The expression and all its parts, recursively."""
         yield self
         for part in self.parts:
             yield from part.walk()
 
     @property
     def columns(self) -> set[str]:
-        """Names of the columns that it uses."""
+        """Names of the columns in the expression."""
         return {node.name for node in self.walk() if isinstance(node, Column)}
 
     @property
     def calls(self) -> "list[Call]":
-        """Calls of functions within it, operators left out."""
+        """Calls of functions in the expression, without operators."""
         return [node for node in self.walk() if isinstance(node, Call)]
 
     def evaluate(
         self, frame: pd.DataFrame, states: dict[str, State] | None = None
     ) -> Value:
-        """A number, or one entry for each row, missing where it has none.
+        """Compute the value: a number, or one entry for each row, which may be missing.
 
         Parameters
         ----------
         frame : DataFrame, n rows
             In plain dtypes.
         states : dict, optional
-            What transformations found at fit, by the text of their calls. New ones are
-            added.
+            States of transformations, by the text of their calls. Calls without a state
+            are fitted to `frame`, and their states added.
 
         Raises
         ------
         TypeError
-            If it is neither.
+            If the value has another type.
 
         Examples
         --------
@@ -105,20 +116,20 @@ class Expression(ABC):
         >>> read.evaluate(frame).tolist()
         [2.0, 3.0]
         """
-        found = self._value(frame, {} if states is None else states)
+        value = self._value(frame, {} if states is None else states)
         kinds = vocabulary.ROWS | Number | np.bool_
-        if not isinstance(vocabulary.unwrapped_value(found), kinds):
+        if not isinstance(vocabulary.unwrapped_value(value), kinds):
             raise TypeError("an expression does not give one number for each row")
-        return found
+        return value
 
     def _values(self, frame: pd.DataFrame, states: dict[str, State]) -> list[Value]:
-        """Those of its parts, as other functions take them."""
+        """Values of the parts, without the attributes of `TermValue`."""
         values = (part._value(frame, states) for part in self.parts)
         return [vocabulary.unwrapped_value(value) for value in values]
 
     @abstractmethod
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        """Its value on all rows, as the vocabulary computes it."""
+        """The value in all rows, of any type of the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,7 @@ class Column(Expression):
 
 @dataclass(frozen=True)
 class Constant(Expression):
-    """A number, text, true, false, None, or a list or dictionary of such."""
+    """A number, text, boolean or None, or a list or dictionary of these."""
 
     value: Value
 
@@ -143,7 +154,7 @@ class Constant(Expression):
 
 @dataclass(frozen=True)
 class Operation(Expression):
-    """An operator, or a chain of comparisons: their signs with blanks between."""
+    """An operator, or a chain of comparisons whose signs are joined by blanks."""
 
     name: str
     parts: tuple[Expression, ...]
@@ -160,36 +171,36 @@ class Call(Expression):
     Attributes
     ----------
     name : str
-        As the vocabulary has it.
+        Name of the function in the vocabulary.
     function : Function
-    given : dict of str to Expression
-        Its arguments, by the names of the parameters; by position where it has none.
+    arguments : dict of str to Expression
+        By the names of the parameters; by position for a function without names.
     key : str
-        Under which it keeps what it found at fit.
+        Name of its state: the text of the call.
     """
 
     name: str
     function: Function
-    given: dict[str, Expression]
+    arguments: dict[str, Expression]
     key: str = ""
 
     @property
     def parts(self) -> Collection[Expression]:  # type: ignore[override]
-        """Its arguments."""
-        return self.given.values()
+        """The arguments."""
+        return self.arguments.values()
 
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
         values, function = self._values(frame, states), self.function
         state = states.setdefault(self.key, {}) if function.state else {}
 
-        def called(*values: Value) -> Value:
-            given = dict(zip(self.given, values, strict=True))
-            return function.called(self.name, given, state)
+        def compute(*values: Value) -> Value:
+            arguments = dict(zip(self.arguments, values, strict=True))
+            return function.compute(self.name, arguments, state)
 
         if function.all_rows:
             values = [vocabulary.without_gaps(value) for value in values]
-            return vocabulary.on_rows(called(*values), frame.index)
-        return vocabulary.where_present(called, values, frame.index)
+            return vocabulary.on_rows(compute(*values), frame.index)
+        return vocabulary.where_present(compute, values, frame.index)
 
 
 def read_expression(
@@ -198,37 +209,42 @@ def read_expression(
     formula: str,
     functions: Functions | None = None,
 ) -> Expression:
-    """Read an expression, which must pass the whitelist.
+    """Parse an expression, which must pass the whitelist.
 
-    A name that is neither a column nor a constant is read as a column: whether it is
-    there is asked where the data are. As in R, ``&`` and ``|`` join comparisons that
-    stand without brackets.
+    An unknown name becomes a column; the caller checks that the data have it. As in R,
+    ``&`` and ``|`` join comparisons without brackets.
 
     Parameters
     ----------
     text : str
-        Names that are no words stand in backticks.
+        Names that are not words are in backticks.
     columns : collection
-        Names of the columns, which come before all other meanings of a name.
+        Names of the columns, which take precedence over constants and functions.
     formula : str
-        The formula that it is part of, for messages.
+        The whole formula, for messages.
     functions : mapping of str to callable, optional
         Further functions, of the caller.
 
     Raises
     ------
     FormulaError
-        If the text cannot be read, or does more than compute with columns.
+        If the text cannot be parsed, or does more than compute with columns.
 
     Examples
     --------
-    >>> found = read_expression("log(x) > a.b", ["x", "a.b"], "log(x) > a.b ~ z")
-    >>> sorted(found.columns), [call.name for call in found.calls]
+    >>> comparison = read_expression("log(x) > a.b", ["x", "a.b"], "log(x) > a.b ~ z")
+    >>> sorted(comparison.columns), [call.name for call in comparison.calls]
     (['a.b', 'x'], ['log'])
     """
     tree, quoted = parsed(in_python(text, *CONNECTIVES), formula)
+    own = {
+        name: Function(call, "", numbers=False, all_rows=True, open=True)
+        for name, call in (functions or {}).items()
+    }
     try:
-        return _Whitelist(columns, formula, functions or {}, quoted).read(tree)
+        return _Whitelist(columns, formula, ChainMap(own, VOCABULARY), quoted).read(
+            tree
+        )
     except RecursionError:
         raise unusable(formula, NESTED) from None
 
@@ -248,18 +264,18 @@ def in_python(text: str, *words: tuple[str, str | Quote]) -> str:
 
 
 def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
-    """Read an expression by `ast.parse`, words in the place of quoted names.
+    """Parse an expression by `ast.parse`, with words in place of quoted names.
 
     Returns
     -------
     tree : ast.expr
     quoted : dict
-        The names that stood in backticks, by the words that stand for them.
+        The names that were in backticks, by their words.
 
     Raises
     ------
     FormulaError
-        If the text is no expression.
+        If the text is not an expression.
     """
     if len(text) > MOST_LETTERS:
         raise unusable(formula, f"an expression has at most {MOST_LETTERS:,} letters")
@@ -280,8 +296,8 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     except (SyntaxError, ValueError) as error:
         reason = " ".join(str(getattr(error, "msg", error)).split())
         calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)  # words of R and of Python
-        for instead in filter(None, (suggestion(c, ("formula",)) for c in calls)):
-            reason = instead
+        suggestions = (suggestion(call, ("formula",)) for call in calls)
+        reason = next(filter(None, suggestions), reason)
         written = code[:60].replace("**~", ":").replace("@", "%in%")
         raise unusable(formula, f"{reason} in {written!r}") from None
     except (RecursionError, MemoryError):
@@ -290,23 +306,21 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 def check_in(tree: ast.expr, formula: str) -> None:
-    """Raise for ``2 * k %in% s`` as it is written: R has ``k %in% s`` before ``*``."""
+    """Raise for ``2 * k %in% s`` without brackets: R evaluates ``k %in% s`` first."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare(
                 left=ast.BinOp() as left, ops=[ast.In() | ast.NotIn(), *_]
             ):
                 if left.col_offset == node.col_offset:  # there is no bracket
-                    text = (
-                        "what stands before %in% is in brackets, as in (2 * k) %in% s"
-                    )
+                    text = "put what is before %in% in brackets: (2 * k) %in% s"
                     raise unusable(formula, text)
 
 
 def written(node: ast.AST, quoted: dict[str, str]) -> str:
-    """Text of a tree of `parsed`, with the quoted names in backticks.
+    """Write a tree of `parsed` as text, with the quoted names in backticks.
 
-    Equal expressions look alike.
+    Equal expressions have equal texts.
 
     Examples
     --------
@@ -321,15 +335,15 @@ def written(node: ast.AST, quoted: dict[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Whitelist:
-    """Makes an `Expression` of what `ast.parse` read, and refuses the rest."""
+    """Makes an `Expression` of the tree of `ast.parse`, and refuses everything else."""
 
     columns: Collection[object]
     formula: str
-    functions: Functions
+    vocabulary: Mapping[str, Function]
     quoted: dict[str, str]
 
     def read(self, node: ast.expr) -> Expression:
-        """The expression of a node of the tree."""
+        """Return the expression of a node of the tree."""
         match node:
             case ast.Constant(value=int() | float() | str() | None as value):
                 return Constant(value)
@@ -361,26 +375,26 @@ class _Whitelist:
         return written(node, self.quoted)[:60]
 
     def _constants(self, items: "Sequence[ast.expr | None]") -> list[Value]:
-        found = [self.read(item) for item in items if item is not None]
-        values = [each.value for each in found if isinstance(each, Constant)]
+        parts = [self.read(item) for item in items if item is not None]
+        values = [part.value for part in parts if isinstance(part, Constant)]
         if len(values) < len(items):
             raise self._refusal("has a list of other things than constants")
         return values
 
     def _name(self, node: ast.Name | ast.Attribute) -> Expression:
-        """A column, ``np.pi``, ``contr.sum``, ``x.dt.year``."""
+        """Return a column, ``np.pi``, ``contr.sum`` or ``x.dt.year``."""
         name = _dotted(node)
         if name in self.quoted:
             return Column(self.quoted[name])
         if name is not None and name not in self.columns:
-            if name in vocabulary.CONSTANTS:
-                return Constant(vocabulary.CONSTANTS[name])
-            if name in vocabulary.CONTRASTS:
-                return Call(name, vocabulary.CONTRASTS[name], {})
+            if name in CONSTANTS:
+                return Constant(CONSTANTS[name])
+            if name in CONTRASTS:
+                return Call(name, CONTRASTS[name], {})
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
-            if path in vocabulary.ATTRIBUTES:
-                return Call(path, vocabulary.ATTRIBUTES[path], {"x": self.read(owner)})
+            if path in ATTRIBUTES:
+                return Call(path, ATTRIBUTES[path], {"x": self.read(owner)})
             if name is None:
                 raise self._unknown(path)
         return Column(str(name))
@@ -389,21 +403,23 @@ class _Whitelist:
         kind = type(operator).__name__
         if (name := OPERATOR_NAMES.get(kind)) is None:
             power = "; write powers as x**2, not x^2" if kind == "BitXor" else ""
-            raise self._refusal(f"has the operator {REFUSED.get(kind, kind)}{power}")
+            raise self._refusal(
+                f"has the operator {OTHER_OPERATORS.get(kind, kind)}{power}"
+            )
         parts = [self.read(operand) for operand in operands]
         values = [part.value for part in parts if isinstance(part, Constant)]
-        if name in vocabulary.OPERATORS and len(values) == len(parts):
+        if name in OPERATORS and len(values) == len(parts):
             return self._folded(name, values)
         return Operation(name, tuple(parts))
 
     def _folded(self, name: str, values: list[Value]) -> Constant:
-        """Compute with constants; of whole numbers a whole number, if it is one."""
+        """Compute with constants; integers give an integer, if the result is one."""
         try:
-            found = vocabulary.arithmetic(name, *values)
+            result = vocabulary.arithmetic(name, *values)
         except (ArithmeticError, TypeError) as error:
             raise unusable(self.formula, str(error)) from None
         whole = all(isinstance(value, int) for value in values)
-        return Constant(int(found) if whole and found.is_integer() else found)
+        return Constant(int(result) if whole and result.is_integer() else result)
 
     def _comparison(self, node: ast.Compare) -> Expression:
         names = [OPERATOR_NAMES.get(type(op).__name__, "") for op in node.ops]
@@ -413,58 +429,51 @@ class _Whitelist:
         return Operation(" ".join(names), tuple(map(self.read, parts)))
 
     def _call(self, node: ast.Call) -> Expression:
-        name = _dotted(node.func) or ""
-        if name == "c" and not node.keywords:
-            return Constant(self._constants(node.args))
-        if name == "I" and len(node.args) == 1 and not node.keywords:
-            return self.read(node.args[0])
-        if name == "Q" and len(node.args) == 1 and not node.keywords:
-            inner = self.read(node.args[0])
-            if isinstance(inner, Constant) and isinstance(inner.value, str):
-                return Column(inner.value)
-        path, arguments = name or self._written(node.func), node.args
-        if name not in vocabulary.VOCABULARY and name not in self.functions:
+        name, arguments = _dotted(node.func) or "", node.args
+        match name, arguments, node.keywords:
+            case "c", _, []:
+                return Constant(self._constants(arguments))
+            case "I", [inner], []:
+                return self.read(inner)
+            case "Q", [ast.Constant(value=str() as column)], []:
+                return Column(column)
+        path = name or self._written(node.func)
+        if name not in self.vocabulary:
             # np.name and contr.name are functions, unless the data have such a column.
             first = name.partition(".")[0]
             module = first in ("np", "contr") and first not in self.columns
             if isinstance(node.func, ast.Attribute) and not module:
                 path, owner = _path(node.func)
                 arguments = [owner, *node.args]
-            if path not in vocabulary.VOCABULARY or suggestion(
-                name, ("formula",)
-            ):  # of pd.cut
+            if path not in self.vocabulary or suggestion(name, ("formula",)):  # pd.cut
                 raise self._unknown(path, name)
-        if path in self.functions:
-            call = self.functions[path]
-            function = Function(call, "", numbers=False, all_rows=True, open=True)
-        else:
-            function = vocabulary.VOCABULARY[path]
-        words = {str(each.arg): self.read(each.value) for each in node.keywords}
+        function = self.vocabulary[path]
+        words = {str(word.arg): self.read(word.value) for word in node.keywords}
         if len(words) < len(node.keywords):
             raise unusable(self.formula, f"{path}() is given an argument twice")
         try:
-            given = function.given(path, [self.read(item) for item in arguments], words)
+            bound = function.bind(path, [self.read(item) for item in arguments], words)
         except TypeError as error:
             habits = (suggestion(word, ("options", path)) for word in words)
             instead = next(filter(None, habits), "")
             text = f"{path}(): {instead}" if instead else str(error)
             raise unusable(self.formula, text) from None
-        return Call(path, function, given, written(node, self.quoted))
+        return Call(path, function, bound, written(node, self.quoted))
 
     def _unknown(self, path: str, name: str = "") -> FormulaError:
-        """The error for a function that is not known, or a method, by its path."""
+        """Return the error for an unknown function or method."""
         if instead := suggestion(name or path, ("formula",)):
             text = f"there is no {name or path}() here; {instead}"
             return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
-        names = [*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.functions]
+        names = (*VOCABULARY, *ATTRIBUTES, *self.vocabulary)
         alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
         near = did_you_mean(what, alike, ALIKE)
         return self._refusal(f"has {what!r}, which is not known{near}")
 
 
 def _dotted(node: ast.AST) -> str | None:
-    """``a.b.c`` as text; None if it is anything else."""
+    """Return ``a.b.c`` as text, and None for other trees."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -473,7 +482,7 @@ def _dotted(node: ast.AST) -> str | None:
 
 
 def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
-    """``.abs``, ``.str.len``: the name of a method, and what it belongs to."""
+    """Return the name of a method, ``.abs`` or ``.str.len``, and its object."""
     inner = node.value
     if isinstance(inner, ast.Attribute) and inner.attr in ("str", "dt"):
         return f".{inner.attr}.{node.attr}", inner.value
@@ -481,12 +490,12 @@ def _path(node: ast.Attribute) -> tuple[str, ast.expr]:
 
 
 def unusable(formula: str, reason: str) -> FormulaError:
-    """The error for a formula that cannot be read or computed."""
+    """Return the error for a formula that cannot be parsed or computed."""
     return refused(formula, f"cannot be used: {reason}.")
 
 
 def refused(formula: str, reason: str) -> FormulaError:
-    """The error for a formula, with the reason apart.
+    """Return the error for a formula, which also has the reason by itself.
 
     Examples
     --------

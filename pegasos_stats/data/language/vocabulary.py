@@ -639,34 +639,34 @@ class Function:
     state: str = ""
     open: bool = False
 
-    def given(
+    def bind(
         self, name: str, arguments: Sequence[Value], keywords: Mapping[str, Value]
     ) -> dict[str, Value]:
-        """Arguments by the names of the parameters, or by position if it is open.
+        """Return arguments by the names of the parameters, or by position if `open`.
 
         Raises
         ------
         TypeError
-            If there are too many, or one is not known.
+            If there are too many, or one is unknown.
 
         Examples
         --------
-        >>> VOCABULARY["log"].given("log", ["x", 2], {})
+        >>> VOCABULARY["log"].bind("log", ["x", 2], {})
         {'x': 'x', 'base': 2}
         """
         words = self.words.split()
         if self.open:
             words = [str(i) for i in range(len(arguments))] + list(keywords)
-        found = dict(zip(words, arguments, strict=False))
-        wrong = [word for word in keywords if word in found or word not in words]
+        bound = dict(zip(words, arguments, strict=False))
+        wrong = [word for word in keywords if word in bound or word not in words]
         if wrong or len(arguments) > len(words):
             takes = ", ".join(words) or "no arguments"
             other = f", not {listing(wrong)}" if wrong else ""
             raise TypeError(f"{name.removeprefix('.')}() takes {takes}{other}")
-        return found | dict(keywords)
+        return bound | dict(keywords)
 
-    def called(self, name: str, given: Mapping[str, Value], state: State) -> Value:
-        """Call it with values, by the names of its parameters.
+    def compute(self, name: str, arguments: Mapping[str, Value], state: State) -> Value:
+        """Call the function with values, by the names of its parameters.
 
         Raises
         ------
@@ -675,37 +675,36 @@ class Function:
 
         Examples
         --------
-        >>> VOCABULARY["poly"].called("poly", {"x": 1.0, "degree": 2.5}, {})
+        >>> VOCABULARY["poly"].compute("poly", {"x": 1.0, "degree": 2.5}, {})
         Traceback (most recent call last):
             ...
         ValueError: degree of poly() is 2.5; give a whole number from 1 to 100
         """
-        called, values = name.removeprefix("."), list(given.values())
+        name, values = name.removeprefix("."), list(arguments.values())
         if self.numbers and any(is_column(v) and is_text(v) for v in values):
-            raise TypeError(f"{called}() takes numbers, and there is text")
+            raise TypeError(f"{name}() takes numbers, and there is text")
         if self.state and any(map(is_column, values[1:])):
-            raise TypeError(f"{called}() takes one column")
-        for word in BOUNDS.keys() & given.keys():
-            self._check_bound(word, given[word], called)
-        if self.numbers:
-            given = {word: real(value) for word, value in given.items()}
-        first = self.words.partition(" ")[0]
-        places = [word for word in given if word == first or word.isdigit()]
-        words = {word: given[word] for word in given if word not in places}
+            raise TypeError(f"{name}() takes one column")
+        for word in BOUNDS.keys() & arguments.keys():
+            self._check_bound(word, arguments[word], name)
+        if times := [value for value in values if is_time(value)]:
+            refusal = no_number(times[0].name, times[0].dtype)
+            if self.state or name in OF_NUMBERS:
+                raise refusal
+        words = {w: real(v) if self.numbers else v for w, v in arguments.items()}
+        places = {self.words.partition(" ")[0], *filter(str.isdigit, words)}
+        positional = [words.pop(word) for word in arguments if word in places]
         if self.state:
             words[self.state] = state
-        times = [value for value in values if is_time(value)]
-        if times and (self.state or called in OF_NUMBERS):
-            raise no_number(times[0].name, times[0].dtype)
         try:
-            return self.call(*(given[word] for word in places), **words)
+            return self.call(*positional, **words)
         except Exception as error:
             if times:
-                raise no_number(times[0].name, times[0].dtype) from None
+                raise refusal from None
             if not RAW.search(str(error)):
                 raise
             takes = ", ".join(self.words.split()) or "columns"
-            raise TypeError(f"{called}() takes {takes}, and not these") from None
+            raise TypeError(f"{name}() takes {takes}, and not these") from None
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:

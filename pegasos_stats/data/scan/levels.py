@@ -66,7 +66,9 @@ def learns(call: Call) -> bool:
     >>> [learns(call) for calls in found for call in calls]
     [True, False, True, False]
     """
-    given = {name: getattr(node, "value", None) for name, node in call.given.items()}
+    given = {
+        name: getattr(node, "value", None) for name, node in call.arguments.items()
+    }
     stated = {
         "bs": all(given.get(k) is not None for k in ("lower_bound", "upper_bound"))
         and isinstance(given.get("knots"), list),
