@@ -71,6 +71,8 @@ from pegasos_stats.studies.pooling import pool as pool
 from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
 from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
+from pegasos_stats.studies.validation import Validation as Validation
+from pegasos_stats.studies.validation import validate as validate
 
 __version__: str
 __all__: list[str]

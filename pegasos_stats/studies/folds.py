@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -509,18 +510,19 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
     """
     sizes = np.zeros((int(groups.max()) + 1, int(codes.max()) + 1))
     np.add.at(sizes, (groups, codes), 1.0)
-    total = sizes.sum(axis=0)
-    counts = np.zeros((k, total.size))
+    total = np.maximum(sizes.sum(axis=0), 1.0)
+    shares, rows = (sizes / total).tolist(), sizes.sum(axis=1).tolist()
+    counts, loads = np.zeros((k, total.size)), [0.0] * k
+    filled = counts.tolist()  # shares of the levels, n_fc / N_c
     place = np.zeros(len(sizes), dtype=np.int64)
     shuffled = rng.permutation(len(sizes))
-    for group in shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]:
-        load = np.zeros(k)
-        for level in np.flatnonzero(total):
-            share = sizes[group, level] / total[level]
-            load += counts[:, level] / total[level] * share
-        best = np.flatnonzero(load == load.min())
-        fold = best[np.argmin(counts[best].sum(axis=1))]
+    order = shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]
+    for group in order.tolist():
+        added = [sum(map(mul, own, shares[group])) for own in filled]
+        fold = min(range(k), key=list(zip(added, loads, strict=True)).__getitem__)
         counts[fold] += sizes[group]
+        filled[fold] = (counts[fold] / total).tolist()
+        loads[fold] += rows[group]
         place[group] = fold + 1
     return place[groups]
 

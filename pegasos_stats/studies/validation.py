@@ -1,0 +1,458 @@
+"""Internal validation: the optimism of a logistic regression, by the bootstrap."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pegasos_stats import tables
+from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.checks import check_count, check_flag, check_fraction
+from pegasos_stats.data.sample import Groups
+from pegasos_stats.errors import (
+    OptionError,
+    UndefinedMetricWarning,
+    counted,
+    warn_caller,
+)
+from pegasos_stats.foreign_names import suggest_arguments, suggest_names
+from pegasos_stats.metrics.scores import areas_under_curves
+from pegasos_stats.models.inference.bootstrap import resampled_groups
+from pegasos_stats.models.linear import Logit
+from pegasos_stats.parallel import map_in_order
+from pegasos_stats.rng import RRandom
+from pegasos_stats.solvers import solver_runs
+from pegasos_stats.solvers.losses import LOSSES
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
+from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.pegasos_run import with_progress
+from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.threads import one_thread
+from pegasos_stats.studies.cross_validation import lambda_path
+from pegasos_stats.studies.fold_fits import checked_model, training
+from pegasos_stats.studies.folds import Split
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAMES = ("auc", "r2", "brier_score", "slope", "intercept")
+MAX_FOLLOWED = 2_000  # rows whose predictions by all resamples are stored
+FEWEST = 2  # resamples
+
+
+class Resampled(NamedTuple):
+    """What one resample says.
+
+    Attributes
+    ----------
+    training, test : float64 array, shape (m,)
+        The statistics of its fit in the resample, and in the rows of the model.
+    probabilities : float64 array
+        Of the rows that are followed, by its fit.
+    separated : bool
+        Whether it has no maximum likelihood estimate.
+    """
+
+    training: Vector
+    test: Vector
+    probabilities: Vector
+    separated: bool
+
+
+@suggest_arguments
+def validate(
+    model: object,
+    resamples: int = 500,
+    *,
+    thresholds: Sequence[float] | float = (),
+    groups: object = None,
+    seed: int | None = 1,
+    workers: int | None = None,
+    progress: bool = False,
+) -> "Validation":
+    """Estimate by how much a logistic regression flatters itself on its own rows.
+
+    Each of `resamples` draws the rows with replacement and repeats all that the model
+    does: transforms of the formula, standardizing, the choice of lambda by
+    ``lam="cv"``, and the fit. The optimism is the mean of the statistic in the resample
+    less that of the same fit in the rows of the model; the corrected estimate is the
+    apparent one less the optimism (Harrell's optimism bootstrap).
+
+    Parameters
+    ----------
+    model : Logit
+        With its rows in memory, not yet fitted.
+    resamples : int, default 500
+        Their rows are those that R draws, after one ``set.seed(seed)``, by so many
+        ``sample(n, n, replace = TRUE)``.
+    thresholds : float or sequence of float, optional
+        Probabilities at which the net benefit is estimated too.
+    groups : str, Series, array or list, shape (n,), optional
+        Groups of rows that depend on each other: whole groups are drawn.
+    seed : int, default 1
+        As for R's ``set.seed()``; None draws one.
+    workers : int, optional
+        Number of threads; all usable cores if omitted. Results do not depend on it.
+    progress : bool, default False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    Validation
+        With ``tidy()``, ``summary()`` and ``plot()``.
+
+    Raises
+    ------
+    OptionError
+        If the model is no logistic regression, or an option is not allowed.
+    DataError
+        If the rows of the model are not in memory.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If resamples of one class alone were left out.
+
+    Notes
+    -----
+    A resample that is separated has no maximum likelihood estimate. A model without
+    ``lam`` takes 1/n there, as it would for such data; with ``lam=0`` the resample is
+    left out. Both are counted.
+
+    With ``lam="cv"`` the copies of a row are in one fold. Statistics of the
+    recalibration, slope and intercept of ``logit P = a + b logit(p)`` and
+    Nagelkerke's R squared, are those of ``rms::validate()`` of R; ``Dxy`` there is
+    ``2 AUC - 1``.
+
+    References
+    ----------
+    Harrell, Lee & Mark, Statistics in Medicine 15 (1996), 361-387.
+    Noma, Shinozaki, Iba, Teramukai & Furukawa, Statistics in Medicine 40 (2021),
+    5691-5701, on intervals. Riley & Collins, Biometrical Journal 65 (2023), 2200302, on
+    instability.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> women = ps.load_affairs().iloc[::16]
+    >>> model = ps.logit("affair ~ rate_marriage + yrs_married + religious", women)
+    >>> found = ps.validate(model, 50)
+    >>> found.tidy()[["term", "apparent", "corrected"]].round(2)
+              term  apparent  corrected
+    0          auc      0.75       0.75
+    1           r2      0.24       0.23
+    2  brier_score      0.18       0.18
+    3        slope      1.00       0.98
+    4    intercept      0.00      -0.02
+    """
+    model = checked_model(model)
+    if not isinstance(model, Logit) or model.problem.has_firth:
+        raise OptionError(
+            "validate() is for logistic regression without Firth's penalty; "
+            "cross_validate() estimates the error of other models."
+        )
+    B, n = check_count("resamples", resamples), model.problem.n
+    if B < FEWEST:
+        raise OptionError("needs 2 or more, usually 500.", "resamples", resamples)
+    check_flag("progress", progress)
+    given = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
+    levels = np.array([check_fraction("thresholds", level) for level in given])
+    rng, lines = RRandom(seed), model._sample.lines
+    whole = None if groups is None or lines is None else lines.groups(groups)
+    if whole is not None and len(whole.codes) > 1:
+        raise OptionError("groups are of 2 kinds; resamples draw one; give one.")
+    followed = np.unique(np.linspace(0, n - 1, min(n, MAX_FOLLOWED)).astype(np.intp))
+    with one_thread():
+        original = repeated(model, np.arange(n), levels, followed)
+        assert original is not None
+        if whole is None:
+            rows = (rng.sample_int(n, n, replace=True) - 1 for _ in range(B))
+        else:
+            rows = (task[0] for task in resampled_groups(whole, B, rng))
+        parts = map_in_order(
+            lambda drawn: repeated(model, drawn, levels, followed), rows, workers
+        )
+        shown = with_progress(parts, B, "resample") if progress else parts
+        fits = [fit for fit in shown if fit is not None]
+    if left_out := B - len(fits):
+        warn_caller(
+            f"{counted(left_out, 'resample')} of {B:,} had no fit (one class alone, or "
+            "lam=0 and separation) and were left out.",
+            UndefinedMetricWarning,
+        )
+    if len(fits) < FEWEST:
+        raise OptionError("has fewer than 2 with a fit.", "resamples", resamples)
+    training_values, test_values, probabilities, separated = zip(*fits, strict=True)
+    return Validation(
+        model=model,
+        names=[*NAMES, *(f"net_benefit_{level:g}" for level in levels)],
+        apparent=original.test,
+        training=np.array(training_values),
+        test=np.array(test_values),
+        probabilities=np.array(probabilities),
+        original=original.probabilities,
+        followed=followed,
+        n_resamples=B,
+        n_separated=int(np.sum(separated)),
+        seed=int(rng.seed or 0),
+        groups=whole,
+    )
+
+
+def repeated(
+    model: Logit, rows: Rows, thresholds: Vector, followed: Rows
+) -> Resampled | None:
+    """Fit a resample as the model fits its rows, with its statistics; None if it can't.
+
+    Parameters
+    ----------
+    rows : int array, shape (m,)
+        Drawn with replacement.
+    """
+    whole = model.problem
+    if len(np.unique(whole.y[rows])) < 2:
+        return None
+    split = Split(1, 1, np.arange(whole.n), whole.n, rows)
+    problem, original, scored = training(model, split)
+    other, lines = copy(model), model._sample.lines
+    raw, index = model._sample.raw_weights, model._sample.index
+    other.problem = problem
+    other._choices = other._path = other._likelihood = None
+    other._sample = replace(
+        model._sample,
+        X=problem.X,
+        y=problem.y,
+        index=index[rows],
+        weights=problem.weights,
+        raw_weights=None if raw is None else raw[rows],
+        offset=problem.offset,
+        lines=None
+        if lines is None
+        else replace(lines, positions=lines.positions[rows]),
+    )
+    codes, levels = pd.factorize(rows)
+    copies = Groups(("",), (len(levels),), (codes,))
+    if not problem.lam and problem.lam_rule == "given":
+        estimate = maximum_likelihood(problem)
+        if estimate.solution is None:
+            return None
+        chosen, solution = problem, estimate.solution
+    else:
+        if problem.lam_rule == "cv":  # by the criterion alone
+            name = LOSSES[problem.loss].decides
+            other._path = lambda_path(other, groups=copies, seed=1, metrics=name)
+            other.problem = replace(problem, lam=other._path.lambda_min)
+        fitted = other.at_chosen_lambda(copies)
+        chosen, likelihood = fitted.problem, fitted._likelihood
+        solution = likelihood.solution if likelihood else None
+        if solution is None:
+            solution = solver_runs.run_linear(chosen, Optimum(), warn=False)
+    shift = chosen.prior_shift
+    inside = solver_runs.scores_of(chosen, solution, problem.X, problem.offset) - shift
+    outside = np.full(whole.n, np.nan)
+    offset = None if whole.offset is None else whole.offset[scored]
+    outside[scored] = solver_runs.scores_of(chosen, solution, original, offset) - shift
+    return Resampled(
+        statistics(problem.y, inside, problem.outcome_weights, thresholds),
+        statistics(whole.y, outside, whole.outcome_weights, thresholds),
+        probability(outside[followed]),
+        bool(chosen.no_ml),
+    )
+
+
+def probability(scores: Vector) -> Vector:
+    """``1 / (1 + exp(-f))``."""
+    from scipy.special import expit
+
+    return np.asarray(expit(scores))
+
+
+def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Vector:
+    """The statistics of `NAMES`, and net benefits, of log odds.
+
+    Examples
+    --------
+    >>> y = np.array([-1.0, 1.0, -1.0, 1.0])
+    >>> found = statistics(y, np.array([-1.0, 0.5, 0.2, -0.1]), np.ones(4), np.ones(0))
+    >>> found[:3].round(3)
+    array([0.75 , 0.369, 0.198])
+    """
+    finite = np.isfinite(scores)
+    y, scores, weights = y[finite], scores[finite], weights[finite]
+    p, events, total = probability(scores), y > 0.0, float(weights.sum())
+    (area,) = areas_under_curves(events.astype(np.intp), scores[None], weights)
+    brier = weights @ np.square(p - events) / total
+    slope = intercept = r2 = np.nan
+    line = Problem(
+        scores[:, None], y, 0.0, loss="log", weights=weights * (len(y) / total)
+    )
+    recalibrated = maximum_likelihood(line).solution if np.ptp(scores) > 0.0 else None
+    if recalibrated is not None:
+        slope, intercept = float(recalibrated.beta[0]), recalibrated.alpha
+        share = float(weights @ events) / total
+        null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
+        margins = y * (intercept + slope * scores)
+        fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
+        r2 = -np.expm1(2.0 * (null - fitted)) / -np.expm1(2.0 * null)
+    benefits = [
+        (weights * (p >= level)) @ np.where(events, 1.0, -level / (1.0 - level)) / total
+        for level in levels
+    ]
+    return np.array([area, r2, brier, slope, intercept, *benefits])
+
+
+@suggest_names("validation")
+@dataclass(frozen=True, repr=False, eq=False)
+class Validation(tables.Summarised):
+    """Optimism of a logistic regression; made by `validate`.
+
+    Attributes
+    ----------
+    model : Logit
+    names : list of str, length m
+        Of the statistics: ``auc, r2`` (Nagelkerke's), ``brier_score, slope,
+        intercept``, and ``net_benefit_`` with each threshold.
+    apparent : float64 array, shape (m,)
+        Of the model, in its own rows.
+    training, test : float64 array, shape (b, m)
+        Of the fit of each resample, in its rows and in those of the model.
+    probabilities : float64 array, shape (b, f)
+        Of the rows that are followed, by the fit of each resample.
+    original : float64 array, shape (f,)
+        Of the same rows, by the model.
+    followed : int array, shape (f,)
+        These rows: all, or 2,000 evenly spaced.
+    n_resamples, n_separated : int
+        How many were drawn; and had no maximum likelihood estimate.
+    seed : int
+    groups : Groups or None
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> women = ps.load_affairs().iloc[::16]
+    >>> model = ps.logit("affair ~ rate_marriage + yrs_married", women)
+    >>> ps.validate(model, 50).names
+    ['auc', 'r2', 'brier_score', 'slope', 'intercept']
+    """
+
+    model: Logit
+    names: list[str]
+    apparent: Vector
+    training: Matrix
+    test: Matrix
+    probabilities: Matrix
+    original: Vector
+    followed: Rows
+    n_resamples: int
+    n_separated: int
+    seed: int
+    groups: Groups | None = None
+
+    @suggest_arguments
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """A row for each statistic.
+
+        Columns are ``term, apparent, training, test, optimism, corrected, conf_low,
+        conf_high``. The interval is that of the apparent statistic, the outer quantiles
+        of the resamples, less the optimism (Noma et al. 2021). Slope and intercept have
+        none, as those of a fit by maximum likelihood in its own rows are always 1 and
+        0.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        """
+        level = check_fraction("conf_level", conf_level)
+        training, test = self.training.mean(axis=0), self.test.mean(axis=0)
+        optimism = training - test
+        ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        low, high = np.quantile(self.training, ends, axis=0) - optimism
+        recalibrates = np.isin(self.names, ["slope", "intercept"])
+        low, high = (np.where(recalibrates, np.nan, end) for end in (low, high))
+        return pd.DataFrame(
+            {
+                "term": self.names,
+                "apparent": self.apparent,
+                "training": training,
+                "test": test,
+                "optimism": optimism,
+                "corrected": self.apparent - optimism,
+                "conf_low": low,
+                "conf_high": high,
+            }
+        )
+
+    @cached_property
+    def instability(self) -> pd.DataFrame:
+        """How far resamples' predictions of a row are from the model's.
+
+        A row for each row that is followed: ``estimate``, the probability by the model;
+        ``conf_low`` and ``conf_high``, the outer 2.5% of the resamples; and
+        ``mean_difference``, the mean absolute difference (Riley & Collins 2023).
+        """
+        low, high = np.nanquantile(self.probabilities, [0.025, 0.975], axis=0)
+        difference = np.nanmean(np.abs(self.probabilities - self.original), axis=0)
+        return pd.DataFrame(
+            {
+                "estimate": self.original,
+                "conf_low": low,
+                "conf_high": high,
+                "mean_difference": difference,
+            },
+            self.model._sample.index[self.followed],
+        )
+
+    @suggest_arguments
+    def summary(self, *, digits: int = 3) -> tables.Summary:
+        """The table with what was done; ``print()`` shows text, a notebook HTML."""
+        table, places = self.tidy(), check_count("digits", digits)
+        columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
+        cells = table.set_index("term")[columns].map(
+            lambda x: "" if np.isnan(x) else f"{x:.{places}f}"
+        )
+        cells.columns = ["apparent", "optimism", "corrected", "[0.025", "0.975]"]
+        cells.index.name = None
+        units = "rows" if self.groups is None else str(self.groups)
+        drawn = f"{len(self.training):,} resamples of {units}, seed {self.seed}."
+        notes = [f"{drawn} Intervals: of the apparent statistic, less the optimism."]
+        if self.n_separated:
+            notes.append(
+                f"{counted(self.n_separated, 'resample')} had no maximum likelihood "
+                "estimate and took lam = 1/n."
+            )
+        mean = float(self.instability["mean_difference"].mean())
+        notes.append(
+            f"Probabilities by resamples differ from the model's by {mean:.3f} on "
+            "average."
+        )
+        header = [("Outcome:", str(self.model.coding.name))]
+        return tables.Summary(["Optimism bootstrap"], cells, notes, header, [])
+
+    @suggest_arguments
+    def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
+        """Draw predictions by the resamples against those of the model.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            By default those of a new figure.
+        **line
+            Properties of the points, such as ``color``.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        DependencyError
+            If matplotlib is not installed.
+        """
+        from pegasos_stats.output.plotting.instability import draw_instability
+
+        return draw_instability(self.instability, self.model.coding.positive, ax, line)

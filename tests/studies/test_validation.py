@@ -1,0 +1,149 @@
+"""The optimism bootstrap, compared with rms of R and with its definition."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import OptionError, UndefinedMetricWarning
+
+# R 4.2.2, rms 6.5-0: set.seed(1); validate(lrm(y ~ x + z + k, d, x = TRUE, y = TRUE,
+# eps = 1e-12, tol = 1e-14, maxit = 100), B = 40): training, test, index.corrected.
+RMS = {
+    "auc": (0.645985502863, 0.613191919192, 0.581852880975),  # (1 + Dxy) / 2
+    "r2": (0.106476049187, 0.065421779306, 0.038962431204),
+    "brier_score": (0.228289993014, 0.239320842112, 0.244572384612),
+    "slope": (1.0, 0.852999612966, 0.852999612966),
+    "intercept": (0.0, 0.070815868370, 0.070815868370),
+}
+
+
+def waves(n=200):
+    """Rows without random numbers, which R computes as well."""
+    i = np.arange(n)
+    data = pd.DataFrame({"k": np.array([*"uvw"])[i % 3], "x": np.sin(i)})
+    data["z"] = np.cos(3 * i)
+    score = np.sin(7 * i) + 0.4 * data["x"] - 0.5 * data["z"] + 0.3 * (i % 3 == 1)
+    return data.assign(y=(score > 0).astype(int), g=i % 20)
+
+
+def test_the_optimism_is_that_of_rms():
+    table = ps.validate(ps.logit("y ~ x + z + k", waves()), 40).tidy()
+    found = table.set_index("term")[["training", "test", "corrected"]]
+    for name, expected in RMS.items():
+        np.testing.assert_allclose(found.loc[name], expected, rtol=1e-8, atol=1e-8)
+
+
+def test_statistics_are_by_their_definitions():
+    data = waves()
+    model = ps.logit("y ~ x + z + k", data)
+    table = ps.validate(model, 5, thresholds=[0.3]).tidy().set_index("term")
+    result = model.fit()
+    chance = result.predict_proba(data).iloc[:, 1]
+    apparent = table["apparent"]
+    events, others = chance[data["y"] == 1], chance[data["y"] == 0]
+    area = np.greater.outer(events.to_numpy(), others.to_numpy()).mean()
+    assert apparent["auc"] == pytest.approx(area, rel=1e-12)
+    assert apparent["brier_score"] == pytest.approx(
+        np.mean((chance - data["y"]) ** 2), rel=1e-10
+    )
+    n, null = len(data), result.llnull
+    nagelkerke = (1 - np.exp(2 * (null - result.llf) / n)) / (1 - np.exp(2 * null / n))
+    assert apparent["r2"] == pytest.approx(nagelkerke, rel=1e-8)
+    curve = ps.decision_curve(data["y"], chance, thresholds=[0.3]).table
+    benefit = curve.loc[~curve["model"].isin(["all", "none"]), "net_benefit"]
+    assert apparent["net_benefit_0.3"] == pytest.approx(float(benefit.iloc[0]))
+
+
+def test_each_resample_repeats_the_choice_of_lambda():
+    """The first resample, by hand: its rows as data, copies of a row in one fold."""
+    data = waves(120)
+    model = ps.logit("y ~ x + z + k", data, lam="cv")
+    found = ps.validate(model, 2, seed=4)
+    rows = ps.RRandom(4).sample_int(120, 120, replace=True) - 1
+    drawn = data.iloc[rows].reset_index(drop=True)
+    fit = ps.logit("y ~ x + z + k", drawn, lam="cv").fit(groups=rows)
+    chance = fit.predict_proba(data).iloc[:, 1]
+    np.testing.assert_allclose(found.probabilities[0], chance, atol=1e-4)
+    assert fit.lambda_path.lambda_min > 0
+
+
+def test_transforms_are_learned_from_the_resample():
+    data = waves(120)
+    model = ps.logit("y ~ scale(x) + bs(z, df=4)", data)
+    found = ps.validate(model, 2, seed=9)
+    rows = ps.RRandom(9).sample_int(120, 120, replace=True) - 1
+    drawn = data.iloc[rows].reset_index(drop=True)
+    fit = ps.logit("y ~ scale(x) + bs(z, df=4)", drawn).fit(cov_type=None)
+    inside = data["z"].between(drawn["z"].min(), drawn["z"].max())
+    chance = fit.predict_proba(data[inside]).iloc[:, 1]
+    ours = found.probabilities[0][inside]
+    np.testing.assert_allclose(ours, chance, atol=1e-9)
+
+
+def test_groups_are_drawn_whole():
+    data = waves()
+    found = ps.validate(ps.logit("y ~ x", data), 2, groups="g", seed=3)
+    groups = ps.RRandom(3).sample_int(20, 20, replace=True) - 1
+    drawn = pd.concat([data[data["g"] == g] for g in groups])
+    fit = ps.logit("y ~ x", drawn).fit(cov_type=None)
+    chance = fit.predict_proba(data).iloc[:, 1]
+    np.testing.assert_allclose(found.probabilities[0], chance, atol=1e-9)
+    assert "20 groups of g" in str(found.summary())
+
+
+def test_intervals_are_those_of_the_apparent_statistic_less_the_optimism():
+    found = ps.validate(ps.logit("y ~ x + z", waves()), 39)
+    table = found.tidy(0.9).iloc[0]
+    low, high = np.quantile(found.training[:, 0], [0.05, 0.95])
+    optimism = found.training[:, 0].mean() - found.test[:, 0].mean()
+    assert table["optimism"] == pytest.approx(optimism, rel=1e-12)
+    assert table["conf_low"] == pytest.approx(low - optimism, rel=1e-12)
+    assert table["conf_high"] == pytest.approx(high - optimism, rel=1e-12)
+
+
+def test_workers_do_not_change_a_number():
+    model = ps.logit("y ~ x + z + k", waves())
+    one, two = (ps.validate(model, 10, workers=w).tidy() for w in (1, 2))
+    pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+def separable():
+    """Few rows, so that some resamples are separated."""
+    x = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    return pd.DataFrame({"x": x, "y": [0, 0, 0, 1, 0, 0, 1, 1, 1, 1]})
+
+
+def test_separated_resamples_are_counted():
+    found = ps.validate(ps.logit("y ~ x", separable()), 60)
+    assert 0 < found.n_separated < 60
+    assert f"{found.n_separated} resamples had no maximum likelihood" in str(
+        found.summary()
+    )
+    with pytest.warns(UndefinedMetricWarning, match="left out"):
+        given = ps.validate(ps.logit("y ~ x", separable(), lam=0.0), 60)
+    assert len(given.training) == 60 - found.n_separated
+
+
+def test_the_plot_has_a_line_for_each_row():
+    from matplotlib.figure import Figure
+
+    found = ps.validate(ps.logit("y ~ x + z", waves()), 10)
+    ax = found.plot(ax=Figure().subplots())
+    (lines,) = ax.collections
+    assert len(lines.get_segments()) == 200
+    assert ax.get_xlabel() == "Probability of 1 by the model"
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "match"),
+    [
+        (ps.svm, {}, "cross_validate"),
+        (ps.logit, {"resamples": 1}, "2 or more"),
+        (ps.logit, {"thresholds": 1.5}, "thresholds"),
+        (ps.logit, {"groups": ["g", "k"]}, "2 kinds"),
+    ],
+)
+def test_what_is_refused(model, options, match):
+    with pytest.raises(OptionError, match=match):
+        ps.validate(model("y ~ x", waves()), **options)
