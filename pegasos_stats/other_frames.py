@@ -44,7 +44,8 @@ def are_among(values: Iterable[object]) -> bool:
     >>> are_among([1, "a", None, pd.Series([1])]), are_among([(pl.Series([1]), 2)])
     (False, True)
     """
-    return any(_is_other(item) for value in values for item in _items(value))
+    items = [item for value in values for item in _items(value)]
+    return any(_is_other(item) or is_streamed(item) for item in items)
 
 
 def called(call: Callable[..., object], bound: BoundArguments) -> object:
@@ -63,8 +64,11 @@ def called(call: Callable[..., object], bound: BoundArguments) -> object:
     """
     arguments = bound.arguments
     data = native = arguments.get("data")
-    if is_dask(data) and getattr(call, "is_partitioned", False):
-        return call(*bound.args, **bound.kwargs)
+    if is_streamed(data):
+        if hasattr(call, "by_block"):
+            return call.by_block(**arguments)
+        if getattr(call, "takes_streams", False):
+            return call(*bound.args, **bound.kwargs)
     if _is_other(data):
         native = arguments["data"] = _narwhals_frame(data)
     every = [item for value in arguments.values() for item in _items(value)]
@@ -82,10 +86,15 @@ def called(call: Callable[..., object], bound: BoundArguments) -> object:
     return nw.from_native(back, allow_series=True)
 
 
-def partitioned(call: Call) -> Call:
-    """Mark a function that accepts Dask frames as ``data``."""
-    call.is_partitioned = True  # type: ignore[attr-defined]
+def takes_streams(call: Call) -> Call:
+    """Mark a function that accepts files and Dask frames as ``data``."""
+    call.takes_streams = True  # type: ignore[attr-defined]
     return call
+
+
+def is_streamed(value: object) -> bool:
+    """Return whether a value is a source of rows in files, or a frame of Dask."""
+    return hasattr(type(value), "map_frames") or is_dask(value)
 
 
 def is_dask(value: object) -> bool:

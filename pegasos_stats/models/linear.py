@@ -32,7 +32,7 @@ from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults, with_passes
 from pegasos_stats.models.new_rows import labelled_rows
 from pegasos_stats.models.results import outcome_column
-from pegasos_stats.other_frames import partitioned
+from pegasos_stats.other_frames import takes_streams
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
     MaximumLikelihood,
@@ -400,7 +400,7 @@ class LinearModel(Model):
 
     @classmethod
     @suggest_arguments
-    @partitioned
+    @takes_streams
     def from_formula(
         cls,
         formula: str,

@@ -1,9 +1,8 @@
 """New rows of a fit, in memory or block by block: predictions, labels, tables."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -21,7 +20,6 @@ from pegasos_stats.data.scan.samples import streamed
 from pegasos_stats.data.scan.source import check_unset
 from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.other_frames import partitioned
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
 
@@ -39,6 +37,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]:
     """Let a method take files and Dask frames as ``data``, one block at a time.
 
+    `pegasos_stats.other_frames` calls it so.
+
     Parameters
     ----------
     in_memory : str
@@ -52,30 +52,21 @@ def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]
         From the method, for such an argument, or offsets given as numbers.
     """
 
-    def decorated(method: Method) -> Method:
-        signature = inspect.signature(method)
-
-        @wraps(method)
-        def of_any_rows(
-            self: "Results", data: object = None, *args: object, **options: object
-        ) -> object:
-            source = streamed(data)
-            if source is None:
-                return method(self, data, *args, **options)
-            options = signature.bind(self, data, *args, **options).arguments
-            options = {k: v for k, v in options.items() if k not in ("self", "data")}
+    def marked(method: Method) -> Method:
+        def of_blocks(self: "Results", data: object, **options: object) -> object:
+            source = cast(Source, streamed(data))
             check_unset(source.title, {name: options.get(name) for name in in_memory})
             also = [*source.kinds] if whole else []
             if self.offsets is not None:
                 also += self.offsets.columns([*source.kinds], options.get("offset"))
-            rule = partial(
-                getattr(without_training_rows(self), method.__name__), **options
-            )
+            rule = getattr(without_training_rows(self), method.__name__)
+            rule = partial(rule, **options)
             return source.predict(rule, self.design, self.coding, also)
 
-        return cast(Method, partitioned(of_any_rows))
+        method.by_block = of_blocks  # type: ignore[attr-defined]
+        return method
 
-    return decorated
+    return marked
 
 
 def without_training_rows(result: "Results") -> "Results":
@@ -91,8 +82,8 @@ def without_training_rows(result: "Results") -> "Results":
     return replace(result, problem=few, solution=solution, index=index, full_model=None)
 
 
-class ScoredRows(NamedTuple):
-    """Rows with their scores.
+class ScoredBlock(NamedTuple):
+    """Scores of a block of rows.
 
     Attributes
     ----------
@@ -118,7 +109,7 @@ def blocks_of_data(
     offset: object,
     columns: list[object],
     labelled: bool,
-) -> Iterator[ScoredRows]:
+) -> Iterator[ScoredBlock]:
     """Score the rows of files or partitions in one pass.
 
     Rows of files are numbered over all files.
@@ -146,22 +137,22 @@ def blocks_of_data(
         also.append(result.coding.name)
     rule = without_training_rows(result)
 
-    def score(frame: pd.DataFrame) -> ScoredRows:
+    def score(frame: pd.DataFrame) -> ScoredBlock:
         f = rule.decision_function(frame, unseen=unseen, offset=offset)
         labels = rule._labels(frame) if labelled else pd.Series(None, frame.index)
-        return ScoredRows(f, labels, frame[names])
+        return ScoredBlock(f, labels, frame[names])
 
     first = 0
     for piece in source.map_frames(score, result.design, result.coding, also):
         if source.is_ordered:
             rows = pd.RangeIndex(first, first + len(piece.scores))
             first = rows.stop
-            yield ScoredRows(*(part.set_axis(rows) for part in piece[:3]))
+            yield ScoredBlock(*(part.set_axis(rows) for part in piece[:3]))
         else:
             yield piece
 
 
-def training_blocks(result: "Results") -> Iterator[ScoredRows]:
+def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
     """Score the training rows of a streamed fit in one pass."""
     problem, solution, first = result.problem, result.solution, 0
     assert isinstance(solution, Solution)
@@ -172,17 +163,17 @@ def training_blocks(result: "Results") -> Iterator[ScoredRows]:
         rows = pd.RangeIndex(first, first + f.size)
         labels = result.coding.decode(problem.y[first : rows.stop], rows)
         counting = None if problem.counting is None else problem.counting[rows]
-        yield ScoredRows(pd.Series(f, rows), labels, None, counting)
+        yield ScoredBlock(pd.Series(f, rows), labels, None, counting)
         first = rows.stop
 
 
-def joined_rows(pieces: Iterator[ScoredRows]) -> ScoredRows:
+def joined_rows(pieces: Iterator[ScoredBlock]) -> ScoredBlock:
     """All rows in one piece, for arrays with one value per row."""
     parts = [*pieces]
     f = pd.concat([part.scores for part in parts])
     labels = joined([part.labels for part in parts]).set_axis(f.index)
     columns = [part.columns for part in parts if part.columns is not None]
-    return ScoredRows(f, labels, pd.concat(columns) if columns else None)
+    return ScoredBlock(f, labels, pd.concat(columns) if columns else None)
 
 
 class RowsInMemory:
@@ -201,11 +192,11 @@ class RowsInMemory:
         self._labels = result._labels(data) if actual is None else actual
         self._data = data
 
-    def __iter__(self) -> Iterator[ScoredRows]:
+    def __iter__(self) -> Iterator[ScoredBlock]:
         result = self._result
         counting = result.problem.counting if self._is_training else None
         f = result._scores(self._matrix)
-        yield ScoredRows(f, self._labels, self._data, counting)
+        yield ScoredBlock(f, self._labels, self._data, counting)
 
     def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
         """Say in a table whether its rows are the training rows."""
@@ -262,7 +253,7 @@ class RowsByBlock:
                 scores(some.X, at, some.offset),
             )
 
-    def __iter__(self) -> Iterator[ScoredRows]:
+    def __iter__(self) -> Iterator[ScoredBlock]:
         for piece in self._pieces:
             complete = piece.scores.notna() & piece.labels.notna()
             f = piece.scores.to_numpy()[complete.to_numpy(dtype=bool)]

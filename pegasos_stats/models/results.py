@@ -42,13 +42,13 @@ from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_tables
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.new_rows import (
-    ScoredRows,
+    ScoredBlock,
     are_all_zero,
     by_block,
     rows_of_table,
 )
 from pegasos_stats.models.notes import Note, about_fit
-from pegasos_stats.other_frames import partitioned
+from pegasos_stats.other_frames import takes_streams
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
@@ -638,7 +638,7 @@ class Results(DisplayedBySummary, ABC):
         return self.solver.ties if given is None else given
 
     @suggest_arguments
-    @partitioned
+    @takes_streams
     def confusion(
         self,
         data: object = None,
@@ -698,7 +698,7 @@ class Results(DisplayedBySummary, ABC):
         shift = problem.prior_shift if problem.loss == "log" else None
         counts: object = None
 
-        def table_of(piece: ScoredRows) -> ConfusionMatrix:
+        def table_of(piece: ScoredBlock) -> ConfusionMatrix:
             f, own_weights = piece.scores, weights
             if isinstance(weights, str):
                 own_weights = column_named(

@@ -11,14 +11,13 @@ from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
 from pegasos_stats.data.sample import NaAction, Sample, sample_of_formula
-from pegasos_stats.data.scan.files import Scan
 from pegasos_stats.data.scan.levels import Source, resolve_formula
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.rows import streamed_rows
 from pegasos_stats.data.scan.source import check_unset
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import OptionError
-from pegasos_stats.other_frames import is_dask
+from pegasos_stats.other_frames import is_dask, is_streamed
 
 
 def streamed(data: object) -> Source | None:
@@ -26,12 +25,11 @@ def streamed(data: object) -> Source | None:
 
     What was known of files that changed is forgotten.
     """
-    if is_dask(data):
-        return Partitions(data)  # type: ignore[arg-type]
-    if not isinstance(data, Scan | Partitions):
+    if not is_streamed(data):
         return None
-    data.renewed()
-    return data
+    source = cast(Source, Partitions(data) if is_dask(data) else data)  # type: ignore[arg-type]
+    source.renewed()
+    return source
 
 
 def sample_of_data(
