@@ -53,7 +53,7 @@ def test_areas_are_compared_as_by_proc(r):
     new, fits = names["new"], names["fits"]
     scores = [fits[fit].decision_function(new) for fit in ("numbers", "years")]
     for found, pair in (
-        (names["found"], scores),
+        (names["areas"], scores),
         (names["one"], [-new["rate_marriage"], new["yrs_married"]]),
     ):
         a, b = map(r_vector, pair)
@@ -71,7 +71,7 @@ def test_calibration_is_that_of_statsmodels():
     names = page("check_calibration")
     new = names["new"]
     happened = (new["affair"] == "yes").to_numpy(dtype=float)
-    for fit, found in (("few", "found"), ("all_rows", "better")):
+    for fit, found in (("few", "small"), ("all_rows", "better")):
         p = names[fit].predict_proba(new)["yes"].to_numpy()
         family, z = sm.families.Binomial(), logit(p)
         slope = sm.GLM(happened, sm.add_constant(z), family).fit(tol=1e-12)
@@ -130,7 +130,7 @@ def test_rows_are_predicted_as_by_statsmodels(monkeypatch):
 
 def test_a_rare_class_is_judged_as_by_scikit_learn():
     names = page("rare_class")
-    new, found = names["new"], names["found"]
+    new, found = names["new"], names["curve"]
     ill, scores = new["ill"] == "yes", names["result"].decision_function(new)
     expected = average_precision_score(ill, scores)
     assert found.average_precision == pytest.approx(expected, rel=ROUNDING)
