@@ -24,10 +24,10 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.formula_design import (
     FormulaDesign,
     design_of,
-    warn_of_columns,
 )
 from pegasos_stats.data.language.vocabulary import as_levels
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.suspicious import warn_of_columns
 from pegasos_stats.data.weights import Counts, Offset, Positions, RowOptions, WeightsOf
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.foreign_names import own_value

@@ -105,7 +105,7 @@ def test_a_fit_whose_columns_of_text_were_doubtful_is_read():
     np.testing.assert_array_equal(scores, [-0.4940583185649915, 1.0892750147683419])
     assert [column.kind for column in found.design.doubtful] == [
         "numbers",
-        "dates",
+        "numbers",
     ]
     assert found.summary().notes
 

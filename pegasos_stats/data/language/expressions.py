@@ -19,17 +19,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.vocabulary import (
-    ATTRIBUTES,
-    CONSTANTS,
-    CONTRASTS,
-    OPERATORS,
-    VOCABULARY,
-    Function,
-    Functions,
-    State,
-    Value,
-)
+from pegasos_stats.data.language.vocabulary import Function, Functions, State, Value
 from pegasos_stats.errors import FormulaError, did_you_mean, shown
 from pegasos_stats.foreign_names import suggestion
 
@@ -241,10 +231,9 @@ def read_expression(
         name: Function(call, "", numbers=False, all_rows=True, open=True)
         for name, call in (functions or {}).items()
     }
+    words = ChainMap(own, vocabulary.VOCABULARY)
     try:
-        return _Whitelist(columns, formula, ChainMap(own, VOCABULARY), quoted).read(
-            tree
-        )
+        return _Whitelist(columns, formula, words, quoted).read(tree)
     except RecursionError:
         raise unusable(formula, NESTED) from None
 
@@ -387,14 +376,14 @@ class _Whitelist:
         if name in self.quoted:
             return Column(self.quoted[name])
         if name is not None and name not in self.columns:
-            if name in CONSTANTS:
-                return Constant(CONSTANTS[name])
-            if name in CONTRASTS:
-                return Call(name, CONTRASTS[name], {})
+            if name in vocabulary.CONSTANTS:
+                return Constant(vocabulary.CONSTANTS[name])
+            if name in vocabulary.CONTRASTS:
+                return Call(name, vocabulary.CONTRASTS[name], {})
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
-            if path in ATTRIBUTES:
-                return Call(path, ATTRIBUTES[path], {"x": self.read(owner)})
+            if path in vocabulary.ATTRIBUTES:
+                return Call(path, vocabulary.ATTRIBUTES[path], {"x": self.read(owner)})
             if name is None:
                 raise self._unknown(path)
         return Column(str(name))
@@ -408,7 +397,7 @@ class _Whitelist:
             )
         parts = [self.read(operand) for operand in operands]
         values = [part.value for part in parts if isinstance(part, Constant)]
-        if name in OPERATORS and len(values) == len(parts):
+        if name in vocabulary.OPERATORS and len(values) == len(parts):
             return self._folded(name, values)
         return Operation(name, tuple(parts))
 
@@ -466,7 +455,7 @@ class _Whitelist:
             text = f"there is no {name or path}() here; {instead}"
             return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
-        names = (*VOCABULARY, *ATTRIBUTES, *self.vocabulary)
+        names = (*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.vocabulary)
         alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
         near = did_you_mean(what, alike, ALIKE)
         return self._refusal(f"has {what!r}, which is not known{near}")

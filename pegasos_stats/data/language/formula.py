@@ -159,6 +159,17 @@ def is_word(name: object) -> bool:
     return unicodedata.normalize("NFKC", name) == name  # as Python's parser writes it
 
 
+def in_backticks(name: str) -> str:
+    """Write the name of a column as a formula needs it.
+
+    Examples
+    --------
+    >>> in_backticks("age"), in_backticks("blood type")
+    ('age', '`blood type`')
+    """
+    return name if is_word(name) else f"`{name}`"
+
+
 def sides(text: str, mark: str = "~") -> list[str]:
     """Pieces of a text between its tildes, but for those in brackets and quotes.
 

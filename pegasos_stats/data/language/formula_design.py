@@ -5,7 +5,6 @@ where the terms before it span its constant, as in R. What is found at the fit,
 `FactorCoding` and the state of functions, codes new rows.
 """
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -40,12 +39,17 @@ from pegasos_stats.data.language.formula import (
     errors_of,
     factored,
     factors_of,
-    is_word,
     read_terms,
     split_formula,
 )
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.data.scaling import unscaled
+from pegasos_stats.data.suspicious import (
+    FEWEST_ROWS,
+    SuspiciousColumn,
+    coded_missing,
+    suspicious_texts,
+)
 from pegasos_stats.errors import ColumnError, counted, listing, shown
 
 Each = TypeVar("Each")
@@ -57,10 +61,6 @@ Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
 MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
-MANY = 10  # levels that a factor may well have, however many rows there are
-ROWS = 3  # to a level, with fewer of which a column seems to name its rows
-LOW_CODES, HIGH_CODES = (-99, -999, -9999, -99999), (999, 9999, 99999)
-LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 MOST_LEVELS = 10_000  # of one factor
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
@@ -209,158 +209,6 @@ def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
     if is_category and list(column.cat.categories) == levels:
         return column.cat.codes.to_numpy()
     return positions(column, levels)
-
-
-@dataclass(frozen=True)
-class SuspiciousFactor:
-    """A column of text that became a factor of many levels and was hardly meant to.
-
-    Attributes
-    ----------
-    name : str
-        Of the column.
-    kind : "names", "numbers" or "codes"
-        What its values look like: names of the rows, or numbers, units and dates too;
-        in files of earlier versions dates by themselves. Or a column of numbers with a
-        code for missing values among them, such as -99.
-    n_levels, n_rows : int
-    words : tuple of str
-        The values among numbers that are none, in order of appearance.
-    row : str
-        Label of the first row with such a value, if there is one and it is known.
-    """
-
-    name: str
-    kind: Literal["names", "numbers", "dates", "codes"]
-    n_levels: int
-    n_rows: int
-    words: tuple[str, ...] = ()
-    row: str = ""
-
-    @property
-    def text(self) -> str:
-        """What the column is, what became of it, and what to do: two sentences.
-
-        Examples
-        --------
-        >>> print(SuspiciousFactor("lead", "numbers", 212, 300, ("<5",), "17").text)
-        the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
-        """
-        levels, rows = counted(self.n_levels, "level"), counted(self.n_rows, "row")
-        if self.kind == "codes":
-            return (
-                f"the column {self.name!r} holds {self.words[0]}, far from its "
-                "other numbers, as a code for missing values: it counts as a number. "
-                f"If it is a code, read it as missing: na_values={self.words[0]}."
-            )
-        looks = f"has {levels} in {rows}, as names of rows: they"
-        if self.kind == "numbers" and not self.words:
-            looks = f"is text, though all its values are numbers: {levels}"
-        elif self.kind == "numbers":
-            row = f" (row {self.row})" if self.row else ""
-            looks = f"is text, as {listing(self.words, 3)}{row} is no number: {levels}"
-        quoted = self.name if is_word(self.name) else f"`{self.name}`"
-        return (
-            f"the column {self.name!r} {looks} became "
-            f"{counted(self.n_levels - 1, 'coefficient')}. Make it numbers or leave it "
-            f"out; write C({quoted}) if its levels are meant."
-        )
-
-
-def doubtful_columns(
-    data: pd.DataFrame, levels: Mapping[str, list[Hashable]], n_rows: int
-) -> tuple[SuspiciousFactor, ...]:
-    """Columns of text with many levels that look like numbers, or name the rows.
-
-    What a column looks like is judged by all its values: a word that makes it text may
-    stand in a row that is left out.
-
-    Parameters
-    ----------
-    data : DataFrame
-    levels : mapping of str to list
-        Of the columns that became factors without ``C()``.
-    n_rows : int
-        Number of rows used.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"x": [str(i) for i in range(20)] + ["<5"]})
-    >>> found = doubtful_columns(frame, {"x": sorted(set(frame["x"]))}, 21)
-    >>> found[0].kind, found[0].words, found[0].row
-    ('numbers', ('<5',), '20')
-    """
-    found = []
-    for name, known in levels.items():
-        if len(known) <= MANY or not all(isinstance(level, str) for level in known):
-            continue
-        texts = data[name].dropna().astype(str).drop_duplicates()
-        if texts.str.fullmatch(LIKE_NUMBERS).mean() > 0.5:
-            words = texts[pd.to_numeric(texts, errors="coerce").isna()]
-            row = str(words.index[0]) if len(words) else ""
-            of = len(known), n_rows, tuple(words), row
-            found.append(SuspiciousFactor(name, "numbers", *of))
-        elif n_rows < ROWS * len(known):
-            found.append(SuspiciousFactor(name, "names", len(known), n_rows))
-    return tuple(found)
-
-
-def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousFactor, ...]:
-    """Columns of numbers, one of which is usually a code for missing values.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"age": [40, -99, 61], "z": [-99.0, -3.5, 8.0]})
-    >>> frame["change"] = [-99.0, -61.5, 8.0]
-    >>> [(column.name, column.words) for column in coded_missing(frame)]
-    [('age', ('-99',)), ('z', ('-99',))]
-    """
-    found = []
-    for name, column in frame.items():
-        low, high = float(column.min()), float(column.max())
-        for code, others in (
-            (low, column[column > low]),
-            (high, column[column < high]),
-        ):
-            if code not in (*LOW_CODES, *HIGH_CODES) or not len(others):
-                continue
-            is_far = 3 * others.abs().max() < abs(code)
-            if is_far or (code < 0 and others.min() >= 0):
-                words = (f"{code:g}",)
-                found.append(
-                    SuspiciousFactor(str(name), "codes", 0, len(column), words)
-                )
-    return tuple(found)
-
-
-def warn_of_columns(found: Iterable[SuspiciousFactor]) -> None:
-    """Warn of each of these columns."""
-    for column in found:
-        errors.warn_caller(
-            f"{column.text[:1].upper()}{column.text[1:]}", errors.ColumnWarning
-        )
-
-
-def of_all_rows(
-    found: Iterable[SuspiciousFactor], n_rows: int
-) -> tuple[SuspiciousFactor, ...]:
-    """Those that still are doubtful where the rows they were found in are not all.
-
-    Levels are, so that only what names its rows can have been found wrongly. Where the
-    rows stand among all is not known.
-
-    Examples
-    --------
-    >>> kinds = ("ward", "names"), ("day", "numbers")
-    >>> few = [SuspiciousFactor(*kind, 20, 30) for kind in kinds]
-    >>> [column.name for column in of_all_rows(few, 1000)]
-    ['day']
-    """
-    return tuple(
-        replace(column, n_rows=n_rows, row="")
-        for column in found
-        if column.kind != "names" or n_rows < ROWS * column.n_levels
-    )
 
 
 # -------------------------------------------------------------- contrasts and products
@@ -569,8 +417,8 @@ class FormulaDesign:
         What transformations found, by the text of their calls.
     functions : dict of str to callable
         Further functions, of the caller.
-    doubtful : tuple of SuspiciousFactor
-        Columns that became factors and were hardly meant to.
+    doubtful : tuple of SuspiciousColumn
+        Columns that are probably not meant as they were read.
     types : dict of str to str
         Of variables that are neither text nor numbers to every database: see
         `special_types`.
@@ -586,7 +434,7 @@ class FormulaDesign:
     spanning: tuple[str, ...]
     state: dict[str, State]
     functions: Functions = field(default_factory=dict)
-    doubtful: tuple[SuspiciousFactor, ...] = ()
+    doubtful: tuple[SuspiciousColumn, ...] = ()
     types: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -651,7 +499,7 @@ class FormulaDesign:
             spanning,
             rows.state,
             functions or {},
-            doubtful_columns(data, levels, len(used))
+            suspicious_texts(data, levels, len(used))
             + coded_missing(used[[n for n in used if n in rows.numbers]]),
             special_types(used[rows.variables]),
         )
@@ -824,8 +672,8 @@ class FormulaDesign:
         return turned, text if each else ""
 
 
-def doubtful_in(design: Design) -> tuple[SuspiciousFactor, ...]:
-    """Columns of a design that became factors and were hardly meant to."""
+def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
+    """Suspicious columns of a design."""
     inner = unscaled(design)
     return inner.doubtful if isinstance(inner, FormulaDesign) else ()
 
@@ -939,7 +787,7 @@ def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
             continue
         levels = rows.used[name].nunique()
         what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
-        names_rows = name == text and levels > MANY_LEVELS and ROWS * levels > n
+        names_rows = name == text and levels > MANY_LEVELS and FEWEST_ROWS * levels > n
         if names_rows or levels > MOST_LEVELS:
             raise ColumnError(
                 f"{what}; leave it out, group its levels, or read it as numbers, as by "

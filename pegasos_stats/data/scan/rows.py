@@ -21,7 +21,6 @@ from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Predictors, Rows, Vector
 from pegasos_stats.data import weights as row_options
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.language.formula_design import of_all_rows
 from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
 from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
@@ -38,6 +37,7 @@ from pegasos_stats.data.scan.source import (
     block_of,
     check_unset,
 )
+from pegasos_stats.data.suspicious import in_all_rows
 from pegasos_stats.data.user_data import are_finite
 from pegasos_stats.errors import DataError, shown
 from pegasos_stats.parallel import map_in_order, one_ahead
@@ -853,7 +853,7 @@ def streamed_rows(
     dropped, signs = count.check(agreed, na_action), cast(Vector, y)
     raw = np.concatenate(count.weights) if count.weights else given
     raw = row_options.weights_of_rows(raw, signs, agreed.coding)
-    doubtful = of_all_rows(design.doubtful, y.size)
+    doubtful = in_all_rows(design.doubtful, y.size)
     agreed = replace(agreed, design=replace(design, doubtful=doubtful))
     sizes = [sum(map(len, of_part.y)) for of_part, _ in parts]
     samples = [found for _, found in parts]

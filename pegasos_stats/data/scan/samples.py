@@ -9,12 +9,13 @@ import pandas as pd
 from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
-from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
+from pegasos_stats.data.language.formula_design import doubtful_in
 from pegasos_stats.data.sample import NaAction, Sample, sample_of_formula
 from pegasos_stats.data.scan.levels import Source, resolve_formula
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.rows import streamed_rows
 from pegasos_stats.data.scan.source import check_unset
+from pegasos_stats.data.suspicious import warn_of_columns
 from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import OptionError
 from pegasos_stats.other_frames import is_dask, is_streamed

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from keyword import iskeyword
 from typing import IO, Any
 
 import numpy as np
@@ -18,10 +17,12 @@ from pegasos_stats import errors, writing
 from pegasos_stats.data import cells, files, svmlight
 from pegasos_stats.data.cells import NUMBERS, TEXT, Kinds, as_text, is_text
 from pegasos_stats.data.design import Design, missing_cure
-from pegasos_stats.data.language.formula_design import MANY, FormulaDesign
+from pegasos_stats.data.language.formula import in_backticks
+from pegasos_stats.data.language.formula_design import FormulaDesign
 from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan.levels import columns_of_outcome
+from pegasos_stats.data.suspicious import MANY
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
@@ -228,7 +229,7 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
                 f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
                 "leave --outcome out."
             )
-        return f"{_quoted(outcome)} ~ {right}"
+        return f"{in_backticks(outcome)} ~ {right}"
     if outcome not in train.columns:
         near = errors.did_you_mean(outcome, train.columns)
         cure = missing_cure([outcome], pd.Index(train.columns))
@@ -239,8 +240,8 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
     apart.append(options.reading.id)
     if isinstance(options, FileFitting):
         apart.append(options.errors.groups)
-    names = [_quoted(name) for name in map(str, apart) if name in train.columns]
-    return " - ".join([f"{_quoted(outcome)} ~ .", *names])
+    names = [in_backticks(name) for name in map(str, apart) if name in train.columns]
+    return " - ".join([f"{in_backticks(outcome)} ~ .", *names])
 
 
 def check_outcome(design: Design, train: InputRows, test: InputRows) -> None:
@@ -284,14 +285,8 @@ def check_numbers(design: Design, train: InputRows) -> None:
             raise DataError(
                 f"The column {name!r} of {train.path} is text, as {first!r} is no "
                 f"number: {len(levels):,} levels. Read it {at_once}by {options}; or "
-                f"write C({_quoted(name)}) in --formula if its levels are meant."
+                f"write C({in_backticks(name)}) in --formula if its levels are meant."
             )
-
-
-def _quoted(name: str) -> str:
-    """Put a column's name in quotes, if a formula needs them."""
-    plain = name.isidentifier() and name.isascii() and not iskeyword(name)
-    return name if plain else f"`{name}`"
 
 
 # ----------------------------------------------------------------- written
