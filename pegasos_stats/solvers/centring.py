@@ -10,7 +10,6 @@ from pegasos_stats.solvers.sums import moments
 
 FAR = 30.0  # standard deviations from 0 to the mean
 SOME = 2000  # rows that tell whether a column may be far
-SEVERAL = 9  # sparse rows that are looked at before all of a column
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
 
@@ -124,11 +123,9 @@ def constants(problem: Problem) -> Vector | None:
     if isinstance(problem.X, np.ndarray):
         return constants_of(*problem.moments) if may_be_far(problem) else None
     X, n = problem.X, problem.n
-    maybe = X.indices[: X.indptr[1]]
-    for i in np.linspace(0, n - 1, SEVERAL).astype(np.int64):  # leave few, or none
-        maybe = np.intersect1d(maybe, X.indices[X.indptr[i] : X.indptr[i + 1]])
-        if maybe.size == 0:
-            return None
+    maybe = np.flatnonzero(np.bincount(X.indices, minlength=problem.p) == n)
+    if maybe.size == 0:
+        return None
     columns = X[:, maybe].tocsc()
     low, high = (found.toarray().ravel() for found in (columns.min(0), columns.max(0)))
     means, spread = np.zeros(problem.p), np.ones(problem.p)

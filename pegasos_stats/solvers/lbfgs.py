@@ -54,29 +54,3 @@ def line_search(
         falls = slope_there > max(slope, 0.0)
         share = slope / (slope - slope_there) if falls else 0.5
         t *= min(0.7, max(0.1, share))
-
-
-class LBFGS:
-    """Steps of L-BFGS with one metric.
-
-    Parameters
-    ----------
-    risk : callable
-    metric : float64 array, shape (k, k)
-    """
-
-    def __init__(self, risk: Callable[[Vector], RiskValue], metric: Matrix) -> None:
-        self._risk, self._metric = risk, metric
-        self.pairs: Pairs = []
-
-    def direction(self, at: RiskValue) -> Vector:
-        """The direction from a point, by its gradient."""
-        return two_loops(self._metric, self.pairs, -at.gradient)
-
-    def step(self, theta: Vector, at: RiskValue, d: Vector) -> tuple[Vector, RiskValue]:
-        """Take a step along a direction."""
-        point, there = line_search(self._risk, theta, at, d)
-        step, change = point - theta, there.gradient - at.gradient
-        if (product := float(step @ change)) > 0.0:
-            self.pairs.append((step, change, product))
-        return point, there

@@ -57,7 +57,7 @@ from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
 from pegasos_stats.solvers.streamed.risk_and_bound import table_of
-from pegasos_stats.solvers.sums import TINY, additions, image, solved
+from pegasos_stats.solvers.sums import TINY, additions, image, pivots, solved
 from pegasos_stats.solvers.threads import one_thread
 
 STEP = 1e-9  # of a standard error: the last of Newton's steps
@@ -231,25 +231,6 @@ def triangle_of(
     return Triangle.of(Z * np.sqrt(block.w)[:, None])
 
 
-def pivots(C: Matrix) -> Vector:
-    """Squared residual of each column on those before it, of a correlation matrix.
-
-    A column without a residual above rounding is passed over.
-
-    Examples
-    --------
-    >>> pivots(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]))
-    array([1.  , 0.75, 0.  ])
-    """
-    left, k = C.copy(), len(C)
-    residual = np.zeros(k)
-    for j in range(k):
-        residual[j] = max(0.0, left[j, j])
-        if residual[j] > COLLINEAR**2:
-            left[j:, j:] -= np.outer(left[j:, j], left[j, j:]) / residual[j]
-    return residual
-
-
 def standardized(problem: Problem) -> EstimableColumns:
     """Columns that vary, centred and scaled; sparse ones, or without intercept, scaled.
 
@@ -285,7 +266,9 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
     size = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     varies = size > COLLINEAR
     size = np.where(varies, size, np.inf)
-    if not (pivots(covariance / size / size[:, None])[varies] < SURE_PIVOT).any():
+    if not (
+        pivots(covariance / size / size[:, None], COLLINEAR**2)[varies] < SURE_PIVOT
+    ).any():
         return replace(at, columns=at.columns[varies])
     R = added(problem.source.map_blocks(partial(triangle_of, at, mean))).R
     estimable, basis = varies & independent(R), None
@@ -637,7 +620,12 @@ class Ascent:
     def has_full_rank(self) -> bool:
         """Whether no column is a combination of others, by the Hessian."""
         size = np.sqrt(np.maximum(np.diag(self._hessian), TINY))
-        return bool((pivots(self._hessian / size / size[:, None]) > COLLINEAR**2).all())
+        return bool(
+            (
+                pivots(self._hessian / size / size[:, None], COLLINEAR**2)
+                > COLLINEAR**2
+            ).all()
+        )
 
     def rough(self) -> Vector | None:
         """A point near the estimate; None where there is none."""

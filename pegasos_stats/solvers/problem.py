@@ -338,16 +338,11 @@ class Problem:
         some = X[:: max(1, self.n // 256)]
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
             return self
-        places = np.flatnonzero(X)
-        if self._are_many(places.size / max(1, self.n)) or places.size >= 2**31:
-            return self
         from scipy.sparse import csr_array
 
-        rows, columns = np.divmod(places, self.p)
-        indptr = np.zeros(self.n + 1, dtype=np.int32)
-        np.cumsum(np.bincount(rows, minlength=self.n), out=indptr[1:])
-        parts = X.ravel()[places], columns.astype(np.int32), indptr
-        return replace(self, X=csr_array(parts, shape=X.shape))
+        sparse = csr_array(X)
+        is_full = self._are_many(sparse.nnz / max(1, self.n))
+        return self if is_full else replace(self, X=sparse)
 
     def _are_many(self, entries: float) -> bool:
         """Whether a row has too many entries, in the mean."""

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
-from pegasos_stats.solvers.sums import TINY, solved
+from pegasos_stats.solvers.sums import TINY, pivots, solved
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
 TIE = 1e-8  # of a margin, by a direction whose largest coefficient is about 1
@@ -267,8 +267,8 @@ class IdentifiedPart:
     unbounded: Matrix
 
     @classmethod
-    def by(cls, H: Matrix, tol: float = SAME) -> "IdentifiedPart":
-        """From ``H = sum_i d_i z_i z_i'`` of these rows; `tol` of a diagonal is 0.
+    def by(cls, H: Matrix) -> "IdentifiedPart":
+        """That of the independent columns, by ``H = sum_i d_i z_i z_i'``.
 
         Examples
         --------
@@ -277,23 +277,9 @@ class IdentifiedPart:
         >>> identified.columns, identified.unbounded.T
         (array([0, 2]), array([[0., 1., 0.]]))
         """
-        k, chosen = len(H), list[int]()
         size = np.sqrt(np.diag(H) + (np.diag(H) == 0.0))
-        left = H / size / size[:, None]
-        for j in range(k):  # Gauss and Jordan's elimination, the columns in their order
-            if left[j, j] > tol:
-                row = left[j] / left[j, j]
-                left -= np.outer(left[:, j], row)
-                left[j] = row
-                chosen.append(j)
-        columns = np.array(chosen, dtype=np.intp)
-        others = np.setdiff1d(np.arange(k), columns)
-        A = left[np.ix_(columns, others)]
-        A[np.abs(A) < SAME] = 0.0
-        A *= size[others] / size[columns, None]
-        part = cls._of_combinations(columns, A)
-        part.change[:, others] = A
-        return part
+        residuals = pivots(H / size / size[:, None], SAME)
+        return cls.of_columns(H, np.flatnonzero(residuals > SAME))
 
     @classmethod
     def of_columns(cls, H: Matrix, columns: NDArray[np.intp]) -> "IdentifiedPart":
@@ -306,20 +292,15 @@ class IdentifiedPart:
         >>> identified.unbounded.T.round(6)
         array([[-1., -1.,  1.]])
         """
-        others = np.setdiff1d(np.arange(len(H)), columns)
-        inner = H[np.ix_(columns, columns)]
-        A = np.array([solved(inner, H[columns, j]) for j in others]).T
+        k, others = len(H), np.setdiff1d(np.arange(len(H)), columns)
+        inner, A = H[np.ix_(columns, columns)], np.zeros((len(columns), len(others)))
+        for place, j in enumerate(others):
+            A[:, place] = solved(inner, H[columns, j])
         size = np.sqrt(np.maximum(np.diag(H), TINY))
         A[np.abs(A) * size[columns, None] < SAME * size[others]] = 0.0
-        return cls._of_combinations(columns, A)
-
-    @classmethod
-    def _of_combinations(cls, columns: NDArray[np.intp], A: Matrix) -> "IdentifiedPart":
-        """That of columns of which the others are combinations, ``A`` for each."""
-        k = len(columns) + A.shape[1]
-        unbounded = np.delete(np.eye(k), columns, axis=1)
-        unbounded[columns] = 0.0 - A
-        return cls(columns, np.eye(k)[columns], unbounded)
+        change, unbounded = np.eye(k)[columns], np.eye(k)[:, others]
+        change[:, others], unbounded[columns] = A, 0.0 - A
+        return cls(columns, change, unbounded)
 
     def spread(self, array: Matrix) -> Matrix:
         """A matrix or vector of these coefficients as one of all; 0 elsewhere."""

@@ -20,7 +20,7 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
-from pegasos_stats.solvers.lbfgs import LBFGS, RiskValue, line_search
+from pegasos_stats.solvers.lbfgs import Pairs, RiskValue, line_search, two_loops
 from pegasos_stats.solvers.method import NEWTON, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import newton_rows, sample_rows
@@ -33,14 +33,12 @@ from pegasos_stats.solvers.sums import (
 )
 from pegasos_stats.solvers.threads import one_thread
 
-LEFT_OPEN = 0.1  # of ``p / m``, what the sample leaves open of the risk
-FEW = 60  # columns of which a Hessian costs no more than some reads
-GAIN = 0.7  # of a step of L-BFGS with the metric of a sample, at least
-GAIN_ANEW = 0.3  # the same with the Hessian of all rows, which costs many reads
+FEW = 60  # columns of which a Hessian costs no more than some passes
+# Share of the gap that a step of L-BFGS may leave with the metric of a sample, and with
+# the Hessian of all rows, which costs many passes.
+GAIN, GAIN_ANEW = 0.7, 0.3
 FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
 SMALL = 1e-3  # a risk that needs all digits of the logarithm
-MOST_HESSIANS, MOST_STEPS = 50, 12  # of a sample; with one of these
-POLISHING = 3  # steps; each squares what is left
 LBFGS_METHOD = "L-BFGS"
 
 
@@ -206,7 +204,11 @@ class SmoothSteps(Method):
         if not self._has_start:
             rows = sample_rows(problem.y, problem.weights, p)
         if rows is not None and risk.rows.factorises(rows):
-            self.theta, H = minimum_of_sample(problem.of_rows(rows))
+            sample = problem.of_rows(rows)
+            # What is left of the risk is small beside what the sample leaves open.
+            self.theta, H = newton_minimum(
+                SmoothRisk(sample), null_model(sample), 50, p / rows.size
+            )
             self.at, self.name = risk(self.theta), LBFGS_METHOD
             yield from self._lbfgs(H * too_large(p / rows.size), GAIN)
             self._has_start, self.name = True, NEWTON
@@ -221,36 +223,36 @@ class SmoothSteps(Method):
 
     def _lbfgs(self, H: Matrix, gain: float) -> Iterator[None]:
         """Steps of L-BFGS until one leaves more than a share of the gap."""
-        steps, left, count = LBFGS(self._risk, inverse(H)), np.inf, 0
+        metric, left, count = inverse(H), np.inf, 0
+        pairs: Pairs = []
         while self._left() <= gain * left or count < 2:
             left, count = self._left(), count + 1
-            self.theta, self.at = steps.step(
-                self.theta, self.at, steps.direction(self.at)
-            )
+            theta, g = self.theta, self.at.gradient
+            d = two_loops(metric, pairs, -g)
+            self.theta, self.at = line_search(self._risk, theta, self.at, d)
+            step, change = self.theta - theta, self.at.gradient - g
+            if (product := float(step @ change)) > 0.0:
+                pairs.append((step, change, product))
             yield
 
 
-def minimum_of_sample(problem: Problem) -> tuple[Vector, Matrix]:
-    """The minimum for the rows of a sample, nearly, and the Hessian there.
+def newton_minimum(
+    risk: SmoothRisk, theta: Vector, most: int, enough: float = 0.0
+) -> tuple[Vector, Matrix]:
+    """Where Newton steps end, and the last Hessian.
 
-    What is left of the risk is small beside what the sample leaves open.
+    They end after the step that lowers the risk by about half of `enough` times the
+    risk, or less.
     """
-    risk, theta = SmoothRisk(problem), null_model(problem)
-    at, enough = risk(theta), LEFT_OPEN * problem.p / problem.n
-    gain = GAIN if problem.p >= FEW else 0.0
-    for _ in range(MOST_HESSIANS):
-        H, left = risk.hessian(), np.inf
-        steps = LBFGS(risk, inverse(H))
-        for count in range(MOST_STEPS):
-            d = steps.direction(at)
-            before, left = left, -float(at.gradient @ d)
-            is_slow = count > 0 and not left <= gain * before
-            if left <= enough * at.risk or is_slow:
-                break
-            theta, at = steps.step(theta, at, d)
-        if left <= enough * at.risk:
+    at = risk(theta)
+    for _ in range(most):
+        H = risk.hessian()
+        d = solved(H, -at.gradient)
+        decrease = -float(at.gradient @ d)
+        theta, at = line_search(risk, theta, at, d)
+        if decrease <= enough * at.risk:
             break
-    return theta, risk.hessian() if steps.pairs else H
+    return theta, H
 
 
 def too_large(share: float) -> float:
@@ -283,11 +285,8 @@ def polished(
     risk = SmoothRisk(problem)
     if not risk.rows.factorises():
         return None
-    theta = np.append(beta, alpha)
-    at = risk(theta)
-    for _ in range(POLISHING):
-        d = solved(risk.hessian(), -at.gradient)
-        theta, at = line_search(risk, theta, at, d)
+    # Each step squares what is left.
+    theta, _ = newton_minimum(risk, np.append(beta, alpha), 3)
     return theta[:-1].copy(), float(theta[-1]), risk.a
 
 

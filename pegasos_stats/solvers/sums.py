@@ -168,6 +168,25 @@ def scales(H: Matrix) -> Vector:
     return np.asarray(1.0 / np.sqrt(np.maximum(H.diagonal(), TINY)))
 
 
+def pivots(C: Matrix, tol: float) -> Vector:
+    """Squared residual of each column on those before it, of a correlation matrix.
+
+    A column whose residual is at most `tol` is passed over.
+
+    Examples
+    --------
+    >>> pivots(np.array([[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]), 0.0)
+    array([1.  , 0.75, 0.  ])
+    """
+    left, k = C.copy(), len(C)
+    residual = np.zeros(k)
+    for j in range(k):
+        residual[j] = max(0.0, left[j, j])
+        if residual[j] > tol:
+            left[j:, j:] -= np.outer(left[j:, j], left[j, j:]) / residual[j]
+    return residual
+
+
 def largest_norm(X: Dense) -> float:
     """Largest ``||x_i||``.
 
