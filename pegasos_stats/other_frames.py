@@ -5,6 +5,7 @@ It supports Polars, pyarrow, DuckDB and other libraries of narwhals. The decorat
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from inspect import BoundArguments
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -44,8 +45,8 @@ def are_among(values: Iterable[object]) -> bool:
     >>> are_among([1, "a", None, pd.Series([1])]), are_among([(pl.Series([1]), 2)])
     (False, True)
     """
-    items = [item for value in values for item in _items(value)]
-    return any(_is_other(item) or is_streamed(item) for item in items)
+    kinds = {type(item) for value in values for item in _items(value)}
+    return any(map(_is_converted, kinds))
 
 
 def called(call: Callable[..., object], bound: BoundArguments) -> object:
@@ -74,11 +75,11 @@ def called(call: Callable[..., object], bound: BoundArguments) -> object:
     every = [item for value in arguments.values() for item in _items(value)]
     labelled = [v.index for v in every if isinstance(v, pd.Series | pd.DataFrame)]
     for name, value in arguments.items():
-        arguments[name] = _ours(value, name in ROWS, labelled)
+        arguments[name] = as_pandas(value, name in ROWS, labelled)
     result = call(*bound.args, **bound.kwargs)
     if not _is_other(data) or not isinstance(result, pd.Series | pd.DataFrame):
         return result
-    back = _in_kind(result, native, arguments["data"])
+    back = like(result, native, arguments["data"])
     if _library(data) != "narwhals":
         return back
     import narwhals as nw
@@ -110,7 +111,18 @@ def _items(value: object) -> Iterable[object]:
 
 
 def _is_other(value: object) -> bool:
-    return not LIBRARIES.isdisjoint(map(_library_of, type(value).__mro__))
+    return _is_of_other_library(type(value))
+
+
+@cache
+def _is_of_other_library(kind: type) -> bool:
+    return not LIBRARIES.isdisjoint(map(_library_of, kind.__mro__))
+
+
+@cache
+def _is_converted(kind: type) -> bool:
+    """Return whether values are converted, or streamed by their own methods."""
+    return _is_of_other_library(kind) or hasattr(kind, "map_frames")
 
 
 def _library(value: object) -> str:
@@ -179,7 +191,7 @@ def check_valid(
         ) from None
 
 
-def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
+def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
     """Convert frames and columns of other libraries, also in a list, to pandas.
 
     A column becomes an Index, which has a name and a type but no row labels, or a
@@ -189,9 +201,11 @@ def _ours(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
         if not any(map(_is_other, _items(value))):
             return value
         if isinstance(value, dict):
-            return {key: _ours(item, False, labelled) for key, item in value.items()}
+            return {
+                key: as_pandas(item, False, labelled) for key, item in value.items()
+            }
         return type(value)(
-            _ours(item, rows and place == 1, labelled)  # of test=(y, X)
+            as_pandas(item, rows and place == 1, labelled)  # of test=(y, X)
             for place, item in enumerate(value)
         )
     frame = _narwhals_frame(value)
@@ -269,7 +283,7 @@ def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
     return pd.Series(series)
 
 
-def _in_kind(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
+def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
     """Convert rows to a frame or column of the library of the data.
 
     Columns that repeat the data, as in `augment`, are the original columns.

@@ -804,7 +804,7 @@ def outcome_column(
         names what to give instead.
     """
     if design.formula is not None:
-        return outcome_of(design.formula, data, design.functions)
+        return outcome_of(design.formula, user_data.as_data(data), design.functions)
     if coding.name in design.names:
         raise same_name(coding.name, cure)
     if isinstance(data, pd.DataFrame) and coding.name in data.columns:

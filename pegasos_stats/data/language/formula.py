@@ -34,7 +34,6 @@ from pegasos_stats.data.language.vocabulary import (
     unwrapped_value,
 )
 from pegasos_stats.data.user_data import (
-    as_data,
     check_hashable,
     is_valid_text,
     plain_column,
@@ -272,7 +271,7 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
 
 
 def outcome_of(
-    formula: str, data: object, functions: Functions | None = None
+    formula: str, data: pd.DataFrame, functions: Functions | None = None
 ) -> DataColumn:
     """Compute the left-hand side of a formula: a column, or an expression.
 
@@ -291,7 +290,6 @@ def outcome_of(
     >>> outcome_of("mpg > 20 ~ .", cars).tolist()
     [True, <NA>, False]
     """
-    data = as_data(data)
     with naming_columns(formula, data.columns):
         return _outcome_of(formula, data, functions)
 
