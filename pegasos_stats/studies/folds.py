@@ -232,9 +232,10 @@ class Folds:
         rows = counted(self.n, "row")
         if self.groups is not None:
             groups = len(np.unique(self.groups))
+            if groups == self.k:  # leave one group out
+                others = "each predicted from the other"
+                return f"{groups} groups ({rows}), {others} {groups - 1}{again}"
             rows += f" in {counted(groups, 'group')}"
-            if groups == self.k:  # leave-one-group-out is not stratified
-                kind, rows = "fold", f"{counted(self.n, 'row')}, one group each"
         return f"{counted(self.k, kind)} of {rows}{again}"
 
     def _conditions(self) -> Iterator[object]:

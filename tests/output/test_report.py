@@ -337,7 +337,7 @@ def test_ties_are_said_and_the_area_of_a_validation_is_one_everywhere(drawn):
     [
         ("(ill == 'yes')", "ill == 'yes'", ("not yes", "yes")),
         ("age > 60", "age > 60", ("age <= 60", "age > 60")),
-        ("ill", "ill: no or yes", ("no", "yes")),
+        ("ill", "Predicting ill: no or yes", ("no", "yes")),
     ],
 )
 def test_a_computed_outcome_has_readable_names(outcome, title, names, drawn):
@@ -413,14 +413,27 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     assert f"standard error {100.0 * spread:.2f}%" in text
 
 
-def test_lines_of_python_repeat_the_fit():
+@pytest.mark.parametrize("options", ["test", "cost", "validation", "positive"])
+def test_lines_of_python_repeat_the_report(options, tmp_path, monkeypatch):
     weights = np.linspace(1.0, 2.0, len(TRAIN))
-    fit = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.5, weights=weights).fit()
-    text = fit.report().to_markdown()
-    code = text.split("```python\n")[1].split("```")[0]
-    known = {"train": TRAIN, "weights": weights}
-    exec(code, known)
+    model = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.5, weights=weights)
+    fit = model.fit()
+    given = {
+        "test": {"test": TEST},
+        "cost": {"test": TEST, "cost": {5: 2.0, 6: 1.0}},
+        "validation": {"validation": ps.cross_validate(model, folds=4, seed=3)},
+        "positive": {"test": TEST, "positive": 5, "row_names": True},
+    }
+    fit.report(path=tmp_path / "report.html", **given[options])
+    text = (tmp_path / "report.html").read_text("utf-8")
+    code = fit.report(**given[options]).to_markdown().split("```python\n")[1]
+    known = {"train": TRAIN, "weights": weights, "test": TEST}
+    monkeypatch.chdir(tmp_path)
+    exec(code.split("```")[0], known)
     assert known["result"].params.equals(fit.params)
+    repeated = (tmp_path / "report.html").read_text("utf-8")
+    lasts = re.compile("Run time.*?</tr>", re.DOTALL)
+    assert lasts.sub("", repeated) == lasts.sub("", text)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.style import factor_level, metric_name
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
@@ -364,7 +365,7 @@ class ReportFacts:
         if not self.rows.table.n_classified:
             return ["No new row has both an outcome and a prediction."]
         message = [*self.one_answer()]
-        more = [*self.choice(), *self.ranking()]
+        more = [*self.choice(), *self.ranking(), *self.probabilities()]
         more += self.without_new_rows(command)
         if self.is_decision:
             return [
@@ -372,7 +373,8 @@ class ReportFacts:
                 " ".join([*message, *self.decision()]),
                 " ".join(more),
             ]
-        return [*self.leak(), " ".join([*message, *self.verdict(), *more])]
+        message += [*self.verdict(), *self.operating_point()]
+        return [*self.leak(), " ".join(message), " ".join(more)]
 
     def leak(self) -> Iterator[str]:
         """Warn that predictors probably contain the outcome, and name them."""
@@ -571,10 +573,29 @@ class ReportFacts:
                 f"({chosen.folds.description}): {number(here, 3)} is expected on new "
                 f"rows, {number(usual, 3)} at the usual threshold."
             )
-        if self.is_decision and self.calibration is not None:
-            mean, share = map(percent, self.in_the_large)
-            yes = self.positive
-            yield f"The mean probability of '{yes}' is {mean}; {share} are '{yes}'."
+
+    def probabilities(self) -> Iterator[str]:
+        """Describe calibration, in rows that were not used to fit."""
+        if (found := self.calibration) is None:
+            return
+        mean, share = map(percent, self.in_the_large)
+        yes, slope = self.positive, ""
+        if math.isfinite(found.slope):
+            low, high = found.slope_interval
+            slope = f"; the calibration slope is {found.slope:.2f} ({low:.2f} to "
+            slope += f"{high:.2f}), 1 at best"
+        yield f"The mean probability of '{yes}' is {mean}, {share} are '{yes}'{slope}."
+
+    def operating_point(self) -> Iterator[str]:
+        """Describe sensitivity and specificity at the usual threshold."""
+        yes, no, rates = self.positive, self.other, self.decisions
+        if math.isnan(rates.sensitivity) or math.isnan(rates.specificity):
+            return
+        yield (
+            f"It predicts {percent(rates.sensitivity)} of the '{yes}' rows as '{yes}' "
+            f"(sensitivity) and {percent(rates.specificity)} of the '{no}' rows as "
+            f"'{no}' (specificity)."
+        )
 
     def ranking(self) -> Iterator[str]:
         """Describe how well the score ranks rows, or recommend a model that ranks."""
@@ -872,8 +893,28 @@ class ReportFacts:
         if not isinstance(self.result, LinearResults):
             return [], []
         cells, *_ = self.result.coefficient_cells(max_terms=MAX_TABLE_ROWS)
+        if (maximum := self._maximum_likelihood) is not None:
+            cells = cells.assign(**{"max. likelihood": maximum.reindex(cells.index)})
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], list(map(list, signed.itertuples(name=None)))
+
+    @property
+    def _maximum_likelihood(self) -> "pd.Series[str] | None":
+        """Unpenalised coefficients, to show how much the penalty shrinks."""
+        result, problem = self.result, self.result.problem
+        if problem.loss != "log" or not problem.lam or not problem.has_rows:
+            return None
+        found = maximum_likelihood(replace(problem, lam=0.0)).solution
+        if found is None:
+            return None
+        theta = np.append([found.alpha] * problem.intercept, found.beta)
+        return pd.Series(list(map(tables.fixed, theta)), result.params.index)
+
+    @property
+    def events_per_coefficient(self) -> str:
+        """Training rows of the rarer class per coefficient, without the intercept."""
+        n = min(self.result.problem.label_counts)
+        return number(n / max(len(self.result.design.names), 1), 3)
 
     @cached_property
     def statistics(self) -> Lines:

@@ -281,16 +281,54 @@ def python_lines(facts: ReportFacts) -> str:
         for value in (*values, *of_fit.values())
         if isinstance(value, Name) and value.isidentifier()
     ]
+    validation, of_report = validation_lines(facts, solver), report_arguments(facts)
+    variables += [value for value in of_report.values() if value == "test"]
     return "\n".join(
         [
             "import pegasos_stats as ps",
             "",
-            f"# {', '.join(dict.fromkeys(variables))}: the arguments of this fit",
+            f"# {', '.join(dict.fromkeys(variables))}: the data of this report",
             f"model = ps.{model}({', '.join([*map(repr, rows), as_code(of_model)])})",
             f"result = model.fit({', '.join([*solver, as_code(of_fit)])})",
             "print(result.summary())",
+            *validation,
+            f'result.report(path="report.html", {as_code(of_report)})',
         ]
     ).replace(", )", ")")
+
+
+def validation_lines(facts: ReportFacts, solver: Sequence[str]) -> list[str]:
+    """Return Python code that repeats the cross-validation, if there is one."""
+    if (study := facts.validation) is None:
+        return []
+    folds = study.folds
+    options: dict[str, object] = {"folds": folds.k, "seed": folds.seed}
+    if folds.seed is None:
+        options = {"folds": Name("folds"), "seed": study.seed}
+    if folds.seed is not None and folds.groups is not None:
+        options["groups"] = Name("groups")
+    if folds.seed is not None and folds.repeats > 1:
+        options["repeats"] = folds.repeats
+    call = ", ".join(["model", *solver, as_code(options)])
+    return [f"validation = ps.cross_validate({call})"]
+
+
+def report_arguments(facts: ReportFacts) -> dict[str, object]:
+    """Return the arguments of ``result.report()`` that determine the numbers."""
+    table, cost = facts.rows.table, None
+    if (target := facts.cost) is not None:
+        other = table.levels[facts.is_first]
+        cost = {plain(table.positive): target.false_negative}
+        cost[plain(other)] = target.false_positive
+    arguments = {
+        "test": Name("test") if facts.rows.name == "test" else None,
+        "validation": Name("validation") if facts.validation else None,
+        "threshold": facts.threshold,
+        "cost": cost,
+        "positive": table.positive if facts.is_first else None,
+        "row_names": facts.row_names or None,
+    }
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def as_code(arguments: Mapping[str, object]) -> str:
@@ -439,5 +477,5 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
     if (curve := facts.precision_recall) is not None:
         figures["precision_recall"] = draw_svg(lambda ax: curve.plot(ax=ax), *square)
     if (calibration := facts.calibration) is not None:
-        figures["calibration"] = draw_svg(lambda ax: calibration.plot(ax=ax))
+        figures["calibration"] = draw_svg(lambda ax: calibration.plot(ax=ax), *square)
     return figures

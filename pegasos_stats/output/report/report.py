@@ -111,7 +111,7 @@ class Report:
     >>> result = ps.logit("digit ~ .", train, lam=1.0).fit()
     >>> created = result.report(test)
     >>> created
-    <Report: digit: 5 or 6>
+    <Report: Predicting digit: 5 or 6>
     >>> created.to_html().startswith("<!DOCTYPE html>")
     True
     """
@@ -214,7 +214,8 @@ def report(
         By default from the path: Markdown for ``.md``, HTML for ``.html``. Figures are
         embedded; pandoc and notebooks show them in Markdown, GitHub does not.
     title : str, optional
-        By default the outcome and its classes.
+        Heading of the page, such as "Who is readmitted?"; by default the outcome and
+        its classes.
     image_shape : pair of int, optional
         Rows and columns of an image, if the predictors are its pixels row by row. The
         report then also draws the coefficients as an image.
@@ -277,7 +278,7 @@ def report(
     >>> result = ps.logit("digit ~ .", train, lam=1.0).fit()
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "digits.html"
     >>> ps.report(result, test, path)
-    <Report: digit: 5 or 6, ...digits.html>
+    <Report: Predicting digit: 5 or 6, ...digits.html>
     """
     fitted = _checked_fit(result, title, image_shape)
     if path is not None:
@@ -303,7 +304,7 @@ def report(
     contents = facts.ReportFacts(
         fitted, sets, image_shape, lambda_path, folds, *of_rule
     )
-    plain = f"{coding.name}: {low} or {high}"
+    plain = f"Predicting {coding.name}: {low} or {high}"
     title = title or (plain if coding is fitted.coding else without_brackets(coding))
     created = Report(Page(title, contents, figures_of(contents)))
     return created if path is None else created.write(path, format, overwrite=overwrite)
