@@ -70,6 +70,7 @@ from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
 from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
 from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
+from pegasos_stats.studies.subgroups import Subgroups as Subgroups
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 from pegasos_stats.studies.validation import Validation as Validation
 from pegasos_stats.studies.validation import validate as validate

@@ -655,6 +655,7 @@ class Results(DisplayedBySummary, ABC):
         weights: object = None,
         threshold: float | None = None,
         offset: object = None,
+        by: object = None,
     ) -> ConfusionMatrix:
         """Confusion table of actual against predicted labels, with its statistics.
 
@@ -679,6 +680,10 @@ class Results(DisplayedBySummary, ABC):
             even if the fit had weights.
         offset : optional
             As for `decision_function`.
+        by : str, Series or array, optional
+            Labels of subgroups of `data`, or the name of their column: the result is a
+            `Subgroups`, with error rates, area and calibration of each. Other options
+            are then names of columns.
 
         Returns
         -------
@@ -688,6 +693,22 @@ class Results(DisplayedBySummary, ABC):
             says which rows they are. A fit from files, or loaded, knows its rows all
             together in their order alone.
         """
+        if by is not None:
+            from pegasos_stats.studies.subgroups import subgroups
+
+            choices = {
+                "ties": ties,
+                "unseen": unseen,
+                "positive": positive,
+                "event_level": event_level,
+                "mode": mode,
+                "prevalence": prevalence,
+                "beta": beta,
+                "threshold": threshold,
+            }
+            columns = {"actual": actual, "offset": offset}
+            columns |= {"weights": weights, "freq_weights": freq_weights}
+            return subgroups(self, data, by, columns, choices)  # type: ignore[return-value]
         problem = self.problem
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()

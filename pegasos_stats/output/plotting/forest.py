@@ -169,6 +169,19 @@ def draw_differences(
     return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
 
+def draw_subgroups(
+    table: pd.DataFrame, term: str, whole: float, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw a statistic of each subgroup, see `Subgroups.plot`."""
+    names = [f"{table.index.name}: {label}" for label in table.index]
+    is_share = term not in ("intercept", "slope")
+    words: Style = {"xlabel": style.metric_name(term), "percent": "x" * is_share}
+    series = [Series(table.set_axis(names))]
+    ax = draw_forest(names, series, ax, line, zero=None, **words)
+    style.draw_reference(ax, whole, None, "_All rows", "--")
+    return ax
+
+
 def draw_averages(
     margins: Margins, level: float, ax: "Axes | Sequence[Axes] | None", line: Style
 ) -> "Axes | NDArray[np.object_]":

@@ -1,0 +1,98 @@
+"""Statistics of subgroups are those of tables of their rows alone."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pegasos_stats as ps
+from pegasos_stats.errors import ColumnError, OptionError
+
+WOMEN = ps.load_affairs()
+TRAIN, NEW = WOMEN.iloc[::2], WOMEN.iloc[1::2]
+FORMULA = "affair ~ rate_marriage + yrs_married"
+
+
+@pytest.fixture(scope="module")
+def result():
+    return ps.logit(FORMULA, TRAIN).fit()
+
+
+def test_each_subgroup_has_the_table_of_its_rows(result):
+    found = result.confusion(NEW, by="religious", threshold=0.3)
+    assert list(found.confusions) == [1.0, 2.0, 3.0, 4.0]
+    table = found.tidy(0.9).set_index(["religious", "term"])
+    for label, own in NEW.groupby("religious"):
+        alone = result.confusion(own, threshold=0.3)
+        assert (found.confusions[label].counts == alone.counts).all()
+        terms = alone.tidy(level=0.9).set_index("term")
+        for term in ("error_rate", "sensitivity", "specificity", "auc"):
+            ours = table.loc[(label, term), ["estimate", "conf_low", "conf_high"]]
+            expected = terms.loc[term, ["estimate", "conf_low", "conf_high"]]
+            np.testing.assert_array_equal(
+                ours.to_numpy(float), expected.to_numpy(float)
+            )
+        chance = result.predict_proba(own).iloc[:, 1]
+        calibration = ps.reliability(own["affair"], chance, level=0.9)
+        at = table.loc[(label, "slope")]
+        assert at["estimate"] == calibration.slope
+        assert (at["conf_low"], at["conf_high"]) == calibration.slope_interval
+        assert table.loc[(label, "intercept"), "estimate"] == calibration.intercept
+        assert table.loc[(label, "auc"), "n"] == len(own)
+        assert table.loc[(label, "auc"), "events"] == (own["affair"] == "yes").sum()
+
+
+def test_labels_come_in_all_forms(result):
+    named = result.confusion(NEW, by="religious").tidy()
+    for by in (NEW["religious"], NEW["religious"].to_numpy(), list(NEW["religious"])):
+        again = result.confusion(NEW, by=by).tidy()
+        assert (again.to_numpy() == named.to_numpy()).all()
+
+
+def test_rows_without_a_label_are_counted(result):
+    some = NEW.assign(religious=NEW["religious"].where(np.arange(len(NEW)) % 7 > 0))
+    found = result.confusion(some, by="religious")
+    assert found.n_left_out == some["religious"].isna().sum()
+    assert "455 rows without a label" in str(found.summary())
+    assert found.whole.n_classified == some["religious"].notna().sum()
+
+
+def test_a_hinge_fit_has_no_calibration():
+    result = ps.svm(FORMULA, TRAIN).fit(cov_type=None)
+    found = result.confusion(NEW, by="religious")
+    assert set(found.tidy()["term"]) == {
+        *("error_rate", "sensitivity", "specificity", "auc")
+    }
+    assert max(map(len, str(found).splitlines())) <= 78
+
+
+def test_the_figure_has_all_subgroups_and_all_rows(result):
+    from matplotlib.figure import Figure
+
+    found = result.confusion(NEW, by="religious")
+    ax = found.plot("auc", ax=Figure().subplots())
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert [label.split()[-1] for label in labels[-4:]] == ["1.0", "2.0", "3.0", "4.0"]
+    assert max(map(len, str(found).splitlines())) <= 78
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"by": "zz"}, ColumnError, "zz"),
+        ({"by": "religious", "actual": NEW["affair"]}, OptionError, "actual="),
+        ({"by": "religious", "weights": np.ones(len(NEW))}, OptionError, "weights="),
+    ],
+)
+def test_what_is_refused(result, options, error, match):
+    with pytest.raises(error, match=match):
+        result.confusion(NEW, **options)
+    with pytest.raises(OptionError, match="give rows"):
+        result.confusion(by="religious")
+
+
+def test_pandas_groupby_agrees_on_errors(result):
+    found = result.confusion(NEW, by="religious").tidy()
+    wrong = result.predict(NEW) != NEW["affair"].astype(str)
+    expected = wrong.groupby(NEW["religious"]).mean()
+    ours = found[found["term"] == "error_rate"].set_index("religious")["estimate"]
+    pd.testing.assert_series_equal(ours, expected, check_names=False)
