@@ -14,6 +14,7 @@ from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import DataError, OptionError, counted, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.results import Results
 from pegasos_stats.studies.calibration import recalibrated
 
@@ -97,7 +98,7 @@ class Subgroups(tables.Summarised):
         counts = table.drop_duplicates(self.name).set_index(self.name)
         for name in ("events", "n"):
             cells.insert(0, name, counts[name].map(lambda n: f"{n:,}"))
-        cells.index, cells.columns.name = cells.index.map(str), None
+        cells.index, cells.columns.name = cells.index.map(value_text), None
         cells.index.name = None
         title = f"{self.whole.positive!r} predicted by {self.name}"
         notes = ["Intervals: tidy()."]

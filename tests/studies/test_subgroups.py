@@ -71,7 +71,7 @@ def test_the_figure_has_all_subgroups_and_all_rows(result):
     found = result.confusion(NEW, by="religious")
     ax = found.plot("auc", ax=Figure().subplots())
     labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert [label.split()[-1] for label in labels[-4:]] == ["1.0", "2.0", "3.0", "4.0"]
+    assert [label.split()[-1] for label in labels[-4:]] == ["1", "2", "3", "4"]
     assert max(map(len, str(found).splitlines())) <= 78
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.models.effects import SLOPE, Margins
+from pegasos_stats.models.effects import SLOPE, Margins, value_text
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Axes, Style
 
@@ -173,8 +173,8 @@ def draw_subgroups(
     table: pd.DataFrame, term: str, whole: float, ax: "Axes | None", line: Style
 ) -> "Axes":
     """Draw a statistic of each subgroup, see `Subgroups.plot`."""
-    names = [f"{table.index.name}: {label}" for label in table.index]
-    is_share = term not in ("intercept", "slope")
+    names = [f"{table.index.name}: {value_text(label)}" for label in table.index]
+    is_share = term in ("error_rate", "sensitivity", "specificity")
     words: Style = {"xlabel": style.metric_name(term), "percent": "x" * is_share}
     series = [Series(table.set_axis(names))]
     ax = draw_forest(names, series, ax, line, zero=None, **words)
