@@ -1,8 +1,8 @@
-"""Designs from formulas: terms as columns, coded at the fit and again on new rows.
+"""Designs from formulas: columns of the terms, coded at the fit and for new rows.
 
-Text, categories and ``C()`` are factors; so is nothing else. A factor has a column less
-where the terms before it span its constant, as in R. What is found at the fit,
-`FactorCoding` and the state of functions, codes new rows.
+Text, categories and ``C()`` are factors, and nothing else is. As in R a factor has one
+column less if the terms before it span its constant. The codings of the factors and the
+states of the functions are stored at the fit and code new rows.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -52,7 +52,7 @@ from pegasos_stats.data.suspicious import (
 )
 from pegasos_stats.errors import ColumnError, counted, listing, shown
 
-Each = TypeVar("Each")
+Item = TypeVar("Item")
 Codes: TypeAlias = NDArray[np.integer]
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
 Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors, and whether with one less
@@ -65,7 +65,7 @@ MOST_LEVELS = 10_000  # of one factor
 MOST_COLUMNS = 100_000  # of products of factors, some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
 MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
-TOGETHER = 2048  # rows that are written at once
+BLOCK_ROWS = 2048  # of a matrix, written column by column
 NO_PREDICTOR = (
     "has no predictor; add one (null_deviance of a fit is that of the intercept alone)."
 )
@@ -76,7 +76,7 @@ ONE_LEVEL = "has only terms of one level in these data; add a predictor that var
 
 
 def is_factor(value: Value) -> bool:
-    """Whether a value is a factor: by `C`, or for its categories or text."""
+    """Whether a value is a factor: by `C`, or because it has categories or text."""
     if isinstance(value, TermValue):
         return value.is_factor
     return vocabulary.is_column(value) and (
@@ -87,20 +87,20 @@ def is_factor(value: Value) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FactorCoding:
-    """How a factor becomes columns.
+    """Columns of a factor.
 
     Attributes
     ----------
     levels : list
-        In their order.
+        Levels in their order.
     names : tuple of str
-        Of the columns where there is one less.
+        Names of the columns of its contrasts.
     base : int or None
-        Position of the level that these leave out, of treatment contrasts.
+        Position of the reference level of treatment contrasts.
     matrix : float64 array, shape (len(levels), len(names)), or None
         Other contrasts.
     fixed : bool
-        Whether its columns are these beside any other terms.
+        Whether the contrasts do not depend on the other terms.
     """
 
     levels: list[Hashable]
@@ -113,12 +113,12 @@ class FactorCoding:
 
     @classmethod
     def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
-        """The contrasts that a factor of a formula asks for.
+        """Return the coding by the contrasts of a factor.
 
         Raises
         ------
         ColumnError
-            If a level is no text that can be written, or is too long.
+            If a level is invalid or too long text.
         """
         for level in levels:
             if isinstance(level, str) and not user_data.is_valid_text(level):
@@ -130,25 +130,25 @@ class FactorCoding:
         chosen = getattr(value, "contrasts", None)
         if chosen is None or len(levels) < 2:
             return cls(levels, tuple(f"{text}[T.{level}]" for level in levels[1:]))
-        from formulaic.transforms import contrasts as known
+        from formulaic.transforms import contrasts
 
-        if not isinstance(chosen, known.Contrasts):
-            chosen = known.CustomContrasts(chosen)
-        base = getattr(chosen, "base", known.UNSET)
-        if base is not known.UNSET and base not in levels:
+        if not isinstance(chosen, contrasts.Contrasts):
+            chosen = contrasts.CustomContrasts(chosen)
+        base = getattr(chosen, "base", contrasts.UNSET)
+        if base is not contrasts.UNSET and base not in levels:
             texts = {str(level): level for level in levels}  # as R names them
             if base not in texts:
                 raise ValueError(
                     f"{shown(base)} is no level of {text}, which has {listing(levels)}"
                 )
             chosen = replace(chosen, base=texts[base])
-        fixed = isinstance(chosen, known.CustomContrasts)
-        written = chosen.get_factor_format(levels, reduced_rank=True)
+        fixed = isinstance(chosen, contrasts.CustomContrasts)
+        form = chosen.get_factor_format(levels, reduced_rank=True)
         names = tuple(
-            written.format(name=text, field=field)
+            form.format(name=text, field=field)
             for field in chosen.get_coding_column_names(levels, reduced_rank=True)
         )
-        if isinstance(chosen, known.TreatmentContrasts):
+        if isinstance(chosen, contrasts.TreatmentContrasts):
             base = levels.index(chosen.get_drop_field(levels, reduced_rank=False))
             return cls(levels, names, base)
         matrix = chosen.get_coding_matrix(levels, reduced_rank=True)
@@ -161,7 +161,7 @@ class FactorCoding:
         return [f"{text}[{level}]" for level in self.levels]
 
     def columns(self, codes: Codes, reduced: bool) -> list[NDArray[np.generic]]:
-        """Columns of rows of these levels, by position; one less if `reduced`.
+        """Return the columns of rows with these levels; one less if `reduced`.
 
         Examples
         --------
@@ -170,8 +170,8 @@ class FactorCoding:
         """
         if self.matrix is not None and (reduced or self.fixed):
             return list(self.matrix[codes].T)
-        left_out = self.base if reduced else None
-        return [codes == i for i in range(len(self.levels)) if i != left_out]
+        reference = self.base if reduced else None
+        return [codes == i for i in range(len(self.levels)) if i != reference]
 
     def _conditions(self) -> Iterator[object]:
         """Levels differ, and all columns have names."""
@@ -185,7 +185,7 @@ class FactorCoding:
 
 
 def named_levels(column: DataColumn) -> DataColumn:
-    """Categories that are neither text, numbers nor booleans, as text.
+    """Convert categories that are not text, numbers or booleans to text.
 
     Examples
     --------
@@ -195,14 +195,14 @@ def named_levels(column: DataColumn) -> DataColumn:
     if not isinstance(column.dtype, pd.CategoricalDtype):
         return column
     levels = column.dtype.categories
-    known = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
-    return column if known else column.cat.rename_categories(str)
+    is_plain = levels.dtype.kind in "biuf" or pd.api.types.is_string_dtype(levels)
+    return column if is_plain else column.cat.rename_categories(str)
 
 
 def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
-    """Position of each value among the levels; -1 for others and missing ones.
+    """Position of each value among the levels; -1 for other and missing values.
 
-    ``1``, ``1.0`` and ``True`` are one level.
+    ``1``, ``1.0`` and ``True`` are the same level.
     """
     column = pd.Series(values)
     is_category = isinstance(column.dtype, pd.CategoricalDtype)
@@ -217,12 +217,12 @@ def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
 def factors_at_fit(
     values: dict[str, Value],
 ) -> tuple[dict[str, FactorCoding], dict[str, list[Hashable]], tuple[str, ...]]:
-    """Codings of factors, fields of values of several columns, and what spans a 1.
+    """Return codings, labels of values with several columns, and factors that span a 1.
 
     Parameters
     ----------
     values : dict
-        By the text of factors; those of levels become categories.
+        Values by their text. Those of factors are replaced by categories.
 
     Raises
     ------
@@ -245,14 +245,14 @@ def factors_at_fit(
 
 
 def fields_of(value: Value) -> dict[Hashable, NDArray[np.generic]]:
-    """Columns of a value by their labels; of a single one the label is None."""
+    """Return the columns of a value by label; a single column has the label None."""
     plain = vocabulary.unwrapped_value(value)
     columns = plain.items() if isinstance(plain, pd.DataFrame) else [(None, plain)]
     return {label: _as_numbers(column) for label, column in columns}
 
 
 def _as_numbers(column: Value) -> NDArray[np.generic]:
-    """Numbers of a column; `ColumnError` for dates, durations and complex numbers."""
+    """Return numbers; raise `ColumnError` for dates, durations and complex numbers."""
     dtype = getattr(column, "dtype", np.dtype(float))
     if vocabulary.is_time(column) or isinstance(dtype, pd.IntervalDtype):
         raise vocabulary.no_number(column.name, dtype)
@@ -267,7 +267,7 @@ def _as_numbers(column: Value) -> NDArray[np.generic]:
 def parts_of(
     terms: tuple[Term, ...], spanning: tuple[str, ...]
 ) -> tuple[tuple[Part, ...], ...]:
-    """Products of factors that each term adds to what earlier terms span.
+    """Return the products of factors that each term adds to the span of earlier terms.
 
     Examples
     --------
@@ -278,19 +278,20 @@ def parts_of(
     >>> parts_of((Term((g,)),), ("g",))
     (((('g', False),),),)
     """
-    wide, seen, found, count = frozenset(spanning), set[Pairs](), [], 0
+    wide, earlier, count = frozenset(spanning), set[Pairs](), 0
+    parts_of_terms = []
     for term in terms:
         texts = [factor.text for factor in term.factors if factor.kind != "number"]
         count += 2 ** len(wide.intersection(texts))
         _check_few(count, MOST_PARTS, "products within them")
-        each = [((t, True), None) if t in wide else ((t, False),) for t in texts]
-        parts = [tuple(filter(None, chosen)) for chosen in product(*each)]
-        new = {frozenset(part): part for part in parts if frozenset(part) not in seen}
+        choices = [((t, True), None) if t in wide else ((t, False),) for t in texts]
+        parts = [tuple(filter(None, chosen)) for chosen in product(*choices)]
+        new = {frozenset(part): part for part in parts if {*part} not in earlier}
         what = "products within one that are no terms (write a*b for a:b)"
         _check_few(len(new), MOST_NEW_PARTS, what)
-        found.append(_merged(new.values()))
-        seen.update(new)
-    return tuple(found)
+        parts_of_terms.append(_merged(new.values()))
+        earlier.update(new)
+    return tuple(parts_of_terms)
 
 
 def _check_few(count: int, most: int, what: str) -> None:
@@ -300,18 +301,18 @@ def _check_few(count: int, most: int, what: str) -> None:
 
 def _merged(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Join ``a`` and ``a:g`` with one level less to ``a:g`` with all levels."""
-    found: dict[Pairs, Part] = {}
+    merged: dict[Pairs, Part] = {}
     for part in sorted(parts, key=len):
-        for other in found.values():
+        for other in merged.values():
             new = set(part).difference(other)
             if len(part) - 1 == len(other) and len(new) == 1 and next(iter(new))[1]:
                 whole = tuple((t, r and (t, r) not in new) for t, r in part)
-                rest = [each for each in found.values() if each != other]
-                found = {frozenset(p): p for p in _merged([*rest, whole])}
+                rest = [one for one in merged.values() if one != other]
+                merged = {frozenset(p): p for p in _merged([*rest, whole])}
                 break
         else:
-            found.setdefault(frozenset(part), part)
-    return tuple(found.values())
+            merged.setdefault(frozenset(part), part)
+    return tuple(merged.values())
 
 
 def names_of_terms(
@@ -329,25 +330,25 @@ def names_of_terms(
             return [text]
         return [f"{text}[{label}]" for label in fields[text][reduced:]]
 
-    found, left = [], MOST_COLUMNS
+    names_by_term, left = [], MOST_COLUMNS
     for parts in parts_of(terms, spanning):
-        names = (":".join(each) for part in parts for each in products(part, names_of))
-        found.append(tuple(islice(names, left + 1)))
-        left -= len(found[-1])
+        names = (":".join(pair) for part in parts for pair in products(part, names_of))
+        names_by_term.append(tuple(islice(names, left + 1)))
+        left -= len(names_by_term[-1])
         _check_few(MOST_COLUMNS - left, MOST_COLUMNS, "columns")
-    return tuple(found)
+    return tuple(names_by_term)
 
 
 def products(
-    part: Part, columns: Callable[[str, bool], list[Each]]
-) -> Iterator[tuple[Each, ...]]:
-    """A column of each factor, in all combinations, the first changing fastest.
+    part: Part, columns: Callable[[str, bool], list[Item]]
+) -> Iterator[tuple[Item, ...]]:
+    """Combine the columns of the factors in all ways, the first changing fastest.
 
     Examples
     --------
     >>> part = ("g", True), ("h", True)
     >>> names = lambda text, reduced: [text + "1", text + "2"]
-    >>> ["".join(each) for each in products(part, names)]
+    >>> ["".join(combination) for combination in products(part, names)]
     ['g1h1', 'g2h1', 'g1h2', 'g2h2']
     """
     if part:
@@ -356,19 +357,19 @@ def products(
 
 
 def _side_by_side(pieces: Sequence[NDArray[np.generic]], n: int) -> Dense:
-    """Columns as a matrix of n rows, C-contiguous; float32 if all of them are."""
+    """Return columns as a C-contiguous matrix of n rows; float32 if all columns are."""
     single = all(piece.dtype == np.float32 for piece in pieces)
-    found = np.empty((n, len(pieces)), np.float32 if single else np.float64)
-    whole = [np.broadcast_to(piece, n) for piece in pieces]
-    for first in range(0, n, TOGETHER):
-        rows = slice(first, first + TOGETHER)
-        for j, piece in enumerate(whole):
-            found[rows, j] = piece[rows]
-    return found
+    matrix = np.empty((n, len(pieces)), np.float32 if single else np.float64)
+    columns = [np.broadcast_to(piece, n) for piece in pieces]
+    for first in range(0, n, BLOCK_ROWS):
+        rows = slice(first, first + BLOCK_ROWS)
+        for j, column in enumerate(columns):
+            matrix[rows, j] = column[rows]
+    return matrix
 
 
 def special_types(frame: pd.DataFrame) -> dict[str, str]:
-    """Columns that are neither text nor numbers which a double holds, by their names.
+    """Return the types of columns that are neither text nor numbers of a double.
 
     Examples
     --------
@@ -376,16 +377,16 @@ def special_types(frame: pd.DataFrame) -> dict[str, str]:
     >>> special_types(frame)
     {'b': 'boolean', 'id': 'long'}
     """
-    found = {}
+    types = {}
     for name, column in frame.items():
         kind = column.dtype.kind
         if kind == "b":
-            found[str(name)] = "boolean"
+            types[str(name)] = "boolean"
         elif kind in "iu" and not column.between(-(2**53), 2**53).all():
-            found[str(name)] = "long"
+            types[str(name)] = "long"
         elif kind not in "iuf" and not vocabulary.holds_text(column):
-            found[str(name)] = "other"
-    return found
+            types[str(name)] = "other"
+    return types
 
 
 # ------------------------------------------------------------ designs and their rows
@@ -393,35 +394,34 @@ def special_types(frame: pd.DataFrame) -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class FormulaDesign:
-    """The right-hand side of a formula, with the coding found at fit.
+    """The right-hand side of a formula, with its coding at the fit.
 
     Attributes
     ----------
     formula : str
-        The formula as it was given.
+        The formula of the user.
     terms : tuple of Term
-        Those that it stands for, the intercept included.
+        Its terms, with the intercept.
     columns : tuple of tuple of str
         Names of the coefficients of each term.
     variables : tuple of str
         Columns that the terms use.
     numeric : tuple of str
-        Those of them that were numeric at fit.
+        Variables that were numeric at the fit.
     codings : dict of str to FactorCoding
         Levels and contrasts of factors, by their text.
     fields : dict of str to list
         Labels of the columns of terms that have several.
     spanning : tuple of str
-        Factors of which the constant is a combination.
+        Factors whose columns span the constant.
     state : dict of str to dict
-        What transformations found, by the text of their calls.
+        States of transformations, by the text of their calls.
     functions : dict of str to callable
         Further functions, of the caller.
     doubtful : tuple of SuspiciousColumn
         Columns that are probably not meant as they were read.
     types : dict of str to str
-        Of variables that are neither text nor numbers to every database: see
-        `special_types`.
+        Types of variables that databases treat differently, see `special_types`.
     """
 
     formula: str
@@ -460,7 +460,7 @@ class FormulaDesign:
         functions : dict of str to callable, optional
             Further functions, of the caller.
         every_row : bool
-            Whether these are all rows, and not some that have all levels.
+            Whether `data` contains all rows, and not only rows with all levels.
 
         Raises
         ------
@@ -512,24 +512,24 @@ class FormulaDesign:
 
     def variables_of(self, term: Term) -> set[str]:
         """Columns of the data that a term is computed from."""
-        found, of = set[str](), (self.variables, self.formula, self.functions)
-        for factor in term.factors:
-            if factor.kind == "column":
-                found.add(factor.text)
-            elif factor.kind == "expression":
-                found |= read_expression(factor.text, *of).columns
-        return found
+        names = {f.text for f in term.factors if f.kind == "column"}
+        for text in (f.text for f in term.factors if f.kind == "expression"):
+            names |= read_expression(
+                text, self.variables, self.formula, self.functions
+            ).columns
+        return names
 
     @property
     def levels(self) -> Levels:
-        """Levels of the columns that stand in the terms as factors."""
-        codings = self.codings.items()
-        found = {factored(text, self.variables): c.levels for text, c in codings}
-        return {name: found[name] for name in found if name in self.variables}
+        """Levels of the columns that are factors, by column."""
+        levels = {
+            factored(t, self.variables): c.levels for t, c in self.codings.items()
+        }
+        return {name: levels[name] for name in levels if name in self.variables}
 
     @property
     def reference_levels(self) -> dict[str, object]:
-        """The one level of each factor that no coefficient names, by the factor."""
+        """The reference level of each factor with treatment contrasts."""
         return {
             text: coding.levels[coding.base]
             for text, coding in self.codings.items()
@@ -538,13 +538,15 @@ class FormulaDesign:
         }
 
     def matrix(self, data: object, unknown: bool = False) -> ModelMatrix:
-        """Matrix of `data`, coded as at fit; `unknown` values may count as missing.
+        """Return the matrix of `data`, coded as at the fit.
+
+        With `unknown`, new levels and values beyond splines count as missing.
 
         Raises
         ------
         ColumnError
-            If columns are missing, hold levels not seen at fit, text where there
-            were numbers, or infinite values.
+            If columns are missing, or hold new levels, text in place of numbers, or
+            infinite values.
         """
         data = user_data.as_data(data)
         check_columns(data, self.variables)
@@ -553,22 +555,22 @@ class FormulaDesign:
         state, levels = deepcopy(self.state), {}
         if unknown:
             levels = {text: coding.levels for text, coding in self.codings.items()}
-            for found in state.values():
-                found[vocabulary.BEYOND] = "na"
+            for part in state.values():
+                part[vocabulary.BEYOND] = "na"
         every = np.ones(len(data), dtype=bool)
         of = self.formula, self.terms, data, every, self.functions
         return self._of_rows(FormulaRows.of(*of, state, levels), data.index)
 
     def valued(self, data: pd.DataFrame) -> Mask:
-        """Rows for which every term has a value, shape (n,).
+        """Return which rows have a value for every term, shape (n,).
 
-        It has none where a function has none, beyond the range of a spline, and where
-        it is of a level that did not occur at fit.
+        Rows have none beyond the range of a spline, for a level that did not occur at
+        the fit, and where a function has none.
         """
         return self.matrix(data, unknown=True).kept
 
     def _of_rows(self, rows: "FormulaRows", index: pd.Index) -> ModelMatrix:
-        """The matrix of complete rows, without those in which a value is missing."""
+        """Return the matrix of the complete rows, and which rows these are."""
         places = rows.used.index.to_numpy()
         values: Dense = np.empty((0, len(self.names)))
         if len(places):
@@ -579,44 +581,44 @@ class FormulaDesign:
         kept[places[whole]] = True
         missing = dict(rows.absent)
         if not whole.all():
-            found = user_data.missing_values(values, self.names)
-            missing |= {name: places[lacking] for name, lacking in found.items()}
+            lacking = user_data.missing_values(values, self.names)
+            missing |= {name: places[at] for name, at in lacking.items()}
         return ModelMatrix(user_data.selected(values, whole), kept, index, missing)
 
     def _values(self, rows: "FormulaRows", index: pd.Index) -> Dense:
-        """Columns of the terms in complete rows."""
-        known: dict[tuple[str, bool], list[NDArray[np.generic]]] = {}
-        each = parts_of(self.terms, self.spanning)
-        parts = [part for of_term in each for part in of_term if part]
+        """Return the columns of the terms in complete rows."""
+        encoded: dict[tuple[str, bool], list[NDArray[np.generic]]] = {}
+        terms = parts_of(self.terms, self.spanning)
+        parts = [part for of_term in terms for part in of_term if part]
 
-        def encoded(text: str, reduced: bool) -> list[NDArray[np.generic]]:
-            if (text, reduced) not in known:
+        def columns_of(text: str, reduced: bool) -> list[NDArray[np.generic]]:
+            if (text, reduced) not in encoded:
                 value = vocabulary.unwrapped_value(rows[text])
                 coding = self.codings.get(text)
                 if coding is None:
-                    known[text, reduced] = [*fields_of(value).values()][reduced:]
+                    encoded[text, reduced] = [*fields_of(value).values()][reduced:]
                 else:
                     codes = codes_of(value, coding.levels)
                     if (unseen := codes < 0).any():
                         labels = index[rows.used.index[unseen]]
-                        strange = pd.Series(value)[unseen].set_axis(labels)
-                        raise self._unseen(text, strange)
-                    known[text, reduced] = coding.columns(codes, reduced)
-            return known[text, reduced]
+                        new = pd.Series(value)[unseen].set_axis(labels)
+                        raise self._unseen(text, new)
+                    encoded[text, reduced] = coding.columns(codes, reduced)
+            return encoded[text, reduced]
 
         with errors_of(self.formula, rows.used):
             plain = [text for ((text, _), *_) in parts if text in rows.numbers]
             if len(plain) == len(self.names) and self.names == tuple(plain):
                 same = list(rows.used.columns) == plain
                 return user_data.numeric_values(rows.used if same else rows.used[plain])
-            coded = (each for part in parts for each in products(part, encoded))
+            coded = (pair for part in parts for pair in products(part, columns_of))
             pieces = [reduce(np.multiply, columns) for columns in coded]
             if len(pieces) != len(self.names):
                 raise ValueError("a term has another number of columns than at fit")
             return _side_by_side(pieces, len(rows.used))
 
     def _unseen(self, text: str, values: pd.Series) -> ColumnError:
-        """The error for levels that did not occur at fit."""
+        """Return the error for levels that did not occur at the fit."""
         return ColumnError(
             f"Column {listing([factored(text, self.variables)])} holds levels that did "
             f"not occur at fit, {listing(values.unique())}, "
@@ -626,30 +628,32 @@ class FormulaDesign:
         )
 
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
-        """The same terms, with what they find in rows found anew, in these rows.
+        """Return a design with the same terms, whose states are fitted to these rows.
 
-        Factors keep the levels of the fit, also those that these rows lack. Where
-        levels are made of what is found, as by ``cut(x, 3)``, they are made anew too.
-        Splines go on beyond the range of these rows, as in R.
+        Factors keep the levels of the fit, also those that these rows lack. If levels
+        depend on a state, as in ``cut(x, 3)``, they are fitted to these rows too.
+        Splines extend beyond the range of these rows, as in R.
         """
         every = np.ones(len(data), dtype=bool)
-        given = self.formula, self.terms, data[list(self.variables)], every
+        arguments = self.formula, self.terms, data[list(self.variables)], every
         if any(call in text for text in self.codings for call in self.state):
-            learnt = self.from_terms(*given, self.functions)[0]
+            design = self.from_terms(*arguments, self.functions)[0]
         else:
-            learnt = replace(self, state=FormulaRows.of(*given, self.functions).state)
-        for state in learnt.state.values():
+            rows = FormulaRows.of(*arguments, self.functions)
+            design = replace(self, state=rows.state)
+        for state in design.state.values():
             state[vocabulary.BEYOND] = "extend"
-        return learnt
+        return design
 
     def without_unseen(self, data: object) -> tuple[pd.DataFrame, str]:
-        """`data` with missing values for levels that did not occur at fit.
+        """Replace levels that did not occur at the fit by missing values.
 
         Returns
         -------
         data : DataFrame
         text : str
-            Those levels and how many rows have them, in words; empty if none.
+            These levels and the number of their rows, in words; empty if there are
+            none.
 
         Raises
         ------
@@ -658,18 +662,18 @@ class FormulaDesign:
         """
         frame = user_data.as_data(data)
         check_columns(frame, list(self.variables))
-        turned, rows, each = frame.copy(deep=False), np.zeros(len(frame), bool), []
-        for name, known in self.levels.items():
+        changed, rows, texts = frame.copy(deep=False), np.zeros(len(frame), bool), []
+        for name, levels in self.levels.items():
             column = named_levels(frame[name])
-            strange = (codes_of(column, known) < 0) & column.notna().to_numpy(bool)
-            if strange.any():
-                turned[name] = column.where(~strange)
-                rows |= strange
-                unseen = column.astype(object)[strange].unique()
-                each.append(f"{listing(unseen, 3)} in column {name!r}")
+            new = (codes_of(column, levels) < 0) & column.notna().to_numpy(bool)
+            if new.any():
+                changed[name] = column.where(~new)
+                rows |= new
+                labels = column.astype(object)[new].unique()
+                texts.append(f"{listing(labels, 3)} in column {name!r}")
         what = "without a prediction, for levels that did not occur at fit"
-        text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(each)}"
-        return turned, text if each else ""
+        text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(texts)}"
+        return changed, text if texts else ""
 
 
 def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
@@ -679,27 +683,25 @@ def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
 
 
 def kinds_at_fit(design: Design, coding: LabelCoding) -> dict[str, str]:
-    """What the columns of a formula were at its fit, where a new file may tell less.
+    """Return the kinds of the columns of a formula at the fit, for reading new files.
 
-    A code of letters and digits may have digits alone in new rows.
+    Codes of letters and digits may all be digits in new rows.
     """
-    inner, found = unscaled(design), dict[str, str]()
+    inner, kinds = unscaled(design), dict[str, str]()
     if isinstance(inner, FormulaDesign):
-        levels = {
-            factored(k, inner.variables): c.levels for k, c in inner.codings.items()
-        }
-        for name in inner.variables:
-            known = NUMBERS if name in inner.numeric else TEXT
-            found[name] = _kind_of(levels[name]) if name in levels else known
+        kinds = {n: NUMBERS if n in inner.numeric else TEXT for n in inner.variables}
+        for text, factor in inner.codings.items():
+            if (name := factored(text, inner.variables)) in kinds:
+                kinds[name] = _kind_of(factor.levels)
     outcome = (
         coding.name if design.formula is None else split_formula(design.formula)[0]
     )
-    found.setdefault(factored(outcome, found), _kind_of(coding.levels))
-    return {name: kind for name, kind in found.items() if kind}
+    kinds.setdefault(factored(outcome, kinds), _kind_of(coding.levels))
+    return {name: kind for name, kind in kinds.items() if kind}
 
 
 def _kind_of(levels: Sequence[object]) -> str:
-    """What levels are; empty if they are neither text nor numbers."""
+    """Return the kind of levels; empty if they are neither text nor numbers."""
     if all(isinstance(level, str) for level in levels):
         return TEXT
     is_number = all(isinstance(level, int | float | np.number) for level in levels)
@@ -707,14 +709,14 @@ def _kind_of(levels: Sequence[object]) -> str:
 
 
 def without_unseen(design: Design, data: object) -> object:
-    """Data with missing values for levels unknown to a design; warns of them."""
+    """Replace levels that are unknown to a design by missing values, with a warning."""
     inner = unscaled(design)
     if not isinstance(inner, FormulaDesign):
         return data
-    known, text = inner.without_unseen(data)
+    changed, text = inner.without_unseen(data)
     if text:
         errors.warn_caller(f"{text}.", errors.ColumnWarning)
-    return known
+    return changed
 
 
 def design_of(
@@ -726,8 +728,8 @@ def design_of(
 ) -> tuple[FormulaDesign | FrameDesign, ModelMatrix, bool]:
     """Read the terms of a formula and code the complete rows of `data`.
 
-    Where a column is sparse and all terms are columns of numbers, they stay sparse.
-    Contrasts, products and functions beside it make them dense.
+    Columns stay sparse if all terms are columns of numbers and one of them is sparse.
+    With contrasts, products or functions all columns become dense.
 
     Parameters
     ----------
@@ -772,7 +774,7 @@ def design_of(
 
 
 def _stay_sparse(frame: pd.DataFrame) -> bool:
-    """Whether some columns are sparse, and none needs contrasts."""
+    """Whether some columns are sparse, and none is a factor."""
     if not user_data.is_sparse(frame):
         return False
     dense = (c for _, c in frame.items() if not isinstance(c.dtype, pd.SparseDtype))
@@ -780,7 +782,7 @@ def _stay_sparse(frame: pd.DataFrame) -> bool:
 
 
 def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
-    """Raise `ColumnError` for factors that name the rows, before they are coded."""
+    """Raise `ColumnError` for factors with a level for nearly every row."""
     n, texts = len(rows.used), {f.text for term in terms for f in term.factors}
     for text in texts - rows.numbers:
         if (name := factored(text, rows.variables)) not in rows.variables:
@@ -799,25 +801,24 @@ def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
 
 @dataclass(frozen=True, eq=False)
 class FormulaRows:
-    """The rows in which every term of a formula has a value, by R's rule.
+    """The rows in which every term of a formula has a value.
 
-    Terms are evaluated on all rows; then the rows go in which a term has no value.
+    As in R terms are evaluated in all rows; then rows without a value are excluded.
 
     Attributes
     ----------
     used : DataFrame
-        Those rows, indexed by position, in plain dtypes.
+        The complete rows, indexed by position, in plain dtypes.
     values : dict
-        Values of the expressions in these rows, by their text, and of the columns that
-        stand there by name and are no numbers.
+        Values of expressions and of columns that are not numbers, by their text.
     state : dict
-        What transformations found in the rows, or at fit, by the text of their calls.
+        States of transformations, by the text of their calls.
     absent : dict of str to int array
-        Rows of the data, by position, that lack a value, by the name of its column.
+        Positions of rows that lack a value, by the name of its column.
     variables : list of str
         Columns that the terms use.
     numbers : set of str
-        Those of them that hold numbers.
+        Variables that hold numbers.
     """
 
     used: pd.DataFrame
@@ -838,7 +839,7 @@ class FormulaRows:
         state: Mapping[str, State] | None = None,
         levels: Mapping[str, list[Hashable]] | None = None,
     ) -> "FormulaRows":
-        """Find the rows.
+        """Evaluate the terms.
 
         Parameters
         ----------
@@ -849,57 +850,54 @@ class FormulaRows:
             Rows that have an outcome.
         functions : dict of str to callable
         state : dict, optional
-            What transformations found at fit.
+            States of transformations at the fit.
         levels : dict, optional
-            Of factors whose other levels count as missing, by the text of the factor.
+            Levels of factors by their text; other values count as missing.
         """
         variables, names, expressions = factors_of(terms, formula, data, functions)
         whole = user_data.columns_of(data, variables).reset_index(drop=True)
         lacking = whole.columns[whole.isna().any().to_numpy()]
         lacks = {v: whole[v].isna().to_numpy(dtype=bool) for v in lacking}
         used_by = sorted(set[str]().union(*(e.columns for e in expressions.values())))
-        plain = _plain(whole[used_by])
-        found = dict(deepcopy(state or {}))
-        for call in chain.from_iterable(each.calls for each in expressions.values()):
+        plain, states = _plain(whole[used_by]), dict(deepcopy(state or {}))
+        for call in chain.from_iterable(e.calls for e in expressions.values()):
             if state is not None and call.function.state and call.key not in state:
                 raise unusable(formula, f"the fit has not kept {call.key}; fit again")
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for text, expression in expressions.items():
             with errors_of(formula, plain, text):
-                values[text] = expression.evaluate(plain, found)
+                values[text] = expression.evaluate(plain, states)
             missing = vocabulary.missing_in(values[text])
             if levels and text in levels:
-                missing = (
-                    codes_of(vocabulary.unwrapped_value(values[text]), levels[text]) < 0
-                )
+                labels = vocabulary.unwrapped_value(values[text])
+                missing = codes_of(labels, levels[text]) < 0
             if missing is None or not missing.any():
                 continue
             absent[text] = missing.copy()
             for name in expression.columns & set(lacks):
                 absent[name] = absent.get(name, False) | (lacks[name] & missing)
                 absent[text] &= ~lacks[name]
-        kept = usable.copy()
+        complete = usable.copy()
         for rows in absent.values():
-            kept &= ~rows
+            complete &= ~rows
         places = {
             name: np.flatnonzero(absent[name])
             for name in [*variables, *expressions]
             if name in absent and absent[name].any()
         }
-        used = _plain(whole if kept.all() else whole[kept])
-        kinds = {str(name): dtype.kind for name, dtype in used.dtypes.items()}
-        numbers = {name for name, kind in kinds.items() if kind in "fiub"}
+        used = _plain(whole if complete.all() else whole[complete])
+        numbers = {str(n) for n, dtype in used.dtypes.items() if dtype.kind in "fiub"}
         others = {name: used[name] for name in names if name not in numbers}
-        computed = {text: _in_rows(value, kept) for text, value in values.items()}
-        return cls(used, others | computed, found, places, variables, numbers)
+        computed = {text: _in_rows(value, complete) for text, value in values.items()}
+        return cls(used, others | computed, states, places, variables, numbers)
 
     def __getitem__(self, text: str) -> Value:
         return self.values[text] if text in self.values else self.used[text]
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns in plain dtypes."""
+    """Return the columns in plain dtypes."""
     frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):
@@ -907,12 +905,12 @@ def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _in_rows(value: Value, kept: Mask) -> Value:
-    """Rows of a value; of a factor without the levels of the others."""
+def _in_rows(value: Value, rows: Mask) -> Value:
+    """Return some rows of a value; a factor loses the levels of the other rows."""
     if isinstance(value, TermValue):
-        return replace(value, values=_in_rows(value.values, kept))
+        return replace(value, values=_in_rows(value.values, rows))
     if not isinstance(value, pd.Series | pd.DataFrame):
         return value
-    found = value if kept.all() else value[kept]
-    is_category = isinstance(getattr(found, "dtype", None), pd.CategoricalDtype)
-    return found.cat.remove_unused_categories() if is_category else found
+    part = value if rows.all() else value[rows]
+    is_category = isinstance(getattr(part, "dtype", None), pd.CategoricalDtype)
+    return part.cat.remove_unused_categories() if is_category else part
