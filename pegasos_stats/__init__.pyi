@@ -6,6 +6,7 @@ from pegasos_stats.data.datasets import load_affairs as load_affairs
 from pegasos_stats.data.labels import LabelCoding as LabelCoding
 from pegasos_stats.data.scan.files import scan as scan
 from pegasos_stats.data.svmlight import read_svmlight as read_svmlight
+from pegasos_stats.metrics.bands import roc_band as roc_band
 from pegasos_stats.metrics.confusion import ConfusionMatrix as ConfusionMatrix
 from pegasos_stats.metrics.confusion import PairedComparison as PairedComparison
 from pegasos_stats.metrics.confusion import compare_predictions as compare_predictions

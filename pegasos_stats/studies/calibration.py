@@ -18,7 +18,7 @@ from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.data.weights import column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics import inputs, intervals, rates, scores
+from pegasos_stats.metrics import bands, inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
 from pegasos_stats.models.linear import Model
@@ -102,6 +102,10 @@ class Reliability(tables.Facts):
     ici : float
         Integrated calibration index: the row mean of the distance of a probability from
         the smooth curve.
+    band : DataFrame or None
+        With ``reliability(..., band=True)``: columns ``probability, low, high``, which
+        hold the whole curve. Between two lines `low` is that of the first, and `high`
+        that of the second.
 
     Examples
     --------
@@ -123,6 +127,7 @@ class Reliability(tables.Facts):
     intercept: float = NAN
     intercept_interval: Interval = NONE
     ici: float = NAN
+    band: pd.DataFrame | None = None
 
     _field_rules = "n_left_out nonnegative"
 
@@ -219,6 +224,7 @@ def reliability(
     strategy: Strategy | None = None,
     positive: object = None,
     level: float = 0.95,
+    band: bool = False,
 ) -> Reliability:
     """Compare predicted probabilities with the observed share of the level.
 
@@ -239,6 +245,9 @@ def reliability(
         The level whose probabilities these are; by default the second one.
     level : float, default 0.95
         Confidence level of Wilson's intervals of the observed shares.
+    band : bool, default False
+        Whether to add a band that holds the whole calibration curve, if it increases:
+        `Reliability.band`. It holds with any number of rows.
 
     Returns
     -------
@@ -257,7 +266,8 @@ def reliability(
     ----------
     Murphy & Winkler, Applied Statistics 26 (1977), 41-47; Wilson, JASA 22 (1927); Van
     Calster et al., BMC Medicine 17 (2019), on slope and intercept; Austin & Steyerberg,
-    Statistics in Medicine 38 (2019), 4051-4065, on the ICI.
+    Statistics in Medicine 38 (2019), 4051-4065, on the ICI; Dimitriadis et al.,
+    Biometrika 110 (2023), on the band.
 
     Examples
     --------
@@ -271,6 +281,7 @@ def reliability(
     if strategy is not None:
         checks.check_choice("strategy", strategy, STRATEGIES)
     level = intervals.check_interval("wilson", level)
+    checks.check_flag("band", band)
     events = inputs.events_of(actual, probabilities, positive)
     used = events.is_complete
     if not used.any():
@@ -292,6 +303,7 @@ def reliability(
         error_by_chance=by_chance,
         smooth=smooth,
         ici=ici,
+        band=bands.calibration_band(p, happened, level) if band else None,
         **recalibrated(p, happened, level)._asdict(),
     )
 
@@ -1030,16 +1042,17 @@ progress
         *,
         strategy: Strategy | None = None,
         level: float = 0.95,
+        band: bool = False,
     ) -> Reliability:
         """Out-of-fold probabilities beside observed shares.
 
         Parameters
         ----------
-        bins, strategy, level
+        bins, strategy, level, band
             As for `pegasos_stats.reliability`.
         """
         rows = self.validation.actual, self.probabilities
-        return reliability(*rows, bins, strategy=strategy, level=level)
+        return reliability(*rows, bins, strategy=strategy, level=level, band=band)
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":

@@ -11,6 +11,7 @@ from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
+from pegasos_stats.metrics.bands import band_of_roc
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.intervals import auc_interval
 from pegasos_stats.metrics.scores import PrecisionRecall, area_under_curve, roc_curve
@@ -112,6 +113,7 @@ def draw_roc(
     ax: "Axes | None",
     line: Style,
     threshold: float | None = None,
+    has_band: bool = False,
 ) -> "Axes":
     """Draw a ROC curve with its area and one threshold, see `ResultPlots.roc`.
 
@@ -126,6 +128,8 @@ def draw_roc(
         Properties of the curve; a label precedes the area.
     threshold : float, optional
         As for ``result.predict()``; by default the score 0.
+    has_band : bool
+        Whether to draw the simultaneous band.
 
     Raises
     ------
@@ -147,6 +151,8 @@ def draw_roc(
     ax, curve = roc_axes(ax, levels, excluded), roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
     artist = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
+    if has_band:
+        draw_steps(ax, band_of_roc(codes, scores), artist.get_color())
     positive = signs_of(scores, result.solver.ties, cut) > 0.0
     false, true = (float(positive[codes == code].mean()) for code in (0, 1))
     label, colour = "", artist.get_color()
@@ -160,6 +166,18 @@ def draw_roc(
     point: Style = {"ms": 7.0, "markeredgecolor": style.text_colour(ax), "zorder": 3}
     ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
     return style.finish(ax)
+
+
+def draw_steps(ax: "Axes", band: pd.DataFrame, colour: str) -> None:
+    """Fill a band of steps.
+
+    The columns are the places, one limit that holds from the place before, and another
+    that holds up to the next place.
+    """
+    x, before, after = band.to_numpy(np.float64).T
+    places = np.column_stack([x[:-1], x[1:]]).ravel()
+    limits = np.repeat(before[1:], 2), np.repeat(after[:-1], 2)
+    ax.fill_between(places, *limits, color=colour, alpha=0.18, linewidth=0.0)
 
 
 def draw_fold_rocs(
@@ -509,6 +527,9 @@ def draw_reliability(
     label = "" if own else f"Rows: {positive} above others"
     ax.bar(low, scale * y, wide, label=label, **look)
     ax.bar(low, -scale * (1.0 - y), wide, **look)
+    if reliability.band is not None:
+        steps = reliability.band[["probability", "high", "low"]]
+        draw_steps(ax, steps, colour)
     words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
     words = {axis: f"{text} of {positive}" for axis, text in words.items()}
     return style.finish(ax, **words)

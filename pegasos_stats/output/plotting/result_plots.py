@@ -280,6 +280,7 @@ class ResultPlots:
         actual: object = None,
         *,
         threshold: float | None = None,
+        band: Literal["simultaneous"] | None = None,
         ax: "Axes | None" = None,
         offset: object = None,
         **line: object,
@@ -289,7 +290,9 @@ class ResultPlots:
         The threshold is the score 0 or `threshold`, as for ``result.predict()``. The
         second level is the positive class. Rows with equal scores form one step, so the
         area equals the one in `ConfusionMatrix.overall`. For new rows the legend adds
-        an interval, from DeLong's variance on the logit scale.
+        an interval, from DeLong's variance on the logit scale. With
+        ``band="simultaneous"`` a band holds the whole curve with 95%, see
+        `pegasos_stats.roc_band`; of training rows it is too optimistic, as the curve.
 
         Raises
         ------
@@ -301,7 +304,11 @@ class ResultPlots:
         DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988).
         """
         table = self.result.confusion(data, actual, offset=offset)
-        return curves.draw_roc(table, self.result, ax, line, threshold)
+        if band is not None:
+            checks.check_choice("band", band, ("simultaneous",))
+        return curves.draw_roc(
+            table, self.result, ax, line, threshold, band is not None
+        )
 
     @suggest_arguments
     def rates(
