@@ -8,8 +8,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sums import moments
 
-FAR = 30.0  # standard deviations from 0 to the mean
-SOME = 2000  # rows that tell whether a column may be far
+FAR_MEAN = 30.0  # standard deviations from 0 to the mean
 LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
 
@@ -51,9 +50,9 @@ def may_be_far(problem: Problem) -> bool:
     Some rows tell: nearly all rows of such a column are near its mean.
     """
     n = problem.n
-    some = problem.X[:: max(1, n // SOME)]
+    some = problem.X[:: max(1, n // 2000)]
     means, spread = moments(some) if len(some) < n else problem.moments
-    return not bool((np.abs(means) <= FAR / 3.0 * spread).all())
+    return not bool((np.abs(means) <= FAR_MEAN / 3.0 * spread).all())
 
 
 def centre_for_errors(problem: Problem) -> Vector | None:
@@ -75,7 +74,7 @@ def centre_for_errors(problem: Problem) -> Vector | None:
 def centre_of(means: Vector, spread: Vector) -> Vector | None:
     """`centre_for_errors` by means and standard deviations of the columns."""
     with np.errstate(over="ignore", invalid="ignore"):
-        far = (np.abs(means) > FAR * spread) & np.isfinite(means)
+        far = (np.abs(means) > FAR_MEAN * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None
 
 

@@ -66,7 +66,6 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
     return np.asarray(np.ldexp(a, power))
 
 
-ROUGH = 1e-12  # of an objective: rounded more than that it is computed again
 SPARSE_BLOCKS = 8  # of rows, whose images are summed each by itself
 
 
@@ -281,7 +280,7 @@ def certificate(
             problem.offset,
         )
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
-        if abs(risk.value - objective) > ROUGH * objective:
+        if abs(risk.value - objective) > 1e-12 * objective:
             objective = finite(risk.value)
     return Certificate.bounded(
         objective, (risk, reward, cost), bounds.least, seen.errors, seen.at_zero

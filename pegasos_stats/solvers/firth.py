@@ -29,12 +29,13 @@ from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import two_loops
-from pegasos_stats.solvers.maximum_likelihood import independent, logistic
+from pegasos_stats.solvers.maximum_likelihood import (
+    SMALLEST_STEP,
+    independent,
+    logistic,
+)
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
 from pegasos_stats.solvers.threads import one_thread
-
-SMALLEST_STEP = 1e-9  # of a standard error
-MOST_STEPS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +271,7 @@ def _ascent(
     pairs: list[tuple[Vector, Vector, float]] = []
     converged = diverges = False
     steps = near = 0
-    while steps < MOST_STEPS and point.is_finite and N.shape[1]:
+    while steps < 500 and point.is_finite and N.shape[1]:
         half = N.T @ point.factor
         try:
             metric = np.asarray(np.linalg.inv(half @ half.T))

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from pegasos_stats.arrays import Matrix, Vector
 
-DECREASE = 1e-4  # share of the slope by which a step must lower the risk (Armijo)
-ROUNDING = 1e-14  # of a risk
-SHORTEST = 1e-8  # step, after which the search ends where it began
+ROUNDING = 1e-13  # of a risk: a sum over the rows may rise so much by rounding
 
 Pairs = list[tuple[Vector, Vector, float]]  # steps, changes of the gradient, products
 
@@ -41,14 +39,18 @@ def two_loops(metric: Matrix, pairs: Pairs, d: Vector) -> Vector:
 def line_search(
     risk: Callable[[Vector], RiskValue], theta: Vector, at: RiskValue, d: Vector
 ) -> tuple[Vector, RiskValue]:
-    """The point along a direction where the risk has fallen in proportion to it."""
+    """The point along a direction where the risk has fallen in proportion to it.
+
+    By 1e-4 of the slope at least (Armijo). The search ends where it began if no step
+    down to 1e-8 does.
+    """
     slope, t = float(at.gradient @ d), 1.0
     while True:
         point = theta + t * d
         there = risk(point)
-        if there.risk <= at.risk + DECREASE * t * slope + ROUNDING * at.risk:
+        if there.risk <= at.risk + 1e-4 * t * slope + ROUNDING * at.risk:
             return point, there
-        if t < SHORTEST:
+        if t < 1e-8:
             return theta, risk(theta)
         slope_there = float(there.gradient @ d)
         falls = slope_there > max(slope, 0.0)

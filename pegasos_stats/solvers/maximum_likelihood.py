@@ -47,6 +47,7 @@ from pegasos_stats.errors import DataError, listing
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
+from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.options import DEFAULT_TOL
@@ -60,17 +61,13 @@ from pegasos_stats.solvers.streamed.risk_and_bound import table_of
 from pegasos_stats.solvers.sums import TINY, additions, image, pivots, solved
 from pegasos_stats.solvers.threads import one_thread
 
-STEP = 1e-9  # of a standard error: the last of Newton's steps
+SMALLEST_STEP = 1e-9  # of a standard error: the last of Newton's steps
 SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian
 COLLINEAR = 1e-7  # residual of a column, of its standard deviation, as in R's lm
 SURE_PIVOT = 1e-9  # a squared residual that a Gram matrix shows beside its rounding
 STRICTLY = 1e-10  # least dual weight of a row, and distance from its weight
-SHARE = 1e-3  # least share of a dual weight that the repair of the constraint leaves
-REPAIRED = 1e-6  # standard errors by which a dual point may miss the constraint
+LEAST_SHARE = 1e-3  # of a dual weight, that the repair of the constraint leaves
 PROOF_PASSES = 12  # without a proof of existence, before the linear programme
-MOST_COEFFICIENTS = 3000  # of which a Hessian is formed
-ROUGH_STEP = 0.1  # of a standard error, where the fit of the sample ends
-ROUNDING = 1e-13  # of a log-likelihood
 
 
 class LikelihoodSums(NamedTuple):
@@ -483,7 +480,7 @@ def maximum_likelihood(
     "does not exist: 'dose' separates the classes"
     """
     k = problem.p + problem.intercept
-    if k > MOST_COEFFICIENTS:
+    if k > 3000:  # a Hessian of 72 MB
         return MaximumLikelihood(None, reason=f"was not tried for {k:,} coefficients")
     ascent = Ascent(problem, estimable_columns(problem), observe)
     ascent.begin()
@@ -547,7 +544,7 @@ class LikelihoodRefits:
         has_full_rank = np.linalg.eigvalsh(correlations)[:, 0] > SURE_PIVOT
         move, rest = d @ Z.T, 1.0 - s
         shares = np.minimum(1.0 - rest * move, 1.0 + s * move)
-        inside = (shares > SHARE) & (np.minimum(s, rest) * shares >= STRICTLY)
+        inside = (shares > LEAST_SHARE) & (np.minimum(s, rest) * shares >= STRICTLY)
         inside |= weights == 0.0
         points = [self._at.solution(row) for row in theta]
         estimates = np.array([[alpha, *beta] for beta, alpha in points])
@@ -561,7 +558,7 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
         size, before = ascent.size, size
         if not np.isfinite(size):
             break
-        is_last = size <= STEP or (before < SMALL_STEP and size > before / 2.0)
+        is_last = size <= SMALLEST_STEP or (before < SMALL_STEP and size > before / 2.0)
         ascent.take_step(is_last or not exists, is_last)
         exists = exists or ascent.proves_existence
         if not exists and (is_last or ascent.n_passes >= PROOF_PASSES):
@@ -633,7 +630,7 @@ class Ascent:
         for _ in range(PROOF_PASSES):
             if not np.isfinite(self.size) or self.is_separated:
                 return None
-            if self.size <= ROUGH_STEP * np.sqrt(self._at.k):
+            if self.size <= 0.1 * np.sqrt(self._at.k):  # standard errors
                 return self._theta + self._step
             self.take_step()
         return None
@@ -676,9 +673,10 @@ class Ascent:
     def proves_existence(self) -> bool:
         """Whether the dual point is feasible and strictly inside."""
         (weight, ratio), left = self.sums.inside, self.sums.left
-        if not (weight >= STRICTLY and ratio > SHARE):
+        if not (weight >= STRICTLY and ratio > LEAST_SHARE):
             return False
-        return float(left @ solved(self._hessian, left)) <= REPAIRED**2
+        # A dual point may miss the constraint by 1e-6 standard errors.
+        return float(left @ solved(self._hessian, left)) <= 1e-12
 
     @property
     def is_separated(self) -> bool:

@@ -44,8 +44,7 @@ from pegasos_stats.solvers.rows import DenseRows
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
 from pegasos_stats.solvers.sums import TINY, largest_norm
 
-ENTRIES = 2**15  # margins of a block: they stay in the cache of a core
-LEAST = 256  # rows of a block
+MARGINS = 2**15  # margins of a block: they stay in the cache of a core
 
 
 class FoldedRows:
@@ -110,7 +109,7 @@ class FoldedRows:
         self.k, self.q = k, problem.p + int(problem.intercept)
         sign = -y[order]
         self.cut = int(np.count_nonzero(sign > 0.0))
-        size = max(LEAST, ENTRIES // (k + 1))
+        size = max(256, MARGINS // (k + 1))
         self.blocks = [
             (level, slice(first, min(end, first + size)))
             for level, start, end in ((0, 0, self.cut), (1, self.cut, self.n))
@@ -308,10 +307,9 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector
 ROUNDS = 8  # of passes at one lambda
 # Of the tolerance, for the rows near the margin: errors of held-out rows tell lambdas
 # from each other better than at 0.3, in an eighth more time.
-INNER = 0.1
+INNER_GAP = 0.1
 # How near the margin rows are solved: at most so near, and 1.2 times the last change.
 NARROW, WIDE = 0.01, 0.5
-WRONG = 0.3  # of that, where a fixed row is on the wrong side
 
 
 def losses(
@@ -443,7 +441,7 @@ class HingePath:
         _, *first = losses(rows, theta, every)
         inside = first[0] > self.width
         near = np.flatnonzero(~inside & (first[1] >= -self.width))
-        fits, inner, wrong_by = every, INNER * tol, WRONG * self.width
+        fits, inner, wrong_by = every, INNER_GAP * tol, 0.3 * self.width
         # About the change of a margin with its own weight.
         gamma = np.full(rows.k + 1, max(1.0, rows.mean_square / (4.0 * lam * rows.n)))
         P, D = np.full(rows.k + 1, np.inf), np.zeros(rows.k + 1)
@@ -469,7 +467,7 @@ class HingePath:
             wrong = on_wrong_side(inside, *ends, wrong_by)
             wrong[near] = False
             if not wrong.any():
-                inner *= INNER
+                inner *= INNER_GAP
             near = np.union1d(near, np.flatnonzero(wrong))
             inside = inside & ~wrong
         self._zero_where_best(lam, theta, P)

@@ -35,7 +35,9 @@ RULE_TEXT: dict[LamRule, str] = {
     "no ml": " (1/n)",
 }
 
-FEW, OF_A_ROW = 4.0, 10.0  # see `Problem.in_quick_form`
+# See `Problem.in_quick_form`: factors of 100 levels take 0.4 of the time with the log
+# loss and 0.16 with the hinge, 20,000 x 300; of 50 levels, 20,000 x 101, 0.7 and 0.5.
+SPARSE_COST, OF_A_ROW = 4.0, 10.0
 
 
 def penalty_of(
@@ -325,15 +327,15 @@ class Problem:
     def in_quick_form(self) -> "Problem":
         """The problem with dense rows if many entries are not 0, else with sparse ones.
 
-        The entries of a row that are not 0, and `OF_A_ROW` more, are visited in the
-        time of `FEW` times as many columns, as for factors of many levels. The hinge on
-        more columns than rows is best on dense ones, and on sparse ones as they are.
+        A row with ``k`` entries that are not 0, as for factors of many levels, takes
+        the time of ``4 (k + 10)`` columns. The hinge on more columns than rows is best
+        on dense rows, and on sparse ones as they are.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
         if not isinstance(X, np.ndarray):
-            is_full = self.loss == "log" and FEW * X.nnz >= self.p * self.n
+            is_full = self.loss == "log" and SPARSE_COST * X.nnz >= self.p * self.n
             return replace(self, X=X.toarray()) if is_full else self
-        if self.p <= FEW * OF_A_ROW or is_wide:
+        if self.p <= SPARSE_COST * OF_A_ROW or is_wide:
             return self
         some = X[:: max(1, self.n // 256)]
         if self._are_many(np.count_nonzero(some) / max(1, len(some))):
@@ -346,7 +348,7 @@ class Problem:
 
     def _are_many(self, entries: float) -> bool:
         """Whether a row has too many entries, in the mean."""
-        return FEW * (entries + OF_A_ROW) > self.p
+        return SPARSE_COST * (entries + OF_A_ROW) > self.p
 
     def _conditions(self) -> Iterator[object]:
         """Both classes have rows, and only logistic regression has no penalty."""

@@ -26,9 +26,9 @@ from pegasos_stats.solvers.problem import Problem, Solution
 # Rows near the margin that the kernel estimate leaves for interior points: a quarter,
 # but eight to a column. 1,000 x 10 and 5,000 x 5, 199 resamples: 0.32 and 0.51 s, with
 # all rows that any resample moves across the margin 1.9 and 1.8, with all 1.5 and 3.9.
-OWN, OWN_TO_A_COLUMN = 4, 8
+OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
 TIED = 1e-3  # from the margin: all of these rows are tried
-STEPS, LAST = 12, 1e-2  # Newton steps; of the gap, what the last one leaves
+NEWTON_STEPS = 12
 LEAST_GAP = 1e-15  # of a risk: no gap is smaller
 MOST_PRODUCTS = 2**21  # numbers in products of the rows: 16 MB
 
@@ -152,7 +152,7 @@ def newton_steps(
     hessian : float64 array, shape (B, k, k)
     """
     Z, shift = rows
-    for _ in range(STEPS):
+    for _ in range(NEWTON_STEPS):
         a = loss.slopes(theta @ Z.T + shift)
         g = (weights * a) @ Z - penalties * theta
         H = np.stack([(Z.T * row) @ Z for row in weights * loss.bends(a)])
@@ -181,7 +181,7 @@ class SmoothResamples(Resamples):
         Z, shift, loss = self._Z[:, :-1], 1.0 - self._Z[:, -1], self._loss
         theta = np.tile(self._theta, (len(weights), 1))
         parts = weights / weights.sum(axis=1)[:, None]
-        enough = LAST * self._tol
+        enough = 0.01 * self._tol  # what is left then is little beside the gap
         theta, *_ = newton_steps(loss, (Z, shift), parts, penalties, theta, enough)
         m = theta @ Z.T + shift
         a = loss.slopes(m)
@@ -262,7 +262,7 @@ class HingeResamples(Resamples):
         fixed = np.stack([weights[:, each] @ self._Z[each] for each in sides], 1)
         fixed /= totals[:, None, None]
         theta, each, negative = self._of_fit(near), Z[None], np.arange(m)[None] < cut
-        own = min(m, max(OWN_TO_A_COLUMN * len(Z), m // OWN))
+        own = min(m, max(OWN_TO_A_COLUMN * len(Z), m // OWN_SHARE))
         if few and own < m:
             theta, s = self._approached(part, near, fixed.sum(axis=1), penalties, own)
             far = np.where(near > 0.0, np.abs(s), np.inf)
@@ -307,7 +307,7 @@ class HingeResamples(Resamples):
         s = Z[-1] - theta @ X
         least, best, s_of_best = np.full(len(w), np.inf), theta, s
         width = 2.0 * max(TIED, float(np.partition(np.abs(s[0]), own)[own]))
-        for _ in range(STEPS):
+        for _ in range(NEWTON_STEPS):
             risk = np.einsum("bi,bi->b", w, np.maximum(s, 0.0)) + fixed[:, -1]
             risk += ((0.5 * penalties * theta - fixed[:, :-1]) * theta).sum(axis=1)
             lower = risk < least

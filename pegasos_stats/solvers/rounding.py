@@ -39,12 +39,9 @@ from pegasos_stats.solvers.sums import Sums
 if TYPE_CHECKING:
     from pegasos_stats.compiled.risk import SeenExactly
 
-TINY = 2.0**-1074  # rounding of one that underflows
+SUBNORMAL = 2.0**-1074  # rounding of one that underflows
 STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
 CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
-SMALL, SMALLEST = 1e-11, 1e-14  # of an objective, what rounding may do to it
-DIGITS = 1e-9  # the same, where a gap that is asked for says what is enough
-SHARE = 0.1  # the same, of a gap
 MARGIN = 1.01  # for what is left out of a bound: higher powers, its own rounding
 LAST = 8.0 * UNIT  # of the last few operations
 
@@ -125,7 +122,7 @@ def norm(v: Vector) -> float:
     """``||v||``, or a little more."""
     with np.errstate(over="ignore"):
         squares = float(v @ v)
-    return math.sqrt(MARGIN * squares + 4.0 * v.size * TINY)
+    return math.sqrt(MARGIN * squares + 4.0 * v.size * SUBNORMAL)
 
 
 class Rounding:
@@ -146,7 +143,7 @@ class Rounding:
     def __init__(self, problem: Problem, beta: Vector, alpha: float) -> None:
         self._problem, self._penalty = problem, penalty(problem.lam, beta)
         radius = problem.radius
-        squares = MARGIN * radius * radius + 4.0 * problem.p * TINY
+        squares = MARGIN * radius * radius + 4.0 * problem.p * SUBNORMAL
         self._radius = math.sqrt(squares)
         size = self._radius * norm(beta) + abs(alpha) + (problem.farthest or 0.0)
         self.reach = MARGIN * problem.products * UNIT * size
@@ -223,13 +220,13 @@ class Rounding:
         if self._problem.weights is not None:
             share += 16.0 * UNIT + 4.0 * self._problem.n * 2.0**-64
         value = self._penalty + mean
-        lost = 64.0 * self._problem.p * TINY
+        lost = 64.0 * self._problem.p * SUBNORMAL
         return Within(value, moved + share * mean + LAST * value + lost)
 
     def _cost(self, value: float, off: float) -> Within:
         """Cost of an image that is off by a vector of a norm of at most ``off``."""
         n, lam = self._problem.n, self._problem.lam
-        lost = 4.0 * self._problem.p * TINY
+        lost = 4.0 * self._problem.p * SUBNORMAL
         root = (MARGIN * off / n + lost) / math.sqrt(2.0) / math.sqrt(lam)
         moved = 2.0 * math.sqrt(value) * root + root * root
         return Within(value, moved + LAST * value)
@@ -238,9 +235,10 @@ class Rounding:
 def are_close(
     objective: float, risk: Within, reward: Within, cost: Within, enough: float = 0.0
 ) -> bool:
-    """Whether rounding is small beside the objective, and beside the gap.
+    """Whether rounding is at most a tenth of the gap, and 1e-11 of the objective.
 
-    Where a gap of ``enough`` times the objective is enough, beside that alone.
+    Less than 1e-14 of the objective is always small. Where a gap of ``enough`` times
+    the objective is enough, rounding is at most a tenth of that.
 
     A dual objective below 0 is not used, so that its rounding does not matter.
     """
@@ -249,8 +247,8 @@ def are_close(
     if reward.above > cost.below:
         off += reward.error + cost.error
     if enough > 0.0:
-        return off <= min(DIGITS * objective, SHARE * max(gap, enough * objective))
-    return off <= max(SMALLEST * objective, min(SMALL * objective, SHARE * gap))
+        return off <= min(1e-9 * objective, 0.1 * max(gap, enough * objective))
+    return off <= max(1e-14 * objective, min(1e-11 * objective, 0.1 * gap))
 
 
 def lower_bound(

@@ -10,17 +10,10 @@ from pegasos_stats import compiled
 from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector
 from pegasos_stats.solvers.sums import TINY, blocks, kernel_rows, solved
 
-# Columns whose equations are factorised, of some rows and of all dense ones.
-DIRECT, DIRECT_OF_ALL = 1000, 150
-# Of sparse rows, where that costs less than so many products with them: their squares,
-# and the cube of the columns over this.
-PRODUCTS_OF_GRAM, CUBES = 80.0, 20.0
 RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
-# Rows from which a sample is fitted first; at most one in so many is of the sample, of
-# which as many are, and so many to a column: 20,000 x 200 takes 0.7 of the time, with
-# correlated columns 0.25; 10,000 x 500, with 4 rows to a column, twice as long.
-SAMPLED_FROM, ROWS_TO_A_COLUMN = 4000, 10
-SAMPLE_STEP, SMALLEST_SAMPLE = 8, 2000
+# Of a sample: 20,000 x 200 takes 0.7 of the time, with correlated columns 0.25;
+# 10,000 x 500, with 4 rows to a column, twice as long.
+ROWS_TO_A_COLUMN = 10
 
 EVERY = slice(None)
 
@@ -42,7 +35,7 @@ class DenseRows:
 
     def factorises(self, rows: Rows | slice = EVERY) -> bool:
         """Whether equations for all columns, by some rows, are solved directly."""
-        return bool(self._p <= (DIRECT_OF_ALL if isinstance(rows, slice) else DIRECT))
+        return bool(self._p <= (150 if isinstance(rows, slice) else 1000))
 
     def times(self, theta: Vector) -> Vector:
         """``z_i'theta``."""
@@ -110,11 +103,10 @@ class SparseRows(DenseRows):
         self._entries = np.diff(X.indptr).astype(np.float64)
 
     def factorises(self, rows: Rows | slice = EVERY) -> bool:
-        """Whether that costs less than products with the rows."""
+        """Whether that costs less than 80 products with the rows."""
         entries, p = self._entries[rows], self._p
-        products = PRODUCTS_OF_GRAM * float(entries.sum())
-        cost = float(entries @ entries) / 2.0 + p**3 / CUBES
-        return bool(cost <= products)
+        cost = float(entries @ entries) / 2.0 + p**3 / 20.0
+        return bool(cost <= 80.0 * float(entries.sum()))
 
     def _by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
@@ -147,8 +139,8 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
 def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     """Rows whose fit is the start for all: one of every few, the same in each call.
 
-    At random, as labels may alternate. None where all rows are few, or those of a class
-    in the sample fewer than 10.
+    One in eight at most, at random, as labels may alternate. None where all rows are
+    fewer than 4,000, or those of a class in the sample fewer than 10.
 
     Examples
     --------
@@ -157,9 +149,9 @@ def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     (10000, None)
     """
     n = y.size
-    size = min(n // SAMPLE_STEP, 20 * ROWS_TO_A_COLUMN * p)
-    step = n // max(size, SMALLEST_SAMPLE)
-    if n < SAMPLED_FROM or n // step < ROWS_TO_A_COLUMN * p:
+    size = min(n // 8, 20 * ROWS_TO_A_COLUMN * p)
+    step = n // max(size, 2000)
+    if n < 4000 or n // step < ROWS_TO_A_COLUMN * p:
         return None
     rows = np.arange(0, n - n % step, step)
     rows += np.random.default_rng(1).integers(0, step, rows.size)

@@ -35,8 +35,7 @@ from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.solvers.sums import TINY, pivots, solved
 
 CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
-TIE = 1e-8  # of a margin, by a direction whose largest coefficient is about 1
-SAME = 1e-8  # rounding of columns, and of combinations
+SAME = 1e-8  # rounding of columns, of combinations, and of margins by a direction
 MOST_COLUMNS = 500  # coefficients of a programme; rows that a pass adds to it
 
 
@@ -96,7 +95,7 @@ def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
     """
     separated = np.zeros(len(y), dtype=bool)
     for b in directions:
-        separated |= y * (Z @ b) > TIE
+        separated |= y * (Z @ b) > SAME
     return separated & (w > 0.0)
 
 
@@ -107,11 +106,11 @@ def pass_over(
     separated = separated_by(Z, y, w, directions)
     margins = -s if b is None else y * (Z @ b)
     rest = (w > 0.0) & ~separated
-    violated = np.flatnonzero(rest & (margins < -TIE))
+    violated = np.flatnonzero(rest & (margins < -SAME))
     lowest = margins[violated] * np.random.default_rng(0).random(len(violated))
     worst = np.argsort(lowest)[:MOST_COLUMNS]
     violated = violated[worst]
-    separated |= rest & (margins > TIE)
+    separated |= rest & (margins > SAME)
     return DirectionPass(
         lowest[worst],
         y[violated, None] * Z[violated],
@@ -177,7 +176,7 @@ def separating_directions(
     directions = np.zeros((0, len(total)))
     for _ in range(20):
         b = best_direction(total, rows)
-        if total @ b <= TIE:
+        if total @ b <= SAME:
             return last, directions
         at = look(directions, b)
         rows = np.concatenate([rows, at.violated])
@@ -185,7 +184,7 @@ def separating_directions(
             continue
         if at.number == last.number:
             return last, directions
-        last, total, rows = at, at.total, rows[rows @ b <= TIE]
+        last, total, rows = at, at.total, rows[rows @ b <= SAME]
         directions = np.vstack([directions, b])
         if len(directions) == most:
             return last, directions

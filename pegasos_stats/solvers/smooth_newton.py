@@ -33,12 +33,11 @@ from pegasos_stats.solvers.sums import (
 )
 from pegasos_stats.solvers.threads import one_thread
 
-FEW = 60  # columns of which a Hessian costs no more than some passes
+FEW_COLUMNS = 60  # columns of which a Hessian costs no more than some passes
 # Share of the gap that a step of L-BFGS may leave with the metric of a sample, and with
 # the Hessian of all rows, which costs many passes.
 GAIN, GAIN_ANEW = 0.7, 0.3
-FARTHEST = 700.0  # margin below 0 whose exponential does not overflow
-SMALL = 1e-3  # a risk that needs all digits of the logarithm
+MOST_EXPONENT = 700.0  # margin below 0 whose exponential does not overflow
 LBFGS_METHOD = "L-BFGS"
 
 
@@ -101,10 +100,11 @@ class SmoothRisk:
             a[:] = self._loss.slopes(m)
             return self._loss.values(m)
         least = float(np.minimum.reduce(m))
-        c = m if least >= -FARTHEST else np.maximum(m, -FARTHEST)
+        c = m if least >= -MOST_EXPONENT else np.maximum(m, -MOST_EXPONENT)
         e = np.exp(-c)
         q = 1.0 + e
-        losses = np.log1p(e) if self._last < SMALL else np.log(q)
+        # A small risk needs all digits of the logarithm.
+        losses = np.log1p(e) if self._last < 1e-3 else np.log(q)
         if c is not m:
             losses += c - m
         np.divide(e, q, out=a)
@@ -219,7 +219,8 @@ class SmoothSteps(Method):
             self.theta, self.at = line_search(risk, self.theta, self.at, d)
             yield
         while True:
-            yield from self._lbfgs(risk.hessian(), GAIN_ANEW if p >= FEW else 0.0)
+            gain = GAIN_ANEW if p >= FEW_COLUMNS else 0.0
+            yield from self._lbfgs(risk.hessian(), gain)
 
     def _lbfgs(self, H: Matrix, gain: float) -> Iterator[None]:
         """Steps of L-BFGS until one leaves more than a share of the gap."""

@@ -24,8 +24,6 @@ ENTRIES = 2**17  # of a block: a megabyte
 
 TINY = 1e-300  # of a diagonal
 
-CANCELS = 1e-2  # a variance below that share of the squared mean loses digits
-
 
 class Sums(NamedTuple):
     """Sums over the rows for a certificate.
@@ -223,7 +221,8 @@ def moments(X: Dense) -> tuple[Vector, Vector]:
             squares += np.einsum("ij,ij->j", B, B)
         mean = total / max(1, n)
         spread2 = squares / max(1, n) - mean * mean
-        near = np.flatnonzero(~(spread2 > CANCELS * mean * mean))
+        # Smaller variances lose digits.
+        near = np.flatnonzero(~(spread2 > 1e-2 * mean * mean))
         if near.size:
             mean[near], spread2[near] = _moments_of_differences(X, near)
         return mean, np.sqrt(np.maximum(0.0, spread2))

@@ -400,7 +400,7 @@ class StreamingSolver:
         start = solved(problem, sample, solver)
         self.seed = start.seed
         point = self._free(start.beta, start.alpha)
-        self._width = hinge.WIDTHS * float(np.sqrt(problem.p / sample.y.size))
+        self._width = hinge.SAMPLE_ERRORS * float(np.sqrt(problem.p / sample.y.size))
         self.step: hinge.StreamedHinge | Newton
         if problem.loss != "hinge":
             self.step = Newton(problem, sample, point)

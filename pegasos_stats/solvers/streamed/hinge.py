@@ -33,12 +33,8 @@ from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 
 ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
-WIDTHS = 3.5  # times sqrt(p / m)
+SAMPLE_ERRORS = 3.5  # times sqrt(p / m)
 ROOM = 0.8  # of the rows that may be kept, those of one read
-FEW = 0.01  # of all rows, which a step may always make join if there is room
-EPOCHS = 1000  # of a problem in memory
-NUMBERS = 2**20  # of the rows that limit a step: eight megabytes
-HALVINGS = 8  # of a step at most; what needs more has no end
 NOBODY = np.zeros(0, dtype=np.int64)  # of all rows
 
 
@@ -241,7 +237,7 @@ class StreamedHinge:
         self.point, self.bound = point, bounds.NO_BOUND
         self.kept = ActiveRows(min(problem.X.most_kept, problem.n), problem.p)
         self.state = np.zeros(problem.n, dtype=np.int8)
-        self._few = thinned(sample, max(1, NUMBERS // problem.p // 2))
+        self._few = thinned(sample, max(1, 2**20 // problem.p // 2))
         self._state_of_few = np.zeros(self._few.y.size, dtype=np.int8)
         self.stands, self.violations = False, 0
         self._sums: HingeSums | None = None
@@ -278,7 +274,7 @@ class StreamedHinge:
         inner = Problem(*given, weights=both.w * scale, offset=offset)
         begin = np.concatenate([kept.dual, both.w[kept.m :]]) * scale
         exact = Optimum(
-            tol, epochs=EPOCHS, seed=solver.seed, sample_kind=solver.sample_kind
+            tol, epochs=1000, seed=solver.seed, sample_kind=solver.sample_kind
         )
         found = solved_by_steps(inner, exact, begin)
         self.seed = found.seed if self.seed is None else self.seed
@@ -316,9 +312,9 @@ class StreamedHinge:
             If there is none, and not all rows have room.
         """
         problem, left = self._problem, self._problem.X.most_kept - self.kept.m
-        most, few = min(ROOM * left, max(self.kept.m, FEW * problem.n)), self._few
+        most, few = min(ROOM * left, max(self.kept.m, 0.01 * problem.n)), self._few
         solved = end
-        for _ in range(1 + HALVINGS):
+        for _ in range(9):
             m = few.y * bounds.scores(few.X, end, few.offset)
             wrong = is_wrong(self._state_of_few, m)
             if rows_like(problem, few.y, wrong) <= most:
