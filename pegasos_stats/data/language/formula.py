@@ -1,8 +1,8 @@
-"""Formulas as they are written: words of R, quotes, ``.``, the outcome and the terms.
+"""Texts of formulas: words of R, quotes, ``.``, the outcome and the terms.
 
-Terms follow the grammar of Wilkinson and Rogers as R has it: ``a * b`` is
-``a + b + a:b``, ``a / b`` is ``a + a:b``, and ``(a + b)^2`` has all products of two.
-What is computed, as in ``log(x)`` or ``{x > 0}``, stays text, see `expressions`.
+Terms follow the grammar of Wilkinson and Rogers as in R: ``a * b`` is ``a + b + a:b``,
+``a / b`` is ``a + a:b``, and ``(a + b)^2`` has all products of two terms. Calls and
+braces, as in ``log(x)`` or ``{x > 0}``, stay text, see `expressions`.
 
 References
 ----------
@@ -15,7 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from keyword import iskeyword
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -45,7 +45,7 @@ OPENING, CLOSING = "([{", ")]}"
 WORD = r"[^\W\d][\w.]*|\.[\w.]+"
 BLANKS = r"\s+", " "
 DOT = r"(?<![\w.)\]])\.(?![\w.])", "`.`"
-# Signs between terms as those of Python that bind as they do, and those in calls.
+# Operators of terms as operators of Python with the same precedence; those in calls.
 BETWEEN_TERMS = {":": "**~", "^": "**", "%in%": "@"}
 IN_CALLS = {"%in%": " in "}
 OFFSET = "offset("
@@ -60,7 +60,7 @@ TERMS = (
 )
 PYTHON = ("and", "or", "not", "in", "True", "False", "None")  # words of expressions
 NOT_WHOLE = "a power of terms is a whole number from 1"
-HINTS = {  # by a sign that is none of terms
+HINTS = {  # by operators of other languages
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
     "|": "; give one list of terms, with C(g), or fit(groups='g'): there are no random "
     "effects",
@@ -95,7 +95,7 @@ class Term(NamedTuple):
         return ":".join(factor.text for factor in self.factors)
 
 
-Terms: TypeAlias = dict[frozenset[str], Term]  # by the texts of their factors
+Terms: TypeAlias = dict[frozenset[str], Term]  # by the texts of the factors
 
 
 # ------------------------------------------------------------------ text and words
@@ -129,9 +129,9 @@ def split_formula(formula: str) -> tuple[str, str]:
 
 
 def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Places of signs outside of quotes, and the brackets around each.
+    """Yield positions of signs outside quotes, the signs, and their open brackets.
 
-    That of a call is ``f``.
+    The bracket of a call is ``f``.
 
     Examples
     --------
@@ -139,10 +139,10 @@ def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
     [(0, '(', ''), (3, '+', '('), (6, '(', '('), (10, ')', '('), (11, ')', '')]
     """
     around, last, before = "", 0, ""
-    for found in SIGN.finditer(text):
-        at, sign = found.start(), found[0]
+    for match in SIGN.finditer(text):
+        at, sign = match.start(), match[0]
         is_call = before == "`" or text[last:at].strip() != ""
-        last, before = found.end(), sign[0]
+        last, before = match.end(), sign[0]
         if before in "'\"`":
             continue
         around = around[:-1] if sign in CLOSING else around
@@ -152,7 +152,7 @@ def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def is_word(name: object) -> bool:
-    """Whether a name can stand in an expression as it is."""
+    """Whether a name needs no backticks in an expression."""
     if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
         return False
     return unicodedata.normalize("NFKC", name) == name  # as Python's parser writes it
@@ -170,7 +170,7 @@ def in_backticks(name: str) -> str:
 
 
 def sides(text: str, mark: str = "~") -> list[str]:
-    """Pieces of a text between its tildes, but for those in brackets and quotes.
+    """Split a text at the tildes that are outside brackets and quotes.
 
     Examples
     --------
@@ -183,10 +183,10 @@ def sides(text: str, mark: str = "~") -> list[str]:
 
 
 def with_quotes(text: str, columns: Collection[object]) -> str:
-    """Put quotes around column names with a dot, as R has them.
+    """Put backticks around names of columns that contain a dot, as names in R may.
 
-    So are names that Python would write in another way (the micro sign as mu), and
-    words of Python such as ``class``.
+    The same holds for names that Python normalises (the micro sign to mu), and for
+    keywords of Python such as ``class``.
 
     Examples
     --------
@@ -203,13 +203,13 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
 
 
 def factored(text: str, variables: Collection[str] = ()) -> str:
-    """Name of the column behind ``name``, ``C(name, ...)``, ``relevel(name, ...)``.
+    """Return the column of ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
 
     Parameters
     ----------
     text : str
     variables : collection of str
-        Names of columns: a text that is one of them is that column.
+        Names of columns. A text that is one of these names is that column.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def factored(text: str, variables: Collection[str] = ()) -> str:
 
 
 def check_names(columns: Iterable[Hashable]) -> None:
-    """Raise `ColumnError` for names that a formula cannot tell from its own words."""
+    """Raise `ColumnError` for names that are ambiguous in a formula."""
     wrong = [
         column
         for column in columns
@@ -240,31 +240,31 @@ def check_names(columns: Iterable[Hashable]) -> None:
 
 
 def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Functions:
-    """Check the dictionary of functions that the caller gives for a formula.
+    """Check the argument ``functions=``.
 
     Raises
     ------
     OptionError
-        If it is not such a dictionary, or a name is taken.
+        If it is not a dictionary of functions, or a name is taken.
 
     Examples
     --------
     >>> list(check_functions({"half": lambda x: x / 2}, ["x"]))
     ['half']
     """
-    known = {} if functions is None else functions
-    if not isinstance(known, Mapping) or not all(map(callable, known.values())):
+    own = {} if functions is None else functions
+    if not isinstance(own, Mapping) or not all(map(callable, own.values())):
         raise OptionError(
             f"functions={listing([functions])} is not allowed; give a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
     taken = {*KNOWN, *columns}
-    if wrong := [name for name in known if not is_word(name) or name in taken]:
+    if wrong := [name for name in own if not is_word(name) or name in taken]:
         raise OptionError(
             f"functions= has the names {listing(wrong)}; give words that are neither a "
             "function of formulas nor a column."
         )
-    return dict(known)
+    return dict(own)
 
 
 # --------------------------------------------------------------------- the outcome
@@ -280,7 +280,7 @@ def outcome_of(
     Raises
     ------
     ColumnError
-        If the column is not there.
+        If the data lack the column.
     FormulaError
         If an expression does more than compute with columns, or cannot be computed.
 
@@ -291,25 +291,19 @@ def outcome_of(
     [True, <NA>, False]
     """
     with naming_columns(formula, data.columns):
-        return _outcome_of(formula, data, functions)
-
-
-def _outcome_of(
-    formula: str, data: pd.DataFrame, functions: Functions | None
-) -> DataColumn:
-    expression = split_formula(formula)[0]
-    name = factored(expression)
-    if name not in data.columns or name != expression.strip("`"):
-        outcome = read_outcome(formula, data.columns, functions)
-        if isinstance(outcome, Column):
-            name = outcome.name
-        elif name not in data.columns:
-            check_names(outcome.columns)
-            check_columns(data, sorted(outcome.columns) or [expression])
-            return values_of_rows(outcome, data, formula).rename(expression)
-    check_columns(data, [name])
-    column: DataColumn = data[name]
-    return column
+        text = split_formula(formula)[0]
+        name = factored(text)
+        if name not in data.columns or name != text.strip("`"):
+            outcome = read_outcome(formula, data.columns, functions)
+            if isinstance(outcome, Column):
+                name = outcome.name
+            elif name not in data.columns:
+                check_names(outcome.columns)
+                check_columns(data, sorted(outcome.columns) or [text])
+                return values_of_rows(outcome, data, formula).rename(text)
+        check_columns(data, [name])
+        column: DataColumn = data[name]
+        return column
 
 
 def read_outcome(
@@ -336,7 +330,7 @@ def read_outcome(
 def values_of_rows(
     expression: Expression, data: pd.DataFrame, formula: str
 ) -> DataColumn:
-    """Values of an expression in all rows; missing where it has none.
+    """Evaluate an expression in all rows; values may be missing.
 
     Raises
     ------
@@ -345,8 +339,8 @@ def values_of_rows(
     """
     rows = data[sorted(expression.columns)].reset_index(drop=True).apply(plain_column)
     with errors_of(formula, rows):
-        found = unwrapped_value(expression.evaluate(rows))
-        values: DataColumn = pd.Series(found, index=rows.index)
+        value = unwrapped_value(expression.evaluate(rows))
+        values: DataColumn = pd.Series(value, index=rows.index)
         lacking = rows.isna().any(axis=None)
         values = values.convert_dtypes() if lacking else as_levels(plain_column(values))
     return values.set_axis(data.index)
@@ -354,7 +348,7 @@ def values_of_rows(
 
 @contextmanager
 def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
-    """Errors of functions become errors about the formula, or a column of `used`."""
+    """Convert errors of functions to errors about the formula or a column of `used`."""
     try:
         with np.errstate(all="ignore"):
             yield
@@ -376,16 +370,16 @@ def read_terms(
     intercept: bool,
     functions: Functions | None = None,
 ) -> tuple[Term, ...]:
-    """Read the right-hand side; ``.`` is every column that the outcome does not use.
+    """Parse the right-hand side; ``.`` is every column that the outcome does not use.
 
-    What stands in ``offset()`` is no term, see `offset_terms`.
+    ``offset()`` is not a term, see `offset_terms`.
 
     Raises
     ------
     FormulaError
-        If it cannot be read, or the outcome is among the predictors.
+        If it cannot be parsed, or the outcome is among the predictors.
     ColumnError
-        If a column that it uses is not there or cannot be named in a formula.
+        If a column does not exist, or its name is ambiguous.
     """
     outcome = factored(split_formula(formula)[0])
     with naming_columns(formula, data.columns):
@@ -402,12 +396,12 @@ def read_terms(
 def offset_terms(
     formula: str, data: pd.DataFrame, functions: Functions | None = None
 ) -> tuple[str, ...]:
-    """Return what stands in each ``offset()`` of the right-hand side.
+    """Return the arguments of ``offset()`` in the right-hand side.
 
     Raises
     ------
     FormulaError
-        If it cannot be read.
+        If it cannot be parsed.
 
     Examples
     --------
@@ -422,19 +416,19 @@ def offset_terms(
 def _terms_and_offsets(
     formula: str, data: pd.DataFrame, intercept: bool, functions: Functions | None
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-    """Terms that have coefficients, and what stands in each ``offset()``."""
+    """Return terms that have coefficients, and the arguments of ``offset()``."""
     outcome, right = split_formula(formula)
     own = {factored(outcome)}
     if own.isdisjoint(data.columns):
         own = read_outcome(formula, data.columns, functions).columns
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
     reader = TermReader(formula, lambda: _others(data, own, formula))
-    found, terms, offsets = reader.terms(text), [], []
+    parsed, terms, offsets = reader.terms(text), [], []
     check_columns(data, reader.names)
     if both := {*reader.computed}.intersection([*reader.names, *reader.others]):
         text = f"The column {listing(sorted(both))} has the name of a computed term"
         raise ColumnError(f"{text} beside it; rename it.")
-    for term in found:
+    for term in parsed:
         first, *others = term.factors
         if first.kind == "expression" and first.text.startswith(OFFSET) and not others:
             offsets.append(first.text[len(OFFSET) : -1])
@@ -444,9 +438,9 @@ def _terms_and_offsets(
 
 
 def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
-    """Columns that ``.`` stands for: all but those of the outcome.
+    """Return the columns of ``.``: all except those of the outcome.
 
-    Those without a single value, blank text included, are left out, unless all are.
+    Columns with no value but blank text are excluded, unless all columns are empty.
     """
     names = [column for column in data.columns if column not in own]
     check_names(names)
@@ -463,7 +457,7 @@ def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
 
 @contextmanager
 def naming_columns(formula: str, columns: Collection[Hashable]) -> Iterator[None]:
-    """Name a column that stands without backticks in a formula that cannot be read.
+    """Suggest backticks for the name of a column, if a formula cannot be parsed.
 
     Examples
     --------
@@ -492,7 +486,7 @@ def naming_columns(formula: str, columns: Collection[Hashable]) -> Iterator[None
 
 
 def has_value(column: DataColumn) -> bool:
-    """Whether a column holds a value that is not missing nor blank text.
+    """Whether a column has a value that is neither missing nor blank text.
 
     Examples
     --------
@@ -504,7 +498,7 @@ def has_value(column: DataColumn) -> bool:
 
 
 def is_written(name: Hashable, formula: str) -> bool:
-    """Whether a column stands in the terms by its name, and not only by ``.``.
+    """Whether the terms contain the name of a column.
 
     Examples
     --------
@@ -516,7 +510,7 @@ def is_written(name: Hashable, formula: str) -> bool:
 
 
 def warn_empty(columns: Collection[Hashable]) -> None:
-    """Warn that columns without a single value are no predictors."""
+    """Warn that columns without a value are excluded."""
     errors.warn_caller(
         f"Column {listing(columns, 3)} holds no value and is left out.",
         errors.ColumnWarning,
@@ -524,7 +518,7 @@ def warn_empty(columns: Collection[Hashable]) -> None:
 
 
 def no_value_in(columns: list[str]) -> errors.DataError:
-    """The error for predictors that are missing in all rows."""
+    """Return the error for predictors that are missing in all rows."""
     return errors.DataError(
         f"No row is complete: {listing(columns)} holds no value at all; leave it out "
         "of the model."
@@ -537,14 +531,14 @@ def factors_of(
     data: pd.DataFrame,
     functions: Functions | None = None,
 ) -> tuple[list[str], list[str], dict[str, Expression]]:
-    """Columns that the terms use, those that stand there by name, and expressions.
+    """Return the columns that the terms use, terms that are columns, and expressions.
 
     Raises
     ------
     FormulaError
         If a term does more than compute with columns.
     ColumnError
-        If a column is not there or cannot be named in a formula.
+        If a column does not exist, or its name is ambiguous.
     """
     factors = dict.fromkeys(factor for term in terms for factor in term.factors)
     names = [factor.text for factor in factors if factor.kind == "column"]
@@ -553,30 +547,30 @@ def factors_of(
         for text, kind in sorted(factors)
         if kind == "expression"
     }
-    found = sorted({*names}.union(*(each.columns for each in computed.values())))
-    check_names(found)
-    check_columns(data, found)
-    return found, names, computed
+    used = sorted({*names}.union(*(e.columns for e in computed.values())))
+    check_names(used)
+    check_columns(data, used)
+    return used, names, computed
 
 
 class TermReader:
-    """Reads a list of terms: Python's parser, and what its operators make of terms.
+    """Parses a list of terms with Python's parser.
 
     Parameters
     ----------
     formula : str
         For messages.
     others : callable
-        Gives the columns that ``.`` stands for.
+        Returns the columns of ``.``.
 
     Attributes
     ----------
     names : list of str
-        Columns that stand in the terms by their names, behind a minus too.
+        Columns that are named in the terms, also after a minus.
     others : list of str
-        Those that ``.`` stood for.
+        Columns of ``.``, once it was parsed.
     computed : list of str
-        Texts of what is computed.
+        Texts of expressions.
 
     Examples
     --------
@@ -593,25 +587,25 @@ class TermReader:
         self._quoted: dict[str, str] = {}
 
     def terms(self, text: str) -> tuple[Term, ...]:
-        """The terms, an intercept in front, those of fewer factors first.
+        """Parse the terms: the intercept first, then by the number of factors.
 
         Raises
         ------
         FormulaError
-            If they cannot be read.
+            If they cannot be parsed.
         ColumnError
-            If a name cannot be that of a column.
+            If the name of a column is ambiguous.
         """
-        found = _single("1", "number")
+        parsed = _single("1", "number")
         for minus, piece in self._pieces(in_python(text, DOT)):
             try:
                 tree, self._quoted = expressions.parsed(piece, self._formula)
                 expressions.check_in(tree, self._formula)
-                _add(found, self._terms(tree), minus)
+                _add(parsed, self._terms(tree), minus)
             except RecursionError:
                 raise self._refusal(expressions.NESTED) from None
-        one = found.pop(frozenset("1"), None)
-        terms = sorted(found.values(), key=lambda term: len(term.factors))
+        one = parsed.pop(frozenset("1"), None)
+        terms = sorted(parsed.values(), key=lambda term: len(term.factors))
         if any(factor.kind == "number" for term in terms for factor in term.factors):
             raise self._refusal(f"numbers stand in I(), as in I(2 * x){TERMS}")
         return (one, *terms) if one else tuple(terms)
@@ -620,7 +614,7 @@ class TermReader:
         return expressions.unusable(self._formula, reason)
 
     def _pieces(self, text: str) -> Iterator[tuple[bool, str]]:
-        """Pieces of a sum, in Python, and whether each is behind a minus."""
+        """Yield the summands in Python, and whether a minus precedes them."""
         piece, last, minus = "", 0, False
         for at, sign, around in (*signs_in(text), (len(text), "", "")):
             piece += text[last:at]
@@ -636,7 +630,7 @@ class TermReader:
             minus = minus != (sign == "-")
 
     def _terms(self, node: ast.expr) -> Terms:
-        """The terms of a node of the tree."""
+        """Return the terms of a node of the tree."""
         match node:
             case ast.BinOp(left, ast.Add() | ast.Sub() as sign, right):
                 minus = isinstance(sign, ast.Sub)
@@ -672,26 +666,26 @@ class TermReader:
         return _single(name, "column")
 
     def _nested(self, outer: Terms, inner: Terms) -> Terms:
-        """``a / b``: b within all that is in a."""
+        """Return the terms of ``a / b``: a, and b within the product of a."""
         factors = {f.text: f for term in outer.values() for f in term.factors}
         whole = {frozenset(factors): Term(tuple(factors.values()))}
         return outer | self._crossed(whole, inner)
 
-    def _product(self, found: Terms, right: ast.expr) -> Terms:
-        """``a:b``, written ``a**~b``, and ``(a + b)^2``, or one and another."""
+    def _product(self, left: Terms, right: ast.expr) -> Terms:
+        """Return ``a:b``, written ``a**~b``, ``(a + b)^2``, or both combined."""
         match right:
             case ast.UnaryOp(ast.Invert(), inner):
-                return self._crossed(found, self._terms(inner))
+                return self._crossed(left, self._terms(inner))
             case ast.BinOp(power, ast.Pow(), ast.UnaryOp(ast.Invert()) as rest):
-                return self._product(self._product(found, power), rest)
+                return self._product(self._product(left, power), rest)
             case ast.Constant(int() as power) if power > 0:
-                terms = found
-                for _ in range(power - 1):  # until no new ones come
-                    longer = self._crossed(found, terms)
-                    if len(longer) == len(found):
+                terms = left
+                for _ in range(power - 1):  # until there are no new terms
+                    longer = self._crossed(left, terms)
+                    if len(longer) == len(left):
                         break
-                    found = longer
-                return found
+                    left = longer
+                return left
         raise self._refusal(NOT_WHOLE)
 
     def _crossed(self, left: Terms, right: Terms) -> Terms:
@@ -699,25 +693,24 @@ class TermReader:
         if self._products > MOST_PRODUCTS:
             text = f"it has more than {MOST_PRODUCTS:,} products of terms"
             raise self._refusal(text)
-        found: Terms = {}
-        for one in left.values():
-            for other in right.values():
-                factors = {f.text: f for f in (*one.factors, *other.factors)}
-                found.setdefault(frozenset(factors), Term(tuple(factors.values())))
-        return found
+        crossed: Terms = {}
+        for one, other in product(left.values(), right.values()):
+            factors = {f.text: f for f in (*one.factors, *other.factors)}
+            crossed.setdefault(frozenset(factors), Term(tuple(factors.values())))
+        return crossed
 
 
 def _single(text: str, kind: Literal["number", "column", "expression"]) -> Terms:
     return {frozenset([text]): Term((Factor(text, kind),))}
 
 
-def _add(found: Terms, part: Terms, minus: bool) -> Terms:
-    """Add terms to those that are there, or take them away; 0 is -1."""
-    if list(part) == [frozenset("0")]:
-        part, minus = _single("1", "number"), not minus
-    for key, term in part.items():
+def _add(terms: Terms, summand: Terms, minus: bool) -> Terms:
+    """Add terms in place, or remove them after a minus; 0 is -1."""
+    if list(summand) == [frozenset("0")]:
+        summand, minus = _single("1", "number"), not minus
+    for key, term in summand.items():
         if minus:
-            found.pop(key, None)
+            terms.pop(key, None)
         else:
-            found.setdefault(key, term)
-    return found
+            terms.setdefault(key, term)
+    return terms
