@@ -366,8 +366,6 @@ def auc_interval(
     >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
     Interval(low=0.580..., high=1.0)
     """
-    from scipy.special import expit, logit
-
     check_choice("scale", scale, SCALES)
     z, area = quantile(level), area_under_curve(codes, scores)
     first, second = (np.sort(scores[codes == code]) for code in (0, 1))
@@ -377,11 +375,44 @@ def auc_interval(
     variance = sum(_variance_of_mean(*side) for side in sides)
     if not variance > 0.0:
         return NONE
-    half = z * float(variance) ** 0.5
     if scale == "plain":
+        half = z * float(variance) ** 0.5
         return Interval(max(area - half, 0.0), min(area + half, 1.0))
-    middle, half = float(logit(area)), half / (area * (1.0 - area))
+    return area_interval(area, float(variance), level)
+
+
+def area_interval(area: float, variance: float, level: float = 0.95) -> Interval:
+    """``logit(A) +- z sqrt(V) / (A (1 - A))``, transformed back; NaN without variance.
+
+    Examples
+    --------
+    >>> area_interval(0.8, 0.01)
+    Interval(low=0.540..., high=0.931...)
+    """
+    from scipy.special import expit, logit
+
+    if not (variance > 0.0 and 0.0 < area < 1.0):
+        return NONE
+    half = quantile(level) * variance**0.5 / (area * (1.0 - area))
+    middle = float(logit(area))
     return Interval(float(expit(middle - half)), float(expit(middle + half)))
+
+
+def area_difference_interval(
+    difference: float, variance: float, level: float = 0.95
+) -> Interval:
+    """``tanh(atanh(D) +- z sqrt(V) / (1 - D^2))``, between -1 and 1.
+
+    Examples
+    --------
+    >>> area_difference_interval(-0.667, 0.111)
+    Interval(low=-0.962..., high=0.354...)
+    """
+    complement = (1.0 - difference) * (1.0 + difference)
+    if not (variance > 0.0 and complement > 0.0):
+        return NONE
+    middle, half = atanh(difference), quantile(level) * variance**0.5 / complement
+    return Interval(tanh(middle - half), tanh(middle + half))
 
 
 def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
@@ -443,3 +474,46 @@ def delong_variance(placements: tuple[Vector, Vector]) -> float:
     if min(map(len, placements)) < 2:
         return float("nan")
     return sum(float(shares.var(ddof=1)) / len(shares) for shares in placements)
+
+
+def clustered_area_variance(
+    placements: tuple[Vector, Vector], clusters: tuple[Codes, Codes]
+) -> float:
+    """Variance of an area, or of the difference of two, of rows in clusters.
+
+    ``S10 / m + S01 / n + 2 S11 / (m n)`` by the sums of the placement values of each
+    cluster about their mean, ``m`` and ``n`` rows of the two levels. NaN where a level
+    lies in fewer than two clusters.
+
+    Parameters
+    ----------
+    placements, clusters : pairs of arrays
+        Placement values of the rows of the first and of the second level, and the
+        cluster of each, from 0.
+
+    References
+    ----------
+    Obuchowski, Biometrics 53 (1997), 567-578.
+
+    Examples
+    --------
+    >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
+    >>> rows = np.array([0, 1]), np.array([2, 3])
+    >>> clustered_area_variance(placement_values(codes, scores), rows)
+    0.03125
+    """
+    number = 1 + max(int(own.max()) for own in clusters)
+    sums, shares, totals = [], [], []
+    for values, own in zip(placements, clusters, strict=True):
+        rows = np.bincount(own, minlength=number)
+        count, n = np.count_nonzero(rows), len(values)
+        if count < 2:
+            return float("nan")
+        centred = np.bincount(own, values, number) - rows * values.mean()
+        sums.append(centred)
+        shares.append(count / (count - 1.0) * float(centred @ centred) / n**2)
+        totals.append(n)
+    every = np.unique(np.concatenate(clusters)).size
+    # Placement values of the first level fall where the area grows.
+    between = -every / (every - 1.0) * float(sums[0] @ sums[1])
+    return float(sum(shares) + 2.0 * between / (totals[0] * totals[1]))

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, tables
-from pegasos_stats.arrays import DataColumn, Vector
-from pegasos_stats.data.user_data import is_name, named
+from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
+from pegasos_stats.data.user_data import column_of_labels, is_name, named
+from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals
@@ -802,6 +803,8 @@ def compare_roc(
     positive: object = None,
     names: tuple[str, str] = ("A", "B"),
     level: float = 0.95,
+    groups: object = None,
+    scale: Literal["fisher", "plain"] = "fisher",
 ) -> RocComparison:
     """Compare two areas under the ROC curve on the same rows, by DeLong's test.
 
@@ -826,6 +829,12 @@ def compare_roc(
         Names of the two in print, which must differ.
     level : float, default 0.95
         Confidence level of the intervals.
+    groups : Series, array or list, shape (n,); or a column's name of `data`; optional
+        Groups of rows that depend on each other, such as the eyes of a person:
+        variances are then Obuchowski's.
+    scale : "fisher" or "plain", default "fisher"
+        The interval of the difference ``D``: ``tanh(atanh(D) +- z s / (1 - D^2))``,
+        which stays between -1 and 1, or ``D +- z s``, as pROC has it.
 
     Returns
     -------
@@ -847,9 +856,10 @@ def compare_roc(
 
     References
     ----------
-    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), 837-845; Sun & Xu, IEEE
-    Signal Processing Letters 21 (2014), 1389-1393, for the computation; Demler,
-    Pencina & D'Agostino, Statistics in Medicine 31 (2012), on nested models.
+    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), 837-845; Obuchowski,
+    Biometrics 53 (1997), 567-578, on groups; Sun & Xu, IEEE Signal Processing Letters
+    21 (2014), 1389-1393, for the computation; Demler, Pencina & D'Agostino, Statistics
+    in Medicine 31 (2012), on nested models.
 
     Examples
     --------
@@ -864,7 +874,9 @@ def compare_roc(
     2  one pixel - two    ...
     """
     level = checks.check_fraction("level", level)
+    checks.check_choice("scale", scale, ("fisher", "plain"))
     names = checked_names(names)
+    data = scores_b
     if isinstance(actual, Results) or isinstance(scores_a, Results):
         sides = _of_fits(actual, scores_a, scores_b, positive)
     else:
@@ -875,20 +887,26 @@ def compare_roc(
     scores = [sample.values[used] for sample in sides]
     first, second = (intervals.placement_values(codes, sample) for sample in scores)
     paired = (first[0] - second[0], first[1] - second[1])
-    variances = [
-        intervals.delong_variance(sample) for sample in (first, second, paired)
-    ]
+    samples, at = (first, second, paired), None
+    if groups is None:
+        variances = [intervals.delong_variance(sample) for sample in samples]
+    else:
+        own = clusters_of(groups, data, used)
+        at = own[codes == 0], own[codes == 1]
+        variances = [intervals.clustered_area_variance(each, at) for each in samples]
     areas = [float(sample[1].mean()) for sample in (first, second)]
     values = np.array([*areas, areas[0] - areas[1]])
     table = estimates(values, np.sqrt(variances), level=level)
     table.insert(0, "term", [*names, f"{names[0]} - {names[1]}"])
     table.loc[:1, ["statistic", "p_value"]] = np.nan
-    for row, sample in enumerate(scores):
-        table.loc[row, INTERVAL_ENDS] = list(
-            intervals.auc_interval(codes, sample, level)
-        )
+    for row, (area, variance) in enumerate(zip(areas, variances, strict=False)):
+        ends = intervals.area_interval(area, variance, level)
+        table.loc[row, INTERVAL_ENDS] = list(ends)
+    if scale == "fisher":
+        ends = intervals.area_difference_interval(values[2], variances[2], level)
+        table.loc[2, INTERVAL_ENDS] = list(ends)
     if not (paired[0].any() or paired[1].any()):
-        table.loc[2, ["statistic", "p_value"]] = 0.0, 1.0
+        table.loc[2, ["statistic", "p_value", *INTERVAL_ENDS]] = 0.0, 1.0, 0.0, 0.0
     elif not variances[2] > 0.0:
         table.loc[2, INTERVAL_ENDS] = np.nan
         warn_undefined(["pvalue"], "the difference of the areas has no variance")
@@ -901,6 +919,22 @@ def compare_roc(
         nobs=int(used.sum()),
         n_left_out=int((~used).sum()),
     )
+
+
+def clusters_of(groups: object, data: object, used: Mask) -> Codes:
+    """Groups of the rows that are compared, numbered from 0."""
+    if isinstance(groups, str):
+        groups = column_named("groups", groups, data, "one label for each row")
+    labels = column_of_labels(groups, "groups")
+    if len(labels) != len(used):
+        raise DataError(
+            f"groups= has {counted(len(labels), 'label')} for "
+            f"{counted(len(used), 'row')}; give one for each row."
+        )
+    codes, levels = pd.factorize(labels[used])
+    if (codes < 0).any() or len(levels) < 2:
+        raise DataError("groups= needs a label for each row, and two groups or more.")
+    return np.asarray(codes)
 
 
 def _of_fits(

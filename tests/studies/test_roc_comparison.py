@@ -27,7 +27,7 @@ def drawn(seed, n=150):
 
 
 def test_the_test_is_that_of_proc():
-    found = ps.compare_roc(ACTUAL, A, B)
+    found = ps.compare_roc(ACTUAL, A, B, scale="plain")
     values = [found.area_a, found.area_b, found.statistic, found.pvalue]
     np.testing.assert_allclose([*values, *found.interval], OF_PROC, rtol=ROUNDING)
 
@@ -45,7 +45,7 @@ def test_the_test_is_that_of_proc_in_this_session(seed, r):
         f"t <- pROC::roc.test(of({vectors[0]}), of({vectors[1]}), method = 'delong')\n"
         "c(t$estimate, t$statistic, t$p.value, t$conf.int)})"
     )
-    found = ps.compare_roc(actual, a, b)
+    found = ps.compare_roc(actual, a, b, scale="plain")
     values = [found.area_a, found.area_b, found.statistic, found.pvalue]
     np.testing.assert_allclose([*values, *found.interval], expected, rtol=ROUNDING)
 
@@ -136,3 +136,81 @@ def test_what_cannot_be_compared_is_refused():
         ps.compare_roc(pd.Series(ACTUAL), pd.Series(A), shifted)
     with pytest.raises(OptionError, match="names"):
         ps.compare_roc(ACTUAL, A, B, names=("A", "A"))
+
+
+def test_intervals_of_differences_stay_between_minus_one_and_one():
+    """On Fisher's scale, by the delta method."""
+    found = ps.compare_roc(ACTUAL, A, B)
+    d, s = found.difference, found.std_error
+    ends = np.tanh(np.arctanh(d) + np.array([-1, 1]) * 1.959963985 * s / (1 - d**2))
+    np.testing.assert_allclose(found.interval, ends, rtol=1e-9)
+    few = ps.compare_roc([0, 0, 0, 1, 1, 1], [4, 5, 3, 1, 6, 2], [1, 2, 5, 4, 6, 3])
+    assert -1.0 < few.interval.low < few.difference < few.interval.high < 1.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_of_one_row_are_delong_s(seed):
+    actual, a, b = drawn(seed)
+    alone = ps.compare_roc(actual, a, b, groups=np.arange(150)).tidy()
+    plain = ps.compare_roc(actual, a, b).tidy()
+    numbers = ["estimate", "std_error", "conf_low", "conf_high"]
+    np.testing.assert_allclose(alone[numbers], plain[numbers], rtol=ROUNDING)
+
+
+def test_rows_written_three_times_in_a_group_count_once():
+    actual, a, b = (np.repeat(each, 3) for each in drawn(4))
+    groups = np.repeat(np.arange(150), 3)
+    grouped = ps.compare_roc(actual, a, b, groups=groups)
+    assert grouped.std_error == pytest.approx(
+        ps.compare_roc(*drawn(4)).std_error, rel=ROUNDING
+    )
+
+
+def test_variances_of_groups_are_obuchowski_s():
+    """By the definition, with a loop over groups."""
+    actual, a, b = drawn(5)
+    groups, yes = np.arange(150) // 4, actual == "yes"
+    wins = np.greater.outer(a[yes], a[~yes]) + np.equal.outer(a[yes], a[~yes]) / 2
+    wins -= np.greater.outer(b[yes], b[~yes]) + np.equal.outer(b[yes], b[~yes]) / 2
+    of_yes, of_no = wins.mean(axis=1), wins.mean(axis=0)
+    d, m, n = wins.mean(), yes.sum(), (~yes).sum()
+    sums = np.array(
+        [
+            (
+                (of_yes[groups[yes] == g] - d).sum(),
+                (of_no[groups[~yes] == g] - d).sum(),
+            )
+            for g in range(groups.max() + 1)
+        ]
+    )
+    i10, i01 = (len(np.unique(groups[own])) for own in (yes, ~yes))
+    i = groups.max() + 1
+    expected = i10 / (i10 - 1) * (sums[:, 0] ** 2).sum() / m**2
+    expected += i01 / (i01 - 1) * (sums[:, 1] ** 2).sum() / n**2
+    expected += 2 * i / (i - 1) * (sums[:, 0] * sums[:, 1]).sum() / (m * n)
+    found = ps.compare_roc(actual, a, b, groups=groups)
+    assert found.std_error**2 == pytest.approx(expected, rel=1e-10)
+
+
+def test_with_groups_the_test_rejects_as_often_as_it_says():
+    """Five rows of a person share one error; without groups 0.05 becomes 0.3."""
+    rng, yes = np.random.default_rng(8), np.repeat([False, True], [150, 150])
+    groups, rejected = np.arange(300) // 5, {"alone": 0, "groups": 0}
+    for _ in range(300):
+        shared = rng.normal(size=(2, 60))[:, groups]
+        a, b = (yes + own + 0.5 * rng.normal(size=300) for own in shared)
+        rejected["alone"] += ps.compare_roc(yes, a, b).pvalue < 0.05
+        rejected["groups"] += ps.compare_roc(yes, a, b, groups=groups).pvalue < 0.05
+    assert rejected["alone"] / 300 > 0.2
+    assert 0.02 < rejected["groups"] / 300 < 0.1  # four Monte Carlo errors of 0.0126
+
+
+def test_groups_of_two_fits_are_named_by_their_column():
+    train, test = ps.datasets.load_digits56()
+    fits = [ps.logit(f"digit ~ {x}", train).fit() for x in ("p34", "p34 + p43")]
+    labelled = test.assign(writer=np.arange(len(test)) % 20)
+    found = ps.compare_roc(*fits, labelled, groups="writer")
+    given = ps.compare_roc(*fits, test, groups=np.arange(len(test)) % 20)
+    assert found.tidy().equals(given.tidy())
+    with pytest.raises(DataError, match="one for each row"):
+        ps.compare_roc(ACTUAL, A, B, groups=[1, 2])
