@@ -1,9 +1,9 @@
-"""What a formula may call, and its arithmetic: words of R and numpy, and operators.
+"""Functions and operators of formulas: those of R and numpy.
 
-A value is a constant, a list of constants, a column of the rows (a Series) or several
-(a DataFrame), or a `TermValue` of columns; missing values are as in R. Numbers are
-computed in double precision. A name is looked up in `VOCABULARY` and nowhere else. What
-a function finds at the fit stays in its state, by which new rows are coded.
+A value is a constant, a list of constants, a column (a Series), several columns (a
+DataFrame), or a `TermValue` of columns. Missing values are those of R. Numbers are in
+double precision. `VOCABULARY` lists all functions. Means, knots and the like are stored
+in the state of a call, and code new rows.
 """
 
 import operator
@@ -48,16 +48,16 @@ COMPARISONS: dict[str, Compute] = {
 
 @dataclass(frozen=True, eq=False)
 class TermValue:
-    """Columns of a term with more to them than their numbers.
+    """Columns of a term with attributes for their coding.
 
     Attributes
     ----------
     values : Series or DataFrame
-        Of a factor its levels.
+        Numbers, or the labels of a factor.
     spans_intercept : bool
         Whether the constant is a combination of the columns.
     levels : list, optional
-        Of a factor, where they were given.
+        Levels of a factor, if the formula lists them.
     contrasts : object, optional
         Contrasts of formulaic, or weights.
     is_factor : bool
@@ -71,17 +71,17 @@ class TermValue:
 
 
 def unwrapped_value(value: Value) -> Value:
-    """A value without what `TermValue` has beside it."""
+    """Return the values of a `TermValue`, and other values unchanged."""
     return value.values if isinstance(value, TermValue) else value
 
 
 def is_column(value: Value) -> bool:
-    """Whether a value has one entry for each row."""
+    """Whether a value has one entry per row."""
     return isinstance(value, pd.Series)
 
 
 def is_text(value: Value) -> bool:
-    """Whether a value is text, or a column that may hold some."""
+    """Whether a value is text, or a column that may contain text."""
     if is_column(value):
         return not pd.api.types.is_numeric_dtype(value) and value.dtype.kind not in "mM"
     return isinstance(value, str | list | dict)
@@ -94,7 +94,7 @@ def is_time(value: Value) -> bool:
 
 
 def no_number(name: object, dtype: object) -> ColumnError:
-    """The error for a column of times where numbers are needed: their unit is lost."""
+    """Return the error for times in place of numbers: their unit would be lost."""
     days = f"(data[{name!r}] - pd.Timestamp('2020-01-01')).dt.days"
     if getattr(dtype, "kind", "") == "m":
         days = "(data['end'] - data['start']).dt.days"
@@ -106,7 +106,7 @@ def no_number(name: object, dtype: object) -> ColumnError:
 
 
 def real(value: Value) -> Value:
-    """Numbers in double precision, true as 1 and false as 0; other values as they are.
+    """Convert numbers and booleans to double precision; leave other values unchanged.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def real(value: Value) -> Value:
 
 
 def without_gaps(value: Value) -> Value:
-    """A column of whole numbers of which some are missing as real ones."""
+    """Convert nullable integers to floats."""
     with_gaps = isinstance(
         getattr(value, "dtype", None), pd.Int64Dtype | pd.UInt64Dtype
     )
@@ -128,7 +128,7 @@ def without_gaps(value: Value) -> Value:
 
 
 def as_levels(column: Value) -> Value:
-    """A column of levels, in which a whole number is one: 2, and not 2.0, as in R.
+    """Convert whole floats to integers: the level is 2, and not 2.0, as in R.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def as_levels(column: Value) -> Value:
 
 
 def missing_in(value: Value) -> Mask | None:
-    """Rows in which a value is missing; None of a constant.
+    """Return which rows lack a value; None for a constant.
 
     Examples
     --------
@@ -153,14 +153,14 @@ def missing_in(value: Value) -> Mask | None:
     plain = unwrapped_value(value)
     if not isinstance(plain, ROWS):
         return None
-    found: Mask = np.asarray(pd.isna(plain), dtype=bool)
-    return np.asarray(found.any(axis=1)) if found.ndim == 2 else found
+    missing: Mask = np.asarray(pd.isna(plain), dtype=bool)
+    return np.asarray(missing.any(axis=1)) if missing.ndim == 2 else missing
 
 
 def on_rows(value: Value, index: pd.Index, every: pd.Index | None = None) -> Value:
-    """What a function gave as columns of these rows, among all; constants as they are.
+    """Convert the result of a function to columns; constants stay.
 
-    It is missing in the other rows.
+    Values are missing in the rows of `every` that are not in `index`.
     """
     if isinstance(value, TermValue):
         return replace(value, values=on_rows(value.values, index, every))
@@ -179,7 +179,7 @@ def on_rows(value: Value, index: pd.Index, every: pd.Index | None = None) -> Val
 
 
 def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) -> Value:
-    """Compute on the rows in which no value is missing; missing in the others.
+    """Compute in complete rows; the result is missing in the other rows.
 
     Examples
     --------
@@ -204,15 +204,15 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
 
 
 def operated(name: str, values: Sequence[Value], index: pd.Index) -> Value:
-    """Apply an operator to columns and constants; missing where one of them is.
+    """Apply an operator to columns and constants; a missing operand gives missing.
 
-    Text can be joined, by ``+``; everything else takes numbers. True counts as 1 and
-    false as 0, as in R. Neighbours are compared: in ``a < b <= c`` both must hold.
+    ``+`` also joins text; other operators take numbers. As in R true is 1 and false 0.
+    A chain ``a < b <= c`` is true if both comparisons are.
 
     Raises
     ------
     TypeError, ValueError
-        If the operator does not go with the values.
+        If the operator does not take the values.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def arithmetic(name: str, *values: Value) -> Value:
     TypeError
         If there is text among numbers.
     ArithmeticError
-        If the result is no number, or too large for one.
+        If the result is not a real number, or too large.
 
     Examples
     --------
@@ -252,14 +252,14 @@ def arithmetic(name: str, *values: Value) -> Value:
     if any(texts) and not (name == "+" and all(texts)):
         raise TypeError(f"'{name}' takes numbers, and there is text")
     numbers = (float(v) if isinstance(v, int) else real(v) for v in values)
-    found = OPERATORS[name](*numbers)
-    if isinstance(found, complex):
+    result = OPERATORS[name](*numbers)
+    if isinstance(result, complex):
         raise ArithmeticError("a number of it is not real")
-    return found
+    return result
 
 
 def _truth(value: Value) -> Value:
-    """True and false, or 1 and 0, as such; missing where they are."""
+    """Convert booleans, or 1 and 0, to booleans with missing values."""
     numbers = real(value) if is_column(value) else pd.Series([value])
     if is_text(value) or not numbers.dropna().isin([0, 1]).all():
         raise TypeError("'and', 'or' and 'not' take comparisons, or 1 and 0")
@@ -269,7 +269,7 @@ def _truth(value: Value) -> Value:
 
 
 def _kind(value: Value) -> str:
-    """``"text"``, ``"number"``, or empty for dates, for both and for nothing."""
+    """Return ``"text"``, ``"number"``, or empty for dates, mixtures and no values."""
     if is_column(value):
         is_category = isinstance(value.dtype, pd.CategoricalDtype)
         value = value.cat.categories if is_category else value.dropna()
@@ -288,7 +288,7 @@ def holds_text(column: pd.Series) -> bool:
 
 
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
-    """``in`` takes a list, in which a missing value is not; so does ``==``."""
+    """Compare two values; lists of ``in`` and ``==`` contain no missing value."""
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
     others = right if isinstance(right, list) else [right]
@@ -313,8 +313,8 @@ MOST = 1000  # of a degree, levels, knots, ...
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
 BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
 DIGITS = 15  # decimal ones of a double
-BEYOND = "beyond"  # in a state: what becomes of rows beyond those it was found in
-# What Python says of arguments that are none.
+BEYOND = "beyond"  # name in a state: extrapolation of splines
+# Messages of Python about invalid arguments.
 RAW = re.compile(
     "required positional|NoneType|'(int|float|str|list|dict)' object|operand|empty iter"
     "|out of (range|bounds)|has no attribute|not supported between|list-like"
@@ -336,10 +336,9 @@ def log(x: Value, base: Value = None) -> Value:
 
 
 def rounded(x: Value, digits: int = 0) -> Value:
-    """``round(x, digits)`` of R: the nearer of the two numbers of so many decimals.
+    """Round as ``round(x, digits)`` of R: to the nearer of the two decimal numbers.
 
-    Of two that are as near it is the even one; a number of no more than fifteen digits
-    stays as it is.
+    Ties go to the even digit. Numbers with at most fifteen digits are unchanged.
 
     Examples
     --------
@@ -358,21 +357,21 @@ def rounded(x: Value, digits: int = 0) -> Value:
 
 
 def one_of(test: Value, yes: Value, no: Value) -> Value:
-    """``ifelse(test, yes, no)``: text becomes categories of the term."""
+    """Compute ``ifelse(test, yes, no)``, of numbers or of text."""
     if is_text(test):
         raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
     if is_text(yes) != is_text(no):
         raise TypeError("ifelse() has text and numbers to choose from; give one kind")
     unknown = np.asarray(pd.isna(test))
     chosen = np.where(unknown, False, test).astype(bool)
-    found: Value = np.where(chosen, real(yes), real(no))
-    if not found.ndim:
-        return found.item()
-    return pd.Series(found).mask(unknown) if unknown.any() else found
+    values: Value = np.where(chosen, real(yes), real(no))
+    if not values.ndim:
+        return values.item()
+    return pd.Series(values).mask(unknown) if unknown.any() else values
 
 
 def filled(x: Value, value: Value) -> Value:
-    """``x.fillna(value)``: a level that is new comes after the others."""
+    """Compute ``x.fillna(value)``; a new level is the last one."""
     if isinstance(x.dtype, pd.CategoricalDtype) and not is_column(value):
         if value not in x.cat.categories:
             x = x.cat.add_categories([value])
@@ -383,29 +382,29 @@ def filled(x: Value, value: Value) -> Value:
 
 
 def with_level_of_missing(x: Value) -> Value:
-    """``addNA(x)``: a factor in which missing values are the last level, ``NA``."""
+    """Compute ``addNA(x)``: missing values become the last level, ``NA``."""
     return x.astype("category").cat.add_categories(["NA"]).fillna("NA")
 
 
 def as_type(x: Value, dtype: str) -> Value:
-    """Column in another type, which is one of `TYPES`."""
+    """Convert a column to a type of `TYPES`."""
     if dtype not in TYPES.split():
         raise ValueError(f"astype() takes {TYPES}")
     if is_time(x) and dtype not in ("str", "object", "category"):
         raise no_number(x.name, x.dtype)
-    found = x.astype(dtype)
-    if found.dtype.kind == "i" and not is_text(x) and ((found - x).abs() >= 1).any():
+    result = x.astype(dtype)
+    if result.dtype.kind == "i" and not is_text(x) and ((result - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
-    return found
+    return result
 
 
 def as_integer(x: Value) -> Value:
-    """Whole numbers, cut towards zero as in R."""
+    """Convert to integers, truncated towards zero as in R."""
     return np.trunc(x.astype(np.float64))
 
 
 def as_character(x: Value) -> Value:
-    """Text of a column; whole numbers without a point, as in R.
+    """Convert a column to text; whole numbers have no decimal point, as in R.
 
     Examples
     --------
@@ -425,10 +424,10 @@ def cut(
     include_lowest: bool = False,
     state: State | None = None,
 ) -> Value:
-    """Intervals between breaks, named as in R: ``(0,10]``.
+    """Return intervals between breaks, with the names of R: ``(0,10]``.
 
-    A number of breaks, instead of a list, cuts the range at fit into as many intervals
-    of one length. Outside of them a value is missing.
+    A number of breaks, instead of a list, cuts the range at the fit into intervals of
+    equal length. Values outside the breaks are missing.
 
     Examples
     --------
@@ -456,7 +455,7 @@ def _breaks(x: Value, breaks: Value) -> list[float]:
 
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
-    """Breaks have three digits, and as in R more where they would look the same."""
+    """Name intervals by breaks of three digits, or more if these agree, as in R."""
     for digits in range(3, 18):
         texts = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(texts)) == len(texts):
@@ -471,7 +470,7 @@ def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
 
 
 def contains(x: Value, pat: str) -> Value:
-    """Whether text contains other text, which is no pattern."""
+    """Whether text contains other text, not as a pattern."""
     if PATTERN & set(pat):
         raise ValueError(
             f"contains() takes text without signs of patterns, not {pat!r}"
@@ -485,7 +484,7 @@ def factor(
     levels: list[Value] | None = None,
     spans_intercept: bool = True,
 ) -> Value:
-    """``C(x)``: a factor, whatever the values are; a missing value is no level."""
+    """Compute ``C(x)``: a factor of any values; missing values are not a level."""
     if levels is not None:
         if not isinstance(levels, list):
             raise TypeError("levels of C() are a list, such as c('a', 'b')")
@@ -500,28 +499,28 @@ def factor(
 def hashed(
     x: Value, levels: int, contrasts: Value = None, spans_intercept: bool = False
 ) -> Value:
-    """A factor of so many levels, to which the values are hashed."""
+    """Hash the values to a factor with this number of levels."""
     codes = formulaic("hashed", x, levels)
     return factor(codes, contrasts, list(range(levels)), spans_intercept)
 
 
 def releveled(x: Value, ref: Value) -> Value:
-    """``relevel(x, ref)``: a factor whose reference is the level `ref`."""
+    """Compute ``relevel(x, ref)``: a factor with the reference level `ref`."""
     return factor(x, formulaic("Treatment", ref))
 
 
 def polynomial(
     x: Value, degree: int = 1, raw: bool = False, *, state: State | None = None
 ) -> Value:
-    """``poly(x, degree)`` of R, by formulaic, which does not count the values."""
+    """Compute ``poly(x, degree)`` of R, by formulaic; check the number of values."""
     different = np.unique(np.asarray(x)).size
     if not raw and not state and degree >= different:
         raise ValueError(
             f"degree of poly() is {degree}; give a whole number below {different}, as "
             "there are so many different values"
         )
-    found = formulaic("poly", x, degree, raw, _state=state)
-    return dict(enumerate(np.asarray(found).T, start=1))
+    columns = formulaic("poly", x, degree, raw, _state=state)
+    return dict(enumerate(np.asarray(columns).T, start=1))
 
 
 Numbers = NDArray[np.float64]
@@ -539,21 +538,21 @@ def natural_spline(
     *,
     state: State | None = None,
 ) -> dict[int, Numbers]:
-    """Columns of a natural cubic spline, a straight line beyond its outer knots.
+    """Compute columns of a natural cubic spline, linear beyond its outer knots.
 
     Parameters
     ----------
     x : array-like of numbers
     df : int, optional
-        Number of columns. The inner knots are as many quantiles of `x` as that takes.
+        Number of columns, which determines the number of inner knots, quantiles of `x`.
     knots : list of numbers, optional
-        The inner knots, instead of `df`. With neither there are none.
+        The inner knots, instead of `df`. Without either there are none.
     intercept : bool
         Whether the constant is a combination of the columns.
     Boundary_knots : list of 2 numbers, optional
         The outer knots. Default: the range of `x`.
     state : dict, optional
-        The knots found at fit.
+        The knots of the fit.
 
     Examples
     --------
@@ -581,7 +580,7 @@ def natural_spline(
 
 
 def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[float]:
-    """Inner knots at equal shares of the values; none on an outer one, as in R 4.4."""
+    """Return quantiles as inner knots, moved off the outer knots as in R 4.4."""
     within = values[(values >= low) & (values <= high)]
     knots = np.quantile(within, np.linspace(0.0, 1.0, count + 2)[1:-1])
     for end in (low, high):
@@ -595,7 +594,7 @@ def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[flo
 def _basis(
     values: Numbers, low: float, high: float, knots: Sequence[float], intercept: bool
 ) -> Numbers:
-    """B-splines whose second derivative is 0 at both outer knots."""
+    """Return combinations of B-splines with second derivative 0 at both outer knots."""
     from scipy.interpolate import BSpline
 
     ends = np.array([low, high])
@@ -603,31 +602,31 @@ def _basis(
     first = 0 if intercept else 1
     spline = BSpline(at, np.eye(len(at) - DEGREE - 1)[:, first:], DEGREE)
     nearest = np.clip(values, low, high)
-    found = spline(nearest)
+    splines = spline(nearest)
     beyond = values != nearest
     slopes = spline(nearest[beyond], nu=1)
-    found[beyond] += (values - nearest)[beyond, np.newaxis] * slopes
+    splines[beyond] += (values - nearest)[beyond, np.newaxis] * slopes
     Q = np.linalg.qr(spline(ends, nu=2).T, mode="complete").Q
     # Term by term: BLAS may round the product of one row in another way.
-    columns: Numbers = sum(found[:, [j]] * Q[j, 2:] for j in range(len(Q)))
+    columns: Numbers = sum(splines[:, [j]] * Q[j, 2:] for j in range(len(Q)))
     return columns
 
 
 @dataclass(frozen=True)
 class Function:
-    """How a function is called.
+    """A function of formulas.
 
     Attributes
     ----------
     call : callable
     words : str
-        Names of its parameters; those of a ufunc have none of their own.
+        Names of its parameters.
     numbers : bool
         Whether it takes numbers, in double precision, and no columns of text.
     all_rows : bool
-        Whether it is given rows with missing values too.
+        Whether it also takes rows with missing values.
     state : str
-        Name of the argument that takes its state; empty if it has none.
+        Name of the argument for its state; empty if it has none.
     open : bool
         Whether it takes any arguments.
     """
@@ -708,7 +707,7 @@ class Function:
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:
-        """Raise ValueError for numbers that are too large, and values that repeat."""
+        """Raise ValueError for numbers out of bounds, and values that repeat."""
         (low, high), allowed = BOUNDS[word], "a whole number"
         if word in ("levels", "breaks"):
             allowed = "several that differ, or a whole number"
@@ -722,7 +721,7 @@ class Function:
 
 
 def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
-    """Call a transformation of formulaic, or make contrasts, by their names."""
+    """Call a transformation of formulaic, or its contrasts, by name."""
     from formulaic.transforms import TRANSFORMS
 
     path, _, last = name.rpartition(".")
@@ -737,11 +736,11 @@ def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
                 ColumnWarning,
             )
         words.setdefault("extrapolation", state.get(BEYOND, "extend"))
-    found = transform(*arguments, **words)
-    plain = getattr(found, "__wrapped__", found)
+    result = transform(*arguments, **words)
+    plain = getattr(result, "__wrapped__", result)
     if not isinstance(plain, dict):
         return plain
-    return TermValue(plain, found.__formulaic_metadata__.spans_intercept)
+    return TermValue(plain, result.__formulaic_metadata__.spans_intercept)
 
 
 UFUNCS = (
@@ -753,7 +752,7 @@ UFUNCS = (
     "radians reciprocal remainder rint sign signbit sin sinh sqrt square subtract tan "
     "tanh trunc"
 )
-LOOKING = "isnan isfinite isinf fmax fmin"  # at missing values
+TAKING_MISSING = "isnan isfinite isinf fmax fmin"
 # Other names of ufuncs: without np., R's, and numpy's own.
 WITHOUT_NP = (
     "absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil cos cosh exp "
@@ -768,7 +767,7 @@ ALSO = {name: name for name in WITHOUT_NP.split()} | {
 
 
 def _ufunc(name: str, all_rows: bool = False) -> Function:
-    """A function of numpy, to which nothing but one or two columns is given."""
+    """Return a ufunc of numpy with one or two columns as its only arguments."""
     call = getattr(np, name)
     if call.nin == 1:
         return Function(call, all_rows=all_rows)
@@ -776,19 +775,19 @@ def _ufunc(name: str, all_rows: bool = False) -> Function:
 
 
 def _learnt(name: str, words: str) -> Function:
-    """A transformation of formulaic, with its state."""
+    """Return a transformation of formulaic with a state."""
     return Function(partial(formulaic, name), words, state="_state")
 
 
 def _summary(method: str, **fixed: int) -> Function:
-    """A number about a column, found at fit and kept for new data."""
+    """Return a function that reduces a column to a number, at the fit only."""
 
-    def kept(x: Value, state: State, **options: Value) -> Value:
+    def reduced(x: Value, state: State, **options: Value) -> Value:
         if "value" not in state:
             state["value"] = float(getattr(x, method)(**fixed, **options))
         return state["value"]
 
-    return Function(kept, "x q" if method == "quantile" else "x", state="state")
+    return Function(reduced, "x q" if method == "quantile" else "x", state="state")
 
 
 def _any(compute: Compute, words: str = "x", all_rows: bool = False) -> Function:
@@ -798,9 +797,9 @@ def _any(compute: Compute, words: str = "x", all_rows: bool = False) -> Function
 def _method(
     path: str, words: str = "x", numbers: bool = False, all_rows: bool = False
 ) -> Function:
-    """A method of columns, by its path from a column."""
+    """Return a method of columns as a function."""
     method = attrgetter(path)
-    return Function(lambda x, **given: method(x)(**given), words, numbers, all_rows)
+    return Function(lambda x, **options: method(x)(**options), words, numbers, all_rows)
 
 
 OF_TEXT = "len lower upper strip title capitalize"
@@ -819,7 +818,7 @@ CONTRASTS: dict[str, Function] = {
 }  # fmt: skip
 VOCABULARY: dict[str, Function] = {
     **{f"np.{name}": _ufunc(name) for name in UFUNCS.split()},
-    **{f"np.{name}": _ufunc(name, True) for name in LOOKING.split()},
+    **{f"np.{name}": _ufunc(name, True) for name in TAKING_MISSING.split()},
     **CONTRASTS,
     "sd": _summary("std", ddof=1),
     **{
@@ -847,8 +846,8 @@ VOCABULARY: dict[str, Function] = {
     "round": Function(rounded, "x digits"),
     **dict.fromkeys(("np.round", "np.around"), Function(np.round, "x decimals")),
     "np.clip": Function(np.clip, "x a_min a_max"),
-    "pmin": Function(lambda *each: reduce(np.minimum, each), "", open=True),
-    "pmax": Function(lambda *each: reduce(np.maximum, each), "", open=True),
+    "pmin": Function(lambda *columns: reduce(np.minimum, columns), "", open=True),
+    "pmax": Function(lambda *columns: reduce(np.maximum, columns), "", open=True),
     ".abs": _method("abs", numbers=True),
     ".between": _method("between", "x left right inclusive", numbers=True),
     ".clip": _method("clip", "x lower upper", numbers=True),
@@ -865,7 +864,7 @@ VOCABULARY: dict[str, Function] = {
     ),
     "addNA": _any(with_level_of_missing, all_rows=True),
     "coalesce": Function(
-        lambda *each: reduce(filled, each), "", False, True, open=True
+        lambda *columns: reduce(filled, columns), "", False, True, open=True
     ),
     ".fillna": _any(filled, "x value", all_rows=True),
     "ifelse": _any(one_of, "test yes no", all_rows=True),
@@ -894,8 +893,8 @@ VOCABULARY: dict[str, Function] = {
     ".str.endswith": _method("str.endswith", "x pat"),
     ".str.contains": _any(contains, "x pat"),
 }
-VOCABULARY |= {name: VOCABULARY[f"np.{known}"] for name, known in ALSO.items()}
-# Attributes of a column, some under names of which pandas warns.
+VOCABULARY |= {name: VOCABULARY[f"np.{ufunc}"] for name, ufunc in ALSO.items()}
+# Attributes of a column; pandas warns of some of these names.
 OF_DATES = "year month day hour minute second quarter day_of_week day_of_year"
 DATES = {"dayofweek": "day_of_week", "weekday": "day_of_week"}
 DATES |= {"dayofyear": "day_of_year"} | {name: name for name in OF_DATES.split()}
