@@ -18,7 +18,7 @@ from pegasos_stats.data.design import Design
 from pegasos_stats.data.labels import Coding, LabelCoding, Ties, signs_of
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.samples import sample_of_data
+from pegasos_stats.data.scan.samples import sample_of_stream
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import (
@@ -32,7 +32,7 @@ from pegasos_stats.models.inference import options
 from pegasos_stats.models.linear_results import LinearResults, with_passes
 from pegasos_stats.models.new_rows import labelled_rows
 from pegasos_stats.models.results import outcome_column
-from pegasos_stats.other_frames import takes_streams
+from pegasos_stats.other_frames import is_streamed, takes_streams
 from pegasos_stats.solvers.losses import LossName
 from pegasos_stats.solvers.maximum_likelihood import (
     MaximumLikelihood,
@@ -458,13 +458,18 @@ class LinearModel(Model):
         check_flag("intercept", intercept)
         weighted = weights, freq_weights, functions, standardize, offset
         of_rows = intercept, coding, na_action, *weighted
+        if not is_streamed(data):
+            sample, kept = samples.sample_of_formula(formula, data, *of_rows)
+            return cls.of_sample(sample, lam, kept, loss, penalty)
         is_ridge = own_value("penalty", penalty) == "ridge"
         needs_memory = {
             "lam": lam if isinstance(lam, str) else None,
             "penalty": None if is_ridge else penalty,
         }
-        sample, kept = sample_of_data(formula, data, needs_memory, *of_rows)
-        return cls.of_sample(sample, lam, kept, loss, penalty)
+        sample, kept = sample_of_stream(formula, data, needs_memory, *of_rows)
+        model = cls.of_sample(sample, lam, kept, loss, penalty)
+        model.problem.source.warn_of_memory(model.loss)
+        return model
 
     @classmethod
     def of_sample(
@@ -507,7 +512,6 @@ class LinearModel(Model):
             lam_rule=rule,
             penalty=penalty,
         )
-        self.problem.source.warn_of_memory(loss)
 
     @cached_property
     def _unread_columns(self) -> pd.DataFrame | None:

@@ -66,7 +66,7 @@ def without_rows(result: Results) -> Results:
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
     needed = {*names} - {"null_space"}  # which files of earlier versions lack
-    if isinstance(problem.X, MissingRows) and needed <= {*vars(result)}:
+    if problem.source.is_missing and needed <= {*vars(result)}:
         return result
     X, index = MissingRows.of(problem.X), pd.RangeIndex(problem.n)
     counts, nothing = result.training_table.counts, pd.DataFrame(columns=ERRORS)

@@ -151,7 +151,7 @@ def test_saved_fits_know_their_groups(tmp_path, cov_type):
     assert (loaded.groups.names, loaded.groups.numbers) == (("hospital",), (24,))
     assert loaded.cov_type == result.cov_type
     assert loaded.bse.equals(result.bse)
-    with pytest.raises(DataError, match="training rows are not in the file"):
+    with pytest.raises(OptionError, match="does not go with a loaded fit"):
         loaded.with_covariance("cluster", groups=["a"] * 240)
 
 

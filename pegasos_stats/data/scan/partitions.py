@@ -114,7 +114,7 @@ class Partition:
     frame: pd.DataFrame
     memory: int
 
-    noun, title = "partitions", "a frame of Dask"
+    noun, title, is_ordered = "partitions", "a frame of Dask", False
     more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
 
     def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
@@ -141,8 +141,7 @@ class Partitions:
     memory: int = MEMORY
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
-    n_reads = 0  # to know the types of columns
-    is_ordered = False
+    n_reads, is_ordered = 0, False  # passes to know the types of columns
 
     def holds(self, data: object) -> bool:
         """Whether data are the same frame."""

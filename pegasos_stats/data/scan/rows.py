@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import NamedTuple, NoReturn, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -35,7 +35,6 @@ from pegasos_stats.data.scan.source import (
     Work,
     added,
     block_of,
-    check_unset,
 )
 from pegasos_stats.data.suspicious import in_all_rows
 from pegasos_stats.data.user_data import are_finite
@@ -583,41 +582,11 @@ class StreamedRows(RowSource):
     def __post_init__(self) -> None:
         p = len(self.agreed.design.names)
         self.shape, self.n_reads = (self.y.size, p), self.first_reads
+        self.noun, self.title = self.scan.noun, self.scan.title
+        self.is_ordered = self.scan.is_ordered
         room = self.scan.memory // SHARE // (8 * p)
         self.most_kept = max(1, room)
         self._at_once: int | None = max(1, room // (MATRICES * p))  # blocks
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise self._not_here()
-
-    def __getitem__(self, rows: object) -> NoReturn:
-        raise self._not_here()
-
-    def __array__(self, *args: object, **options: object) -> NoReturn:
-        raise self._not_here()
-
-    def _not_here(self) -> DataError:
-        return DataError(
-            f"The training rows are in {self.scan.noun} and not in memory; give data= "
-            f"in memory, or {self.scan.title} to predict()."
-        )
-
-    @property
-    def noun(self) -> str:  # type: ignore[override]
-        """What holds the rows."""
-        return self.scan.noun
-
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """What the user gave."""
-        return self.scan.title
-
-    @property
-    def is_ordered(self) -> bool:  # type: ignore[override]
-        """Whether a pass visits the rows in the order of the data."""
-        return self.scan.is_ordered
 
     @property
     def moments(self) -> tuple[Vector, Vector]:
@@ -634,10 +603,6 @@ class StreamedRows(RowSource):
     def is_of(self, data: object) -> bool:
         """Whether the rows were read from these files or this frame."""
         return self.scan.holds(data)
-
-    def check_in_memory(self, **options: object) -> None:
-        """Raise `OptionError` for an option that was set."""
-        check_unset(self.scan.title, options)
 
     def warn_of_memory(self, loss: str) -> None:
         """Warn if the budget is less than what all rows, or products, take."""

@@ -1,4 +1,4 @@
-"""The sample of a fit from any data: a frame, files or partitions."""
+"""The sample of a fit whose rows are in files or partitions."""
 
 from collections.abc import Callable, Mapping
 from typing import cast
@@ -10,7 +10,7 @@ from pegasos_stats.arrays import Vector
 from pegasos_stats.checks import check_flag
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula_design import doubtful_in
-from pegasos_stats.data.sample import NaAction, Sample, sample_of_formula
+from pegasos_stats.data.sample import NaAction, Sample
 from pegasos_stats.data.scan.levels import Source, resolve_formula
 from pegasos_stats.data.scan.partitions import Partitions
 from pegasos_stats.data.scan.rows import streamed_rows
@@ -33,7 +33,7 @@ def streamed(data: object) -> Source | None:
     return source
 
 
-def sample_of_data(
+def sample_of_stream(
     formula: str,
     data: object,
     needs_memory: Mapping[str, object],
@@ -46,12 +46,14 @@ def sample_of_data(
     standardize: bool = False,
     offset: object = None,
 ) -> tuple[Sample, bool]:
-    """Evaluate a formula; return the sample and whether it has an intercept.
+    """Evaluate a formula on files or partitions, in one pass or a few.
+
+    Returns the sample and whether it has an intercept.
 
     Parameters
     ----------
     formula : str
-    data : DataFrame, Scan, Partitions or dask.dataframe.DataFrame
+    data : Scan, Partitions or dask.dataframe.DataFrame
     needs_memory : mapping
         Options by name that need the rows in memory, unless None.
     intercept, coding, na_action, weights, freq_weights, functions, standardize, offset
@@ -64,20 +66,7 @@ def sample_of_data(
     OptionError
         If an option needs all rows at once.
     """
-    scan = streamed(data)
-    if scan is None:
-        return sample_of_formula(
-            formula,
-            data,
-            intercept,
-            coding,
-            na_action,
-            weights,
-            freq_weights,
-            functions,
-            standardize,
-            offset,
-        )
+    scan = cast(Source, streamed(data))
     check_unset(scan.title, needs_memory)
     check_flag("standardize", standardize)
     for name, value, allowed in (

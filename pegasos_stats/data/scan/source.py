@@ -172,12 +172,30 @@ class RowSource(ABC):
     def warn_of_memory(self, loss: str) -> None:  # noqa: B027
         """Warn if a fit takes more memory than the user allows."""
 
-    @abstractmethod
     def check_in_memory(self, **options: object) -> None:
-        """Raise an exception for an option that needs the rows in memory.
+        """Raise `OptionError` for an option that needs the rows in memory.
 
         Options that are None or False ask for nothing.
         """
+        if not self.in_memory:
+            check_unset(self.title, options)
+
+    @property
+    def not_here(self) -> DataError:
+        """The error for rows that are not in memory."""
+        return DataError(
+            f"The training rows are in {self.noun} and not in memory; give data= in "
+            f"memory, or {self.title} to predict()."
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(name) if name.startswith("__") else self.not_here
+
+    def __getitem__(self, rows: Any) -> Any:
+        raise self.not_here
+
+    def __array__(self, *args: object, **options: object) -> NoReturn:
+        raise self.not_here
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,9 +233,6 @@ class MemoryRows(RowSource):
             block = block_of(first, X[here], self.y, self.weights, self.offset, here)
             yield work(block, values[here] if values.size else values)
 
-    def check_in_memory(self, **options: object) -> None:
-        """Accept all options."""
-
     @property
     def moments(self) -> tuple[Vector, Vector]:
         """Moments of the rows with a weight."""
@@ -246,7 +261,7 @@ class MissingRows(RowSource):
     values: Dense = field(default_factory=lambda: np.empty((0, 0)))
 
     _field_rules = "shape positive, rows r, values rp finite"
-    is_missing = True
+    is_missing, title = True, "a loaded fit"
 
     def _conditions(self) -> Iterator[object]:
         """Rows are within their shape, in rising order."""
@@ -266,36 +281,30 @@ class MissingRows(RowSource):
         self, work: Work[Result], values: Values = NO_VALUES, rows: int | None = None
     ) -> NoReturn:
         """Raise `DataError`."""
-        raise DataError(NO_ROWS)
+        raise self.not_here
 
     @property
     def moments(self) -> NoReturn:
         """Raise `DataError`."""
-        raise DataError(NO_ROWS)
+        raise self.not_here
+
+    @property
+    def not_here(self) -> DataError:
+        """The error for rows that were not saved."""
+        return DataError(NO_ROWS)
 
     def equals(self, X: Predictors) -> bool:
         """Whether a matrix has the digest of these rows."""
         return self.shape == X.shape and self.digest == digest_of(X)
-
-    def check_in_memory(self, **options: object) -> None:
-        """Raise `DataError` for an option that was set."""
-        if any(value is not None and value is not False for value in options.values()):
-            raise DataError(NO_ROWS)
 
     def __getitem__(self, rows: NDArray[np.intp] | slice) -> np.ndarray:
         positions = np.arange(self.shape[0])[rows]
         if not len(positions):
             return np.empty((0, self.shape[1]))
         if not np.isin(positions, self.rows).all():
-            raise DataError(NO_ROWS)
+            raise self.not_here
         values: np.ndarray = self.values[np.searchsorted(self.rows, positions)]
         return values
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise AttributeError(name) if name.startswith("__") else DataError(NO_ROWS)
-
-    def __array__(self, *args: object, **options: object) -> NoReturn:
-        raise DataError(NO_ROWS)
 
 
 def check_unset(title: str, options: Mapping[str, object]) -> None:

@@ -610,7 +610,7 @@ def _predictions(
         shares = result.predict_proba(X, unseen=unseen).add_prefix("probability_")
         return frame.assign(**{str(name): of.to_numpy() for name, of in shares.items()})
 
-    if not isinstance(rows.data, scans.Scan):
+    if rows.format != "files":
         yield of(rows.predictors)
         return
     offsets, n = result.offsets, 0
