@@ -143,15 +143,14 @@ class Certificate(Gap):
         bounds: tuple[Within, Within, Within],
         least: Callable[[], float],
         errors: int,
-        at_zero: Integers | tuple[int, int],
+        at_zero: tuple[int, int],
     ) -> "Certificate":
         """Certify by bounds of the risk, and of reward and cost of a dual point.
 
         ``least()`` is a bound of all risks from below; see `lower_bound`.
         """
         dual, rounding = lower_bound(objective, *bounds, least)
-        below, above = map(int, at_zero)
-        return cls(objective, dual, errors, (below, above), rounding)
+        return cls(objective, dual, errors, at_zero, rounding)
 
     @classmethod
     def of_divergence(

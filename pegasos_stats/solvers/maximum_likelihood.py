@@ -57,8 +57,7 @@ from pegasos_stats.solvers.rounding import MARGIN
 from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
-from pegasos_stats.solvers.streamed.risk_and_bound import table_of
-from pegasos_stats.solvers.sums import TINY, additions, image, pivots, solved
+from pegasos_stats.solvers.sums import TINY, additions, image, pivots, solved, table_of
 from pegasos_stats.solvers.threads import one_thread
 
 SMALLEST_STEP = 1e-9  # of a standard error: the last of Newton's steps
@@ -331,7 +330,7 @@ class LikelihoodPass:
             hessian=at.gram(Z, w * s * rest) if self.curved else np.zeros((k, k)),
             divergence=np.inf,
             left=np.full(k, np.inf),
-            table=table_of(y, y * m),
+            table=table_of(y, m),
             behind=int(np.count_nonzero((w > 0.0) & ~(m > 0.0))),
             inside=np.zeros(2),
             additions=additions(len(y)) if isinstance(Z, np.ndarray) else float(len(y)),

@@ -34,10 +34,10 @@ class Sums(NamedTuple):
         ``sum_i w_i loss(y_i (x_i'beta + alpha + offset_i))``.
     entropy : float
         ``sum_i w_i H(a_i / w_i)``.
-    errors : int
-        Rows with a margin below 0.
-    at_zero : int array, shape (2,)
-        Rows with a score of 0, of -1 and of +1.
+    table : int array, shape (2, 3)
+        Rows by label and predicted label, the last column for scores of 0.
+    violations : int
+        Rows that violate the margin.
     exposed : float
         ``sum_i w_i s(m_i - reach)``, the steepest that losses may be; of the log loss,
         which is never steeper than it is high, 0.
@@ -55,8 +55,8 @@ class Sums(NamedTuple):
 
     loss: float
     entropy: float
-    errors: int
-    at_zero: Integers
+    table: Integers
+    violations: int
     exposed: float
     dual: float
     image: Vector
@@ -65,12 +65,44 @@ class Sums(NamedTuple):
     additions: float
     share: float
 
+    @property
+    def errors(self) -> int:
+        """Rows with a margin below 0."""
+        return int(self.table[0, 1] + self.table[1, 0])
+
+    @property
+    def at_zero(self) -> tuple[int, int]:
+        """Rows with a score of 0, of -1 and of +1."""
+        return int(self.table[0, 2]), int(self.table[1, 2])
+
     def plus(self, other: "Sums") -> "Sums":
         """Sums over these rows and others."""
         pairs: Any = zip(self[:-2], other[:-2], strict=True)
         additions = max(self.additions, other.additions) + 1.0
         share = max(self.share, other.share) + UNIT
         return Sums._make([*(a + b for a, b in pairs), additions, share])
+
+
+def table_of(y: Vector, m: Vector) -> Integers:
+    """Rows by label and sign of the score: -1, +1, none; shape (2, 3).
+
+    Parameters
+    ----------
+    y : array, shape (n,), of -1 and +1
+    m : float64 array, shape (n,)
+        Margins, ``y_i`` times the scores.
+
+    Examples
+    --------
+    >>> table_of(np.array([-1.0, 1.0, 1.0]), np.array([2.0, -1.0, 0.0]))
+    array([[1, 0, 0],
+           [1, 0, 1]])
+    """
+    below, above, table = m < 0.0, m > 0.0, []
+    for rows, *predicted in ((y < 0.0, above, below), (y > 0.0, below, above)):
+        counts = [np.count_nonzero(rows & part) for part in predicted]
+        table.append([*counts, np.count_nonzero(rows) - sum(counts)])
+    return np.array(table)
 
 
 def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
@@ -328,12 +360,11 @@ def sums_at(
         exposed = LOSSES[loss].slopes(m - reach)
         exposed *= 1.0 if weights is None else weights
     known = np.zeros(0) if offset is None else a * y * offset
-    zero = y[m == 0.0]
     return Sums(
         loss=total(losses if weights is None else weights * losses),
         entropy=total(rewards),
-        errors=int(np.count_nonzero(m < 0.0)),
-        at_zero=np.array([(zero < 0.0).sum(), (zero > 0.0).sum()]),
+        table=table_of(y, m),
+        violations=int(np.count_nonzero(m < LOSSES[loss].margin)),
         exposed=total(exposed),
         dual=total(a),
         image=image,

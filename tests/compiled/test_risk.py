@@ -76,4 +76,4 @@ def test_sums_of_one_pass_are_what_the_formulas_say(n, loss, form):
     np.testing.assert_allclose(seen.known, a * y @ known, **close)
     np.testing.assert_allclose(seen.known_size, a @ abs(known), **close)
     assert seen.errors == (m < 0.0).sum()
-    assert seen.at_zero.tolist() == [(y[m == 0.0] == k).sum() for k in (-1.0, 1.0)]
+    assert seen.at_zero == tuple((y[m == 0.0] == k).sum() for k in (-1.0, 1.0))

@@ -120,9 +120,6 @@ class NewtonSums(NamedTuple):
         ``sum_i a_i y_i`` of these, in units.
     image, hessian : float64 array, shape (k,) and (k, k)
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
-    table : int array, shape (2, 3)
-    violations : int
-        Rows that violate the margin.
     n_curved : int
         Rows with a second derivative that is not 0.
     above : float
@@ -133,8 +130,6 @@ class NewtonSums(NamedTuple):
     excess: int
     image: Vector
     hessian: Matrix
-    table: NDArray[np.int64]
-    violations: int
     n_curved: int
     above: float
 
@@ -188,8 +183,6 @@ class NewtonPass:
             excess=bounds.units(dual[y > 0.0]) - bounds.units(dual[y < 0.0]),
             image=self._sum(X, w * s * y),
             hessian=hessian,
-            table=bounds.table_of(y, f),
-            violations=int(np.count_nonzero(m < LOSSES[self.curve.loss].margin)),
             n_curved=curved.size,
             above=self.curve.above(w, m),
         )
@@ -261,8 +254,8 @@ class Newton:
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         work = NewtonPass(self.curve, self.point, reach, free, self._sample.numbers)
         sums: NewtonSums = added(problem.X.map_blocks(work, self._a))
-        self.violations, self._n_curved = sums.violations, sums.n_curved
-        risk = Risk.of(problem, self.point, sums.seen, sums.table)
+        self.violations, self._n_curved = sums.seen.violations, sums.n_curved
+        risk = Risk.of(problem, self.point, sums.seen)
         objective = risk.objective + sums.above / n
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
@@ -538,7 +531,7 @@ def few_reads(
         n_epochs=reads,
         methods=fit.methods,
     )
-    return StreamedFit(solution, at, best.table, reached, reads)
+    return StreamedFit(solution, at, best.seen.table, reached, reads)
 
 
 def tolerance(solver: Optimum, at: Certificate) -> float:

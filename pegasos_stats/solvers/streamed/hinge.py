@@ -116,9 +116,6 @@ class HingeSums(NamedTuple):
         ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
     known : float64 array, shape (2,)
         ``sum_i a_i offset_i`` of the same rows.
-    table : int array, shape (2, 3)
-    violations : int
-        Rows with a margin below 1.
     joined : list of pairs
         Rows to keep from now on, and their dual weights so far.
     """
@@ -127,8 +124,6 @@ class HingeSums(NamedTuple):
     above: Vector
     fixed: NDArray[np.int64]
     known: Vector
-    table: NDArray[np.int64]
-    violations: int
     joined: list[tuple[RowSubset, Vector]]
 
 
@@ -176,8 +171,6 @@ class HingePass:
             above=bounds.image(X, of_class[1]),
             fixed=np.array([bounds.units(c) for c in of_class]),
             known=np.array([float(c @ o) for c in of_class]),
-            table=bounds.table_of(y, f),
-            violations=int(np.count_nonzero(m < 1.0)),
             joined=[(joined, began)] if rows.size else [],
         )
 
@@ -256,8 +249,8 @@ class StreamedHinge:
             sums = part if sums is None else plus(sums, part)
         assert sums is not None  # no source is without rows
         self._sums, self.stands = sums, self.kept.m == before
-        self.violations = sums.violations
-        return Risk.of(problem, self.point, sums.seen, sums.table)
+        self.violations = sums.seen.violations
+        return Risk.of(problem, self.point, sums.seen)
 
     def solve(self, tol: float, solver: Optimum) -> None:
         """Solve the problem in memory: the next point, and its dual point."""

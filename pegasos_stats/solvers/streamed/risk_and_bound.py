@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Dense, Vector
 from pegasos_stats.solvers import sums
@@ -63,16 +62,6 @@ def image(X: Dense, c: Vector) -> Vector:
     return found
 
 
-def table_of(y: Vector, f: Vector) -> NDArray[np.int64]:
-    """Rows by label and sign of the score: -1, +1, none; shape (2, 3)."""
-    found = []
-    for of_class in (y < 0.0, y > 0.0):
-        rows = of_class, of_class & (f < 0.0), of_class & (f > 0.0)
-        total, below, above = map(np.count_nonzero, rows)
-        found.append([below, above, total - below - above])
-    return np.array(found)
-
-
 @dataclass(frozen=True)
 class Risk:
     """What a read says of a point.
@@ -82,27 +71,22 @@ class Risk:
     point : Point
     objective : float
     seen : Sums
-    table : int array, shape (2, 3)
-        Rows by label and predicted label, the last column for scores of 0.
     rounding : Rounding
     """
 
     point: Point
     objective: float
     seen: sums.Sums
-    table: NDArray[np.int64]
     rounding: Rounding
 
     @classmethod
-    def of(
-        cls, problem: Problem, point: Point, seen: sums.Sums, table: NDArray[np.int64]
-    ) -> "Risk":
+    def of(cls, problem: Problem, point: Point, seen: sums.Sums) -> "Risk":
         """The risk of a point from the sums of a read."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(point.beta @ point.beta)
             objective = 0.5 * problem.lam * squares + seen.loss / problem.n
         rounding = Rounding(problem, *point)
-        return cls(point, finite(objective), seen, table, rounding)
+        return cls(point, finite(objective), seen, rounding)
 
     def certificate(self, bound: Bound) -> Certificate:
         """Certify the point by a dual point."""

@@ -8,10 +8,8 @@ same rows in memory: in the reference arithmetic, in every bit.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Dense, Vector
@@ -26,9 +24,8 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Stopping, Visitor, check_solver
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import Rounding
-from pegasos_stats.solvers.streamed import risk_and_bound
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit
-from pegasos_stats.solvers.streamed.risk_and_bound import Point
+from pegasos_stats.solvers.streamed.risk_and_bound import Bound, Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 
 Part = tuple[int, Dense]  # the number of the first row, and the rows
@@ -108,32 +105,19 @@ def _scores(beta: Vector, block: Block, values: Values) -> list[Vector]:
     return [np.asarray(compiled.risk.scores(block.X, beta, 0.0))]
 
 
-class BlockSums(NamedTuple):
-    """Sums over a block, and its table of labels and predictions."""
-
-    seen: Sums
-    table: NDArray[np.int64]
-
-
-def _looked(
-    at: Point, loss: LossName, reach: float, block: Block, a: Values
-) -> BlockSums:
+def _sums(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> Sums:
     _, X, y, w, offset = block
-    seen = risk_and_image(X, y, *at, loss, a, w, reach, offset)
-    return BlockSums(
-        seen, risk_and_bound.table_of(y, risk_and_bound.scores(X, at, offset))
-    )
+    return risk_and_image(X, y, *at, loss, a, w, reach, offset)
 
 
-def certified(problem: Problem, solution: Solution) -> tuple[Certificate, BlockSums]:
+def certified(problem: Problem, solution: Solution) -> tuple[Certificate, Sums]:
     """Primal and dual objective of a solution, in one read of the rows."""
     y = problem.y.astype(np.float64)
     a = feasible(solution.dual, y, problem.intercept, problem.most_dual)
     at = Point(solution.beta, solution.alpha)
-    work = partial(_looked, at, problem.loss, Rounding(problem, *at).reach)
-    sums: BlockSums = added(problem.X.map_blocks(work, a))
-    risk = risk_and_bound.Risk.of(problem, at, *sums)
-    return risk.certificate(risk_and_bound.Bound.of(problem, sums.seen)), sums
+    work = partial(_sums, at, problem.loss, Rounding(problem, *at).reach)
+    sums: Sums = added(problem.X.map_blocks(work, a))
+    return Risk.of(problem, at, sums).certificate(Bound.of(problem, sums)), sums
 
 
 def run_over_files(
@@ -165,7 +149,7 @@ def run_over_files(
     check_order(problem.X, solver)
     rng, before = solver.generator(), problem.X.n_reads
     seed, visitor = rng.seed, FileVisitor(problem, solver, rng)
-    last: list[tuple[Solution, Certificate, BlockSums]] = []
+    last: list[tuple[Solution, Certificate, Sums]] = []
 
     def certify(solution: Solution) -> Certificate:
         last[:] = [(solution, *certified(problem, solution))]
