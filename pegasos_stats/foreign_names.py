@@ -1,9 +1,8 @@
-"""Names of other packages, answered by what to write here.
+"""Suggestions for names of other packages.
 
-The names are in ``foreign_names.toml``: functions, classes and attributes, options of
-calls, and the words of the command line. The file is read when a name is not found.
-A module answers by `missing_in_module` and `answer_imports`, a class by
-`suggest_names`, and a call that takes data or options by `suggest_arguments`.
+``foreign_names.toml`` lists functions, classes, attributes, options of calls, and words
+of the command line. It is read when a name is missing. Modules use `missing_in_module`,
+classes `suggest_names`, and functions that take data or options `suggest_arguments`.
 """
 
 import inspect
@@ -23,9 +22,9 @@ Class = TypeVar("Class", bound=type)
 
 PACKAGE = __name__.partition(".")[0]
 TABLE = Path(__file__).with_suffix(".toml")
-FRAMES = 3  # of the package that an error shows, below the call
-ALIKE = 0.8  # of a misspelt name and the one that is meant
-# How an answer begins that is no code to write.
+FRAMES = 3  # of the package in the traceback of an error, below the call
+ALIKE = 0.8  # similarity of a misspelt name and the correct one
+# Beginnings of suggestions that are not code.
 BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
 MADE = "result.confusion(data)"
@@ -37,13 +36,13 @@ _OWN = ("self", "cls")
 
 @cache
 def table() -> dict[str, Any]:
-    """The whole file, as it is read."""
+    """Return the content of the file."""
     with TABLE.open("rb") as handle:
         return tomllib.load(handle)
 
 
 def folded(name: str) -> str:
-    """A name without underscores, dots, dashes and capitals; one letter as it is.
+    """Remove underscores, dots, dashes and capitals from a name of several letters.
 
     Examples
     --------
@@ -56,32 +55,32 @@ def folded(name: str) -> str:
 
 @cache
 def suggestions(*section: str) -> dict[str, str]:
-    """What to write, by folded name, of a section of the table.
+    """Return the suggestions of a section of the table, by folded name.
 
     Examples
     --------
     >>> suggestions("names")["vcov"], suggestions("options", "fit")["lambda"]
     ('result.cov_params()', "the model's lam=: ps.svm(formula, data, lam=...)")
     """
-    found = [table()]
+    tables = [table()]
     for part in section:
-        found = [
+        tables = [
             inner
-            for outer in found
+            for outer in tables
             for key, inner in outer.items()
             if isinstance(inner, dict) and part in key.split()
         ]
     return {
         folded(name): instead
-        for each in reversed(found)  # the first section that has a name answers
-        for instead, names in each.items()
+        for inner in reversed(tables)  # the first section with a name takes precedence
+        for instead, names in inner.items()
         if isinstance(names, str)
         for name in names.split()
     }
 
 
 def suggestion(name: str, *sections: tuple[str, ...]) -> str:
-    """What to write for a name, by the first section that has it; empty if none has.
+    """Return the suggestion for a name in the first section that has it, or empty.
 
     Examples
     --------
@@ -98,7 +97,7 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
 
 
 def own_value(name: str, value: object) -> object:
-    """The value of an option, by the name it has here where others mean the same.
+    """Translate the value of an option from the synonym of another package.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def own_value(name: str, value: object) -> object:
 
 
 def foreign_value(name: str, value: object) -> str:
-    """What to give for a value that another package has for an option, or empty.
+    """Return the suggestion for a value of another package for an option, or empty.
 
     Examples
     --------
@@ -129,15 +128,15 @@ def foreign_value(name: str, value: object) -> str:
 
 
 def _alike(name: str, own: Iterable[str]) -> str:
-    """The name of our own that one is but for spelling; empty if there is none."""
-    known = {folded(each): each for each in own if not each.startswith("_")}
-    return known.get(folded(name)) or errors.nearest(name, known.values(), ALIKE)
+    """Return the public name that differs in spelling only; empty if there is none."""
+    public = {folded(other): other for other in own if not other.startswith("_")}
+    return public.get(folded(name)) or errors.nearest(name, public.values(), ALIKE)
 
 
 def missing_in_module(
     module: str, name: str, own: Iterable[str], section: str = ""
 ) -> errors.MissingAttributeError:
-    """The error for a name that a module does not have.
+    """Return the error for a name that a module lacks.
 
     Examples
     --------
@@ -150,14 +149,14 @@ def missing_in_module(
     instead = suggestion(name, ("names", section), ("names",))
     if not instead and (near := _alike(name, own)):
         instead = f"write {near}"
-    if not any(each in instead for each in ("auc", "log_loss", "brier")):  # of scores
+    if not any(score in instead for score in ("auc", "log_loss", "brier")):
         instead = instead.replace(MADE, "ps.confusion(actual, predicted)")
     instead = instead or NOTHING.format(module if "." in module else "ps")
     return errors.MissingAttributeError(f"{text}; {instead}.")
 
 
 def answer_calls_of_module(name: str, instead: str) -> None:
-    """Let a module that is called as a function say what to write."""
+    """Let a module raise an error with a suggestion if it is called as a function."""
 
     class Module(ModuleType):
         def __call__(self, *args: object, **options: object) -> NoReturn:
@@ -169,14 +168,14 @@ def answer_calls_of_module(name: str, instead: str) -> None:
 
 
 def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
-    """Let a class answer for attributes and arguments that it does not have.
+    """Let a class suggest names for attributes and arguments that it lacks.
 
     Parameters
     ----------
     called : str
-        What an object is called in an answer, such as ``result``.
+        Name of an object in a suggestion, such as ``result``.
     section : str, optional
-        Of the names in the table that are looked up first; `called` by default.
+        Section of the names that is searched first; `called` by default.
 
     Examples
     --------
@@ -204,7 +203,7 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
 
 
 def with_visible_text(owner: Class) -> Class:
-    r"""Let a class show no raw character that steers a terminal, see `errors.visible`.
+    r"""Let a class escape control characters in its texts, see `errors.visible`.
 
     Examples
     --------
@@ -218,8 +217,8 @@ def with_visible_text(owner: Class) -> Class:
 
     def shown_by(method: Callable[..., str]) -> Callable[..., str]:
         @wraps(method)
-        def show(self: object, *given: object, **named: object) -> str:
-            return errors.visible(method(self, *given, **named))
+        def show(self: object, *args: object, **options: object) -> str:
+            return errors.visible(method(self, *args, **options))
 
         return show
 
@@ -233,7 +232,7 @@ def with_visible_text(owner: Class) -> Class:
 def missing_attribute(
     owner: object, name: str, called: str, section: tuple[str, ...]
 ) -> errors.MissingAttributeError:
-    """The error for an attribute that an object does not have."""
+    """Return the error for an attribute that an object lacks."""
     text = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
         return errors.MissingAttributeError(text)
@@ -252,35 +251,35 @@ def missing_attribute(
 
 
 def _existing(instead: str, owner: object, called: str) -> str:
-    """The alternatives of an answer that name what the object has; empty if none does.
+    """Return the alternatives of a suggestion that the object has, or empty.
 
-    What a fit without coefficients lacks, those with coefficients have.
+    Attributes that kernel fits lack belong to linear fits.
     """
     if called == "classifier":  # whose attributes are there after fit()
         return instead
     own, name = {*dir(owner)}, re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
     first, *others = instead.removeprefix("write ").split(", or ")
-    known = [each for each in (first, *others) if {*name.findall(each)} <= own]
-    if len(known) == 1 + len(others):
+    existing = [code for code in (first, *others) if {*name.findall(code)} <= own]
+    if len(existing) == 1 + len(others):
         return instead
-    if not known and called == "result":
+    if not existing and called == "result":
         return f"fits of ps.logit() and ps.svm() have it: {instead}"
-    return f"write {', or '.join(known)}" if known else ""
+    return f"write {', or '.join(existing)}" if existing else ""
 
 
-def missing_key(key: object, known: Iterable[str]) -> errors.MissingKeyError:
-    """The error for a statistic that is not among those that are known."""
-    name, known = str(key).replace(" ", "_"), list(known)
-    near = _alike(name, known)
+def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyError:
+    """Return the error for an unknown statistic."""
+    name, statistics = str(key).replace(" ", "_"), list(statistics)
+    near = _alike(name, statistics)
     instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
-    instead = instead or f"give one of {errors.listing(known, len(known))}"
+    instead = instead or f"give one of {errors.listing(statistics, len(statistics))}"
     return errors.MissingKeyError(
         f"{errors.shown(key)} is no statistic here; {instead}."
     )
 
 
 def _of_owner(instead: str, owner: object, called: str) -> str:
-    """What to write where an object of this kind is at hand."""
+    """Adapt a suggestion about a result to an object of another kind."""
     attribute = re.match(r"write result\.(\w*)", instead)
     if attribute is None or called == "result":
         return instead
@@ -296,17 +295,17 @@ def _of_owner(instead: str, owner: object, called: str) -> str:
 
 
 def suggest_arguments(call: Call) -> Call:
-    """Let a function, method or class answer for arguments that it does not have.
+    """Let a function, method or class suggest names for arguments that it lacks.
 
-    Frames and columns of other libraries it gets as pandas' own, and rows that it
-    returns go back in kind, see `pegasos_stats.other_frames`.
+    Frames and columns of other libraries are converted to pandas, and returned rows to
+    the library of the caller, see `pegasos_stats.other_frames`.
 
     Raises
     ------
     CallError
-        From the function, for such an argument, or for one that is missing.
+        By the function, for an unknown argument, or for one that is missing.
     PegasosStatsError
-        As the call raises it, with the last frames of the way there.
+        By the function, with the last frames of its traceback.
 
     Examples
     --------
@@ -322,43 +321,43 @@ def suggest_arguments(call: Call) -> Call:
         return call
 
     @wraps(call)
-    def checked(*given: object, **named: object) -> object:
+    def checked(*args: object, **options: object) -> object:
         from pegasos_stats.other_frames import are_among, called  # loads pandas
 
         try:
-            if are_among((*given, *named.values())):
-                return called(call, inspect.signature(call).bind(*given, **named))
-            return call(*given, **named)
+            if are_among((*args, *options.values())):
+                return called(call, inspect.signature(call).bind(*args, **options))
+            return call(*args, **options)
         except errors.PegasosStatsError as error:
             error.__traceback__ = _last_of(error.__traceback__)
             raise
         except TypeError:
             signature = inspect.signature(call)
-            refusal = _refusal(signature, given, named)
+            refusal = _refusal(signature, args, options)
             if refusal is None:  # it is from inside of the call
                 raise
-            name, section = _names_of(checked, given)
-            if (fewer := _without_harmless(name, signature, named)) != named:
-                return checked(*given, **fewer)
-            answer = _answer(name, section, signature, named, refusal)
+            name, section = _names_of(checked, args)
+            if (fewer := _without_harmless(name, signature, options)) != options:
+                return checked(*args, **fewer)
+            answer = _answer(name, section, signature, options, refusal)
             raise errors.CallError(answer) from None
 
     return cast(Call, checked)
 
 
 def _refusal(
-    signature: inspect.Signature, given: tuple[object, ...], named: dict[str, object]
+    signature: inspect.Signature, args: tuple[object, ...], options: dict[str, object]
 ) -> TypeError | None:
-    """The error for arguments that a signature does not have; None if it has all."""
+    """Return the error if the arguments do not fit a signature, and None otherwise."""
     try:
-        signature.bind(*given, **named)
+        signature.bind(*args, **options)
     except TypeError as error:
         return error
     return None
 
 
 def _last_of(traceback: TracebackType | None) -> TracebackType | None:
-    """The last `FRAMES` below the first of a traceback, where the error was found."""
+    """Return the last `FRAMES` frames of a traceback, without its first."""
     frames = []
     while traceback is not None and (traceback := traceback.tb_next) is not None:
         frames.append(traceback)
@@ -373,8 +372,8 @@ def as_function(name: str, method: Call, opening: str) -> Call:
     owner, undecorated = cast(MethodType, method).__self__, inspect.unwrap(method)
 
     @wraps(method)
-    def function(*given: object, **named: object) -> object:
-        return undecorated(owner, *given, **named)
+    def function(*args: object, **options: object) -> object:
+        return undecorated(owner, *args, **options)
 
     function.__name__ = function.__qualname__ = name
     _, _, rest = (method.__doc__ or "").partition("\n")
@@ -384,45 +383,43 @@ def as_function(name: str, method: Call, opening: str) -> Call:
 
 
 def unknown_option(
-    call: str, name: str, known: Iterable[str], section: str = ""
+    call: str, name: str, options: Iterable[str], section: str = ""
 ) -> str:
-    """The sentence for an option that a call does not have.
+    """Return the sentence for an option that a call lacks.
 
     Examples
     --------
     >>> unknown_option("predict", "newdata", ["data"])
     'predict() has no argument newdata; write data=.'
     """
-    known = list(known)
+    options = list(options)
     text = f"{call}() has no argument {errors.shown(name)[1:-1]}"
     calls = section or call, call, call.split(".")[-1]
-    instead = suggestion(name, *(("options", each) for each in calls), ("options",))
-    if not instead and (near := _alike(name, known)):
+    instead = suggestion(name, *(("options", part) for part in calls), ("options",))
+    if not instead and (near := _alike(name, options)):
         instead = f"write {near}="
     if not instead:
-        return f"{text}; it takes {', '.join(known) or 'none'}."
+        return f"{text}; it takes {', '.join(options) or 'none'}."
     return f"{text}; {instead}."
 
 
 def _without_harmless(
-    call: str, signature: inspect.Signature, named: dict[str, object]
+    call: str, signature: inspect.Signature, options: dict[str, object]
 ) -> dict[str, object]:
-    """Arguments without those that ask for what is so anyway."""
+    """Remove unknown arguments that ask for the only behaviour there is."""
     harmless = table()["harmless"].get(call, {})
     return {
         name: value
-        for name, value in named.items()
+        for name, value in options.items()
         if name in signature.parameters
         or not isinstance(value, bool | int | str)
         or value != harmless.get(name)
     }
 
 
-def _names_of(
-    call: Callable[..., object], given: tuple[object, ...]
-) -> tuple[str, str]:
-    """The name of a call as the user wrote it, and that of its section in the table."""
-    name, owner = call.__name__, given[0] if given else None
+def _names_of(call: Callable[..., object], args: tuple[object, ...]) -> tuple[str, str]:
+    """Return the name of a call for the user, and of its section in the table."""
+    name, owner = call.__name__, args[0] if args else None
     if name == "__init__":
         return type(owner).__name__, ""
     first = next(iter(inspect.signature(call).parameters), "")
@@ -436,16 +433,16 @@ def _answer(
     name: str,
     section: str,
     signature: inspect.Signature,
-    named: dict[str, object],
+    options: dict[str, object],
     refusal: TypeError,
 ) -> str:
-    """What a call has to be, in one sentence."""
-    every = [each for each in signature.parameters.values() if each.name not in _OWN]
-    known = [each.name for each in every if each.kind is not each.VAR_KEYWORD]
-    for other in named:
-        if other not in known:
-            return unknown_option(name, other, known, section)
-    needed = [each.name for each in every if each.default is each.empty]
+    """Return the error of a call in one sentence."""
+    every = [p for p in signature.parameters.values() if p.name not in _OWN]
+    names = [p.name for p in every if p.kind is not p.VAR_KEYWORD]
+    for other in options:
+        if other not in names:
+            return unknown_option(name, other, names, section)
+    needed = [p.name for p in every if p.default is p.empty]
     cure = f"give {' and '.join(needed)}"
     if str(refusal).startswith("too many"):
         by_name = "give others by name, not by position"
