@@ -1,10 +1,13 @@
 """The house: what an import may load, and what is said of every public name."""
 
 import ast
+import re
 from configparser import ConfigParser
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import architecture
 
 import pegasos_stats
 from tests.processes import in_process
@@ -241,3 +244,13 @@ def test_only_sources_of_rows_ask_where_rows_are():
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance":
                 kinds = ast.unparse(node.args[1]).replace("scans.", "").split(" | ")
                 assert not sources & {*kinds}, (path, kinds)
+
+
+def test_the_page_of_the_architecture_is_that_of_the_code():
+    """The picture is drawn from the imports, and the files that are named exist."""
+    text = architecture.PAGE.read_text(encoding="utf-8")
+    assert ".. imports\n" in text
+    assert architecture.with_picture(text) == text, "run scripts/architecture.py"
+    files = re.findall(r"``([\w/]+/\w+\.py)``", text)
+    assert len(files) > 20
+    assert [name for name in files if not (PACKAGE / name).is_file()] == []
