@@ -1,7 +1,7 @@
 """Kernel Pegasos on 20,000 rows within 1 GiB: ``python benchmarks/kernel_memory.py``.
 
 Prints the process's memory at its peak and by how much it grew, the time, and how many
-kernel rows were found kept; then the certificate, predictions, and the time of
+kernel rows were in memory; then the certificate, predictions, and the time of
 scikit-learn's SVC at the same lambda.
 """
 
@@ -14,8 +14,6 @@ import time
 import numpy as np
 
 from pegasos_stats.compiled.kernel_pegasos import (
-    COMPUTED,
-    HITS,
     gram_of,
     kernel_pegasos_epoch,
     kernel_scores,
@@ -56,12 +54,12 @@ def fit_and_print(n: int) -> None:
             gram, y, rng.permutation(n), LAM, epoch * n, counts, g, alpha, False
         )
     seconds = time.perf_counter() - start
-    hits, computed = int(gram.tally[HITS]), int(gram.tally[COMPUTED])
+    computed, calls = int(gram.computed[0]), counts.sum()
     print(
         f"n = {n:,}, {EPOCHS} epochs: {seconds:.2f} s, {counts.sum():,} violations in "
         f"{np.count_nonzero(counts):,} rows\n"
-        f"  kernel rows: {gram.owner.size:,} places, {computed:,} computed, "
-        f"{hits:,} found ({hits / (hits + computed):.0%})\n"
+        f"  kernel rows: {len(gram.values):,} places, {computed:,} computed, "
+        f"{calls - computed:,} in memory ({1 - computed / calls:.0%})\n"
         f"  memory: grew by {peak_mib() - before:.0f} MiB (budget "
         f"512 MiB)"
     )

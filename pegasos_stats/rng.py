@@ -472,7 +472,12 @@ class RRandom:
         sampling.sort_down(weights, order)
         if replace:
             return order[np.searchsorted(np.cumsum(weights[:-1]), u)]
-        sampling.weighted_without_replacement(weights, order, u, out)
+        total = 1.0
+        for i in range(size):  # the first whose sum of weights reaches u_i of the total
+            sums = np.cumsum(weights[:-1])
+            j = int(np.searchsorted(sums, total * u[i]))
+            out[i], total = order[j], total - weights[j]
+            weights, order = np.delete(weights, j), np.delete(order, j)
         return out
 
 

@@ -19,9 +19,6 @@ from pegasos_stats.compiled.compiling import with_python_division
 
 WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache
 
-# Places in `Gram.tally`.
-FILLED, HAND, HITS, COMPUTED = range(4)
-
 
 class KernelKind(IntEnum):
     """Which kernel function: a code, because a function argument is never cached.
@@ -64,24 +61,20 @@ class Gram(NamedTuple):
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
     blocks : float64 array, shape (ceil(n / WIDTH), p, WIDTH), C-contiguous
         Of `blocked`: the transpose, so that rows are summed side by side.
-    kept : float64 array, shape (capacity, n)
+    values : float64 array, shape (capacity, n)
         Rows computed; memory is taken when a place is first filled.
-    owner : int64 array, shape (capacity,)
-        Row that each place holds.
     place : int64 array, shape (n,)
-        Place of each row, -1 if it is not kept.
-    tally : int64 array, shape (4,)
-        Places filled, the clock's hand, rows found (``HITS``), rows computed
-        (``COMPUTED``).
+        Place of each row, -1 if it has none.
+    computed : int64 array, shape (1,)
+        Number of rows computed.
     """
 
     kernel: Kernel
     X: Matrix
     blocks: Matrix
-    kept: Matrix
-    owner: Integers
+    values: Matrix
     place: Integers
-    tally: Integers
+    computed: Integers
 
 
 def blocked(X: Matrix) -> Matrix:
@@ -102,22 +95,21 @@ def gram_of(kernel: Kernel, X: Matrix, budget: int = 2**29) -> Gram:
     kernel : Kernel
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
     budget : int
-        Bytes for the kept rows and the blocks together. All ``n`` rows are kept where
-        about ``8 n (n + p)`` bytes fit, and one at least.
+        Bytes for rows and blocks together. All ``n`` rows stay in memory where about
+        ``8 n (n + p)`` bytes fit, and one at least.
     """
     n = X.shape[0]
     known = kernel.kind == KernelKind.PRECOMPUTED
     blocks = blocked(X[:0] if known else X)
-    affordable = max(1, min(n, (budget - blocks.nbytes) // (8 * n)))
+    affordable = max(1, min(n + 1, (budget - blocks.nbytes) // (8 * n)))
     capacity = 0 if known else affordable
     return Gram(
         kernel,
         X,
         blocks,
         np.empty((capacity, n)),
-        np.full(capacity, -1, dtype=np.int64),
         np.full(n, -1, dtype=np.int64),
-        np.zeros(4, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
     )
 
 
@@ -176,63 +168,32 @@ def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None
 
 
 @with_python_division
-def free_place(gram: Gram, counts: Integers, i: int) -> int:
-    """Choose where to keep row `i`: a place not yet filled, or one to give up.
-
-    A clock's hand goes round, one place for each row that comes; the row it points at
-    leaves if it has violated less often by two at least. Otherwise place 0 is given
-    up, which serves whatever comes. An epoch visits every row once, so that rows used
-    last come last again: those that violate most are worth keeping. By two, because
-    those that come later in this epoch are one behind.
-    """
-    filled, hand = gram.tally[FILLED], gram.tally[HAND]
-    if filled < gram.owner.size:
-        gram.tally[FILLED] = filled + 1
-        return int(filled)
-    gram.tally[HAND] = (hand + 1) % gram.owner.size
-    chosen = hand if counts[gram.owner[hand]] + 1 < counts[i] else 0
-    gram.place[gram.owner[chosen]] = -1
-    return int(chosen)
-
-
-@with_python_division
-def kept_row(gram: Gram, counts: Integers, i: int) -> Vector:
-    """Row `i` of the Gram matrix, computed if it is not kept, shape (n,)."""
-    place = gram.place[i]
-    if place >= 0:
-        gram.tally[HITS] += 1
-    else:
-        place = free_place(gram, counts, i)
-        gram.owner[place] = i
-        gram.place[i] = place
-        gram.tally[COMPUTED] += 1
-        for b in range(gram.blocks.shape[0]):
-            part = gram.kept[place][b * WIDTH : (b + 1) * WIDTH]
-            kernel_values(gram.kernel, gram.X[i], gram.blocks[b], part)
-    row: Vector = gram.kept[place]
-    return row
-
-
-@with_python_division
-def add_gram_row(
-    total: Vector, weight: float, gram: Gram, counts: Integers, i: int
-) -> None:
+def add_gram_row(total: Vector, weight: float, gram: Gram, i: int) -> None:
     """``total[j] += weight * K(x_i, x_j)`` for all rows, in place.
+
+    A row is computed when it is first asked for, and stays in memory while there are
+    places. Then rows without a place are computed in the last one, again each time.
 
     Parameters
     ----------
     total : float64 array, shape (n,)
     weight : float
     gram : Gram
-        May keep row `i` from now on.
-    counts : int64 array, shape (n,)
-        How often each row was used: which rows are worth keeping.
     i : int
     """
     if gram.kernel.kind == KernelKind.PRECOMPUTED:
         add_products(total, weight, gram.X[i])
-    else:
-        add_products(total, weight, kept_row(gram, counts, i))
+        return
+    place = gram.place[i]
+    if place < 0:
+        place = min(gram.computed[0], len(gram.values) - 1)
+        gram.computed[0] += 1
+        if place < len(gram.values) - 1:
+            gram.place[i] = place
+        for b in range(gram.blocks.shape[0]):
+            part = gram.values[place][b * WIDTH : (b + 1) * WIDTH]
+            kernel_values(gram.kernel, gram.X[i], gram.blocks[b], part)
+    add_products(total, weight, gram.values[place])
 
 
 @with_python_division
@@ -264,7 +225,7 @@ def kernel_pegasos_epoch(
     Parameters
     ----------
     gram : Gram
-        Rows of the Gram matrix; keeps those it computes.
+        Rows of the Gram matrix.
     y : float64 array, shape (n,), of -1 and +1
     wy : float64 array, shape (n,)
         ``w_i y_i`` with the weights of the rows, usually 1.
@@ -299,7 +260,7 @@ def kernel_pegasos_epoch(
         if y[i] * f < 1.0:
             violations += 1
             counts[i] += 1
-            add_gram_row(g, wy[i], gram, counts, i)
+            add_gram_row(g, wy[i], gram, i)
             if intercept:
                 alpha = alpha + 1.0 / (lam * t) * wy[i]
     return alpha, violations

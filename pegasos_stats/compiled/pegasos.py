@@ -542,44 +542,6 @@ def four_products(
     return a, b, c, d, ab, ac, ad, bc, bd, cd
 
 
-@fast
-def add_four(
-    X: Dense,
-    i: int,
-    j: int,
-    k: int,
-    m: int,
-    a: float,
-    b: float,
-    c: float,
-    d: float,
-    w: Vector,
-) -> None:
-    """``w <- w + a x_i + b x_j + c x_k + d x_m``."""
-    for q in range(w.shape[0]):
-        ab = a * np.float64(X[i, q]) + b * np.float64(X[j, q])
-        w[q] += ab + (c * np.float64(X[k, q]) + d * np.float64(X[m, q]))
-
-
-@inlined
-def add_four_literally(
-    X: Dense,
-    rows: tuple[int, int, int, int],
-    s: tuple[float, float, float, float],
-    eta: tuple[float, float, float, float],
-    lam: float,
-    beta: Vector,
-) -> None:
-    """`literal_step` of four rows; ``beta`` is read and written once."""
-    i, j, k, m = rows
-    for q in range(beta.shape[0]):
-        b = beta[q]
-        b = b - eta[0] * (lam * b - s[0] * np.float64(X[i, q]))
-        b = b - eta[1] * (lam * b - s[1] * np.float64(X[j, q]))
-        b = b - eta[2] * (lam * b - s[2] * np.float64(X[k, q]))
-        beta[q] = b - eta[3] * (lam * b - s[3] * np.float64(X[m, q]))
-
-
 @inlined
 def signed_weight(state: State, i: int, y: float) -> float:
     """``w_i y_i``."""
@@ -635,9 +597,16 @@ def four_steps(
         nearest = min(abs(m0 - 1.0), abs(m1 - 1.0), abs(m2 - 1.0), abs(m3 - 1.0))
         if not nearest > bound + SUMMAND * largest:
             return False
-        add_four_literally(X, rows, (s0, s1, s2, s3), (e1, e2, e3, e4), lam, w)
+        for q in range(w.shape[0]):  # `literal_step` of four rows
+            v = w[q]
+            v = v - e1 * (lam * v - s0 * np.float64(X[i, q]))
+            v = v - e2 * (lam * v - s1 * np.float64(X[j, q]))
+            v = v - e3 * (lam * v - s2 * np.float64(X[k, q]))
+            w[q] = v - e4 * (lam * v - s3 * np.float64(X[m, q]))
     else:
-        add_four(X, i, j, k, m, s0, s1, s2, s3, w)
+        for q in range(w.shape[0]):
+            two = s0 * np.float64(X[i, q]) + s1 * np.float64(X[j, q])
+            w[q] += two + (s2 * np.float64(X[k, q]) + s3 * np.float64(X[m, q]))
         scalars[UNIT] = e4
     weights[i] += s0 * y0
     weights[j] += s1 * y1

@@ -234,30 +234,6 @@ def sort_down(weights: Vector, order: Integers) -> None:
 
 
 @with_python_division
-def weighted_without_replacement(
-    weights: Vector, order: Integers, u: Vector, out: Integers
-) -> None:
-    """Fill ``out`` with labels drawn one after the other, each with its weight.
-
-    ``weights`` (sum 1, descending) and their labels ``order`` are changed: what has
-    been drawn is taken out. Draw ``i`` is the first whose running sum of the weights
-    left reaches ``u[i]`` times their total.
-    """
-    total, last = 1.0, weights.size - 1
-    for i in range(out.size):
-        target, j = total * u[i], 0
-        mass = weights[0]
-        while j < last and target > mass:
-            j += 1
-            mass += weights[j]
-        out[i] = order[j]
-        total -= weights[j]
-        weights[j:last] = weights[j + 1 : last + 1].copy()
-        order[j:last] = order[j + 1 : last + 1].copy()
-        last -= 1
-
-
-@with_python_division
 def alias_table(weights: Vector) -> tuple[Vector, Integers]:
     """Walker's table of ``weights`` (sum 1): thresholds and aliases, shape (n,) each.
 

@@ -8,6 +8,7 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, read_only
 from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.certificate import Certificate, feasible
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.kernel_problem import (
@@ -22,12 +23,7 @@ from pegasos_stats.solvers.method import SMO
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.options import given
 from pegasos_stats.solvers.pegasos import Pegasos
-from pegasos_stats.solvers.pegasos_run import (
-    Observer,
-    check_solver,
-    shown_epochs,
-    visit_epochs,
-)
+from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
@@ -442,25 +438,21 @@ WITH_KERNELS = {
 }
 
 
-class KernelVisitor:
-    """Takes steps at given rows and holds the state of a run.
+class KernelVisitor(Visitor):
+    """Takes steps of kernel Pegasos (Shalev-Shwartz et al. 2011, figure 3).
 
-    Attributes
-    ----------
-    epoch : int
-        Epochs done.
+    A row a step, no projection, no average.
     """
 
-    def __init__(self, problem: KernelProblem, solver: Pegasos) -> None:
-        self.epoch = 0
-        self._problem = problem
-        self._solver = solver
+    _problem: KernelProblem
+
+    def _begin(self, rng: RRandom) -> None:
+        problem = self._problem
         self._gram = compiled.kernel_pegasos.gram_of(
             problem.kernel.code(), problem.X, problem.memory
         )
         self._counts = np.zeros(problem.n, dtype=np.int64)
-        self._g = np.zeros(problem.n)
-        self._wy = problem.row_weights * problem.y
+        self._g, self._wy = np.zeros(problem.n), problem.row_weights * problem.y
         self._alpha, self._steps, self._violations = 0.0, 0, 0
 
     def visit(self, rows: Rows) -> None:
@@ -476,7 +468,7 @@ class KernelVisitor:
             self._steps += len(piece)
             self._violations += below_one
 
-    def solution(self, seed: int | None) -> KernelSolution:
+    def solution(self, seed: int | None) -> KernelSolution:  # type: ignore[override]
         """What the run gives in its present state."""
         alpha = self._alpha
         if self._solver.refit_intercept:
@@ -489,40 +481,8 @@ class KernelVisitor:
             alpha=alpha,
             n_iter=self._steps,
             n_violations=self._violations,
-            seed=seed if self._solver.uses_random_numbers else None,
-            n_epochs=self.epoch,
-            methods=(MethodRun(self._solver.name, self.epoch, "epoch"),),
+            **self._history(seed),
         )
-
-
-def run_kernel_pegasos(
-    problem: KernelProblem,
-    solver: Pegasos,
-    observe: Observer | None = None,
-    progress: bool = False,
-) -> KernelSolution:
-    """Run Pegasos on a kernel problem (Shalev-Shwartz et al. 2011, figure 3).
-
-    Parameters
-    ----------
-    problem : KernelProblem
-    solver : Pegasos
-        One row a step, no projection, no average.
-    observe : callable, optional
-        Called with a `Moment` after every epoch.
-    progress : bool
-        Whether to show a progress bar.
-
-    Returns
-    -------
-    KernelSolution
-    """
-    rng = solver.generator()
-    visitor = KernelVisitor(problem, solver)
-    visit_epochs(
-        visitor, shown_epochs(problem, solver, rng, progress), rng.seed, observe
-    )
-    return visitor.solution(rng.seed)
 
 
 def checked_kernel_solver(

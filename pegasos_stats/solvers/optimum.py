@@ -56,12 +56,10 @@ from pegasos_stats.solvers.options import (
     DEFAULT_TOL,
     KERNEL_TOL,
     Solver,
-    check_option,
     check_sample_kind,
     check_seed,
     checked_tol,
     option,
-    values_of,
 )
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem
@@ -147,10 +145,6 @@ class Optimum(Solver):
     refit_intercept = True  # the best intercept is part of the optimum
     visits_rows = False
     arithmetic = "fast"
-
-    def __post_init__(self) -> None:
-        for name in values_of(self):
-            check_option(self, name)
 
 
 AnySolver = Optimum | Pegasos | SDCA

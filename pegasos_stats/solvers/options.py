@@ -88,6 +88,10 @@ class Solver:
     sample_kind: SampleKind
     ties: Ties
 
+    def __post_init__(self) -> None:
+        for name in values_of(self):
+            check_option(self, name)
+
     @property
     def uses_random_numbers(self) -> bool:
         """Whether the order is drawn."""

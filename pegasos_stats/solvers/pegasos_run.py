@@ -61,8 +61,9 @@ def run_pegasos(
     observe: Observer | None = None,
     progress: bool = False,
     warn: bool = True,
-) -> Solution:
-    """Run Pegasos on a linear problem.
+    kind: "type[Visitor] | None" = None,
+) -> Any:
+    """Run Pegasos.
 
     Parameters
     ----------
@@ -74,10 +75,12 @@ def run_pegasos(
         Whether to show a progress bar, an epoch at a time.
     warn : bool
         Whether to warn of a tolerance that is not reached.
+    kind : type, optional
+        The `Visitor` that takes the steps, by default that of linear problems.
 
     Returns
     -------
-    Solution
+    Solution or KernelSolution
 
     Raises
     ------
@@ -91,8 +94,10 @@ def run_pegasos(
     """
     check_solver(problem, solver)
     rng = solver.generator()
-    visitor = Visitor(problem, solver, rng)
-    epochs = shown_epochs(problem, solver, rng, progress)
+    visitor = (kind or Visitor)(problem, solver, rng)
+    epochs: Iterable[Rows] = solver.passes.rows(problem.n, rng)
+    if progress:
+        epochs = with_progress(epochs, solver.passes.count(problem.n), "epoch")
     if not solver.may_end_early:
         visit_epochs(visitor, epochs, rng.seed, observe)
         return visitor.solution(rng.seed)
@@ -103,34 +108,26 @@ def run_pegasos(
     return replace(visitor.solution(rng.seed), settled=stopping.settled)
 
 
-def clock_for(observe: Observer | None) -> Callable[[], int]:
-    """Processor time of this thread in ns; not asked for where nobody observes.
-
-    To ask may cost as much as a hundred steps.
-    """
-    return time.thread_time_ns if observe is not None else int
-
-
 def visit_epochs(
-    visitor: Any,
+    visitor: "Visitor",
     epochs: Iterable[Rows],
     seed: int | None,
     observe: Observer | None,
     ends: Callable[..., bool] | None = None,
 ) -> bool:
-    """Let a visitor take the steps of all epochs, its own time measured if observed.
+    """Let a visitor take the steps of all epochs, and measure their time.
 
     Ends earlier, and returns true, after an epoch whose solution `ends` says so of.
     """
     visitor.visit(np.empty(0, dtype=np.int64))  # loads the kernels, takes no step
-    clock, spent = clock_for(observe), 0
+    spent = 0.0
     for rows in epochs:
-        began = clock()
+        began = time.thread_time()
         visitor.visit(rows)
-        spent += clock() - began
+        spent += time.thread_time() - began
         visitor.epoch += 1
         if observe is not None:
-            observe(Moment(visitor.epoch, visitor.solution(seed), spent / 1e9))
+            observe(Moment(visitor.epoch, visitor.solution(seed), spent))
         if ends is not None and ends(visitor.solution(seed)):
             return True
     return False
@@ -158,6 +155,11 @@ class Visitor:
 
     def __init__(self, problem: Problem, solver: Pegasos, rng: RRandom) -> None:
         self.epoch, self._problem, self._solver = 0, problem, solver
+        self._begin(rng)
+
+    def _begin(self, rng: RRandom) -> None:
+        """Set the state before the first step."""
+        problem, solver = self._problem, self._solver
         self._y = problem.y.astype(np.int8, copy=False)
         size, is_fast = solver.passes.batch(problem.n), solver.arithmetic == "fast"
         code, is_free = int(problem.loss_code), problem.intercept
@@ -212,10 +214,16 @@ class Visitor:
             dual=state.dual_weights(self._state),
             n_iter=self.steps,
             n_violations=int(scalars[state.VIOLATIONS]),
-            seed=seed if self._solver.uses_random_numbers else None,
-            n_epochs=self.epoch,
-            methods=(MethodRun(self._solver.name, self.epoch, "epoch"),),
+            **self._history(seed),
         )
+
+    def _history(self, seed: int | None) -> dict[str, Any]:
+        """Seed, epochs and methods, as of a `Solution`."""
+        return {
+            "seed": seed if self._solver.uses_random_numbers else None,
+            "n_epochs": self.epoch,
+            "methods": (MethodRun(self._solver.name, self.epoch, "epoch"),),
+        }
 
     def _refitted(self, beta: Vector) -> float:
         return refitted(self._problem, beta)
@@ -260,16 +268,6 @@ def check_solver(problem: Problem, solver: Solver) -> None:
                 "Pegasos takes steps of 1/(lambda t) and has no default lam; give "
                 "lam=, such as lam=1.0, or leave the solver out for the optimum."
             )
-
-
-def shown_epochs(
-    problem: Problem, solver: Pegasos, rng: RRandom, progress: bool
-) -> Iterable[Rows]:
-    """Rows of each epoch, behind a progress bar if asked for."""
-    epochs = solver.passes.rows(problem.n, rng)
-    if not progress:
-        return epochs
-    return with_progress(epochs, solver.passes.count(problem.n), "epoch")
 
 
 def with_progress(

@@ -19,12 +19,10 @@ from pegasos_stats.solvers.options import (
     DEFAULT_TOL,
     Arithmetic,
     Solver,
-    check_option,
     check_sample_kind,
     check_seed,
     checked_tol,
     option,
-    values_of,
 )
 from pegasos_stats.solvers.pegasos import Average, checked_average
 from pegasos_stats.solvers.problem import Problem
@@ -123,8 +121,7 @@ class SDCA(Solver):
     intercept = False
 
     def __post_init__(self) -> None:
-        for name in values_of(self):
-            check_option(self, name)
+        super().__post_init__()
         if self.random_stop is not None:
             if self.average != "none":
                 why = "and average= exclude each other; give one."

@@ -1,6 +1,7 @@
 """Runs of Optimum and SDCA: epochs of one method, or of several, to the tolerance."""
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -24,7 +25,6 @@ from pegasos_stats.solvers.pegasos_run import (
     Moment,
     Observer,
     check_solver,
-    clock_for,
     with_progress,
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
@@ -80,7 +80,7 @@ def run_epochs(
     """
     rng, reached, seed = solver.generator(), False, None
     epochs: Iterable[int] = range(1, solver.epochs + 1)
-    clock, spent = clock_for(observe), 0
+    spent = 0.0
     total = None if solver.stops else solver.epochs
     permutations = drawn_epochs(solver, n, rng)
     for epoch in with_progress(epochs, total, "epoch") if progress else epochs:
@@ -89,11 +89,11 @@ def run_epochs(
             rows, seed = next(permutations, NO_ROWS), rng.seed
             if not rows.size:  # after a random stop
                 break
-        began = clock()
+        began = time.thread_time()
         run.epoch(rows)
-        spent += clock() - began
+        spent += time.thread_time() - began
         if observe is not None:
-            observe(Moment(epoch, shown(run.solution(seed)), spent / 1e9))
+            observe(Moment(epoch, shown(run.solution(seed)), spent))
         reached = solver.stops and run.reached()
         if reached or run.visits > most:
             break

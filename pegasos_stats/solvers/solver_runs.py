@@ -290,10 +290,10 @@ def timed(observe: Observer | None) -> Callable[[int, Any], None] | None:
     """What tells an observer of an iteration and its solution, with the time so far."""
     if observe is None:
         return None
-    began = time.thread_time_ns()
+    began = time.thread_time()
 
     def tell(iteration: int, solution: Any) -> None:
-        observe(Moment(iteration, solution, (time.thread_time_ns() - began) / 1e9))
+        observe(Moment(iteration, solution, time.thread_time() - began))
 
     return tell
 
@@ -450,7 +450,8 @@ def run_then_refine(
             return run_linear(problem, how, watch, progress, a, warn)
         of_kernel = kernel_ascent.checked_kernel_solver(problem, how)
         if isinstance(of_kernel, Pegasos):
-            return kernel_ascent.run_kernel_pegasos(problem, of_kernel, watch, progress)
+            kind = kernel_ascent.KernelVisitor
+            return run_pegasos(problem, of_kernel, watch, progress, kind=kind)
         return kernel_ascent.run_working_sets(problem, of_kernel, watch, progress, a)
 
     tell: Observer = observe or (lambda _: None)
@@ -518,7 +519,8 @@ def kernel_path(
     """
     problems = [replace(problem, lam=float(lam)) for lam in lambdas]
     if isinstance(solver, Pegasos):
-        return [kernel_ascent.run_kernel_pegasos(at, solver) for at in problems]
+        kind = kernel_ascent.KernelVisitor
+        return [run_pegasos(at, solver, kind=kind) for at in problems]
     ascent = kernel_ascent.KernelAscent(problems[0], solver)
     solutions: list[KernelSolution] = []
     for at in problems:
