@@ -22,7 +22,7 @@ Every step certifies itself. With ``g`` the gradient of the smoothed risk, the g
     P - D = ||g||^2 / (2 lam) + (1/n) sum_i w_i (max(0, s_i) - a_i s_i),
 
 the distance from the optimum of the smoothed risk, and of that from the risk. The next
-centre is taken when the first is at most `SOLVED` times the second.
+centre is taken when the first is not larger than the second.
 
 With many rows to a column few of them matter: see ``active_rows.py``. A sample is
 solved first; its margins tell how near to the margin rows are solved.
@@ -54,32 +54,21 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.sums import blocks, doubles
 
-# 20,000 x 200 takes 51 steps at 3, 66 at 5; 12 sets of 300 to 2,000 rows 316 at 3 and
-# 334 at 1. Of sparse rows, whose directions are not exact, w8a takes 7 at 1, 13 at 3.
-SOLVED, SOLVED_SPARSE = 3.0, 1.0  # times the smoothing, what a centre may leave open
-SHRINK, PATIENCE = 0.5, 12  # of gamma, from centre to centre; steps from one centre
-# While nearly all rows are active; columns of standard deviation 20: 28 steps, not 37.
-MOST_ACTIVE, WIDE_SHRINK = 0.9, 0.1
-FIRST = 4.0  # times gamma are a row's curvature, ``||x_i||^2 / (lam n)``, at first
-SMALLEST = 1e-6  # gamma
+CENTRE_STEPS = 12  # from one centre, at most; then gamma is doubled
+LEAST_GAMMA = 1e-6
 TINY_RIDGE = 1e-12  # of an intercept
 # Share of the slope that a line search leaves: nine sets take 230 and 313 steps to 1e-4
 # and 1e-6, at 0.3 240 and 328. Trials of a search.
 FLAT, TRIALS = 0.1, 40
-READ, TO_A_COLUMN = 3000, 60  # rows from which few of them are solved
-RARE = 0.05  # share of a class beside which most rows are near the margin
-SHARE, FEWEST, FEWEST_TO_A_COLUMN = 10, 1500, 30  # rows of a sample
-SAMPLED_GAP = 1e-3
-WIDTHS = 4.0  # of ``sqrt(p / m)``, the error of a margin by a sample of m rows
-MOST_NEAR, NARROWEST = 0.25, 0.02  # of the rows, unless they are nearer than that
-MOST_SOLVED = 0.5  # of the rows: all are solved if more are
-WRONG = 0.1  # of the width: rows this far over the margin are on the wrong side
-COPIED = 2**16  # entries that are copied beside an intercept
-FIRST_GAP = (
-    1e-4  # of rows near the margin, at first: 20,000 x 30 to 1e-8 41 ms, at once 67
-)
-MOST_VISITS = 400.0  # of a row, by steps over few
-STAND = 20  # steps in which the gap is to be halved
+SCREENED_FROM, SCREENED_TO_A_COLUMN = 3000, 60  # rows: those near the margin are solved
+RARE = 0.05  # share of a class below which most rows are near the margin
+SAMPLED_GAP = 1e-3  # relative gap of a sample
+MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # of the rows, unless they are nearer than that
+COPIED = 2**16  # entries that are copied together with the column of the intercept
+# Relative gap before the first pass: 20,000 x 30 to 1e-8 takes 41 ms, at once 67.
+FIRST_GAP = 1e-4
+MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
+STALL_STEPS = 20  # in which the gap is to be halved
 
 
 class ProximalNewton:
@@ -129,12 +118,10 @@ class ProximalNewton:
         self._penalty, self._n, self.gamma = penalty, n, gamma
         self._half = np.zeros(penalty.size)
         np.divide(0.5, penalty, self._half, where=penalty > 0.0)
-        self._free, self._solved = penalty[-1] == 0.0, SOLVED
-        if Z.is_sparse:
-            self._solved = SOLVED_SPARSE
+        self._free = penalty[-1] == 0.0
         self._at, self._s, self._centre = theta, t - y * Z.times(theta), a
         self.theta, self.a, self.risk, self.dual = theta, a, math.inf, -math.inf
-        self.visits, self.violations, self._here, self._active = 0.0, 0, 0, 0
+        self.visits, self.violations, self._here = 0.0, 0, 0
         self._smooth()
         self._look()
 
@@ -145,17 +132,15 @@ class ProximalNewton:
 
     def step(self) -> None:
         """Take a Newton step, from a new centre if the present one is done with."""
-        if self._is_solved or self._here >= PATIENCE:
+        if self._is_solved or self._here >= CENTRE_STEPS:
             factor = 2.0
             if self._is_solved:
-                is_wide = self._active > MOST_ACTIVE * self._y.size
-                self._centre, factor = self._a, WIDE_SHRINK if is_wide else SHRINK
-            self.gamma, self._here = max(SMALLEST, self.gamma * factor), 0
+                self._centre, factor = self._a, 0.5
+            self.gamma, self._here = max(LEAST_GAMMA, self.gamma * factor), 0
             self._smooth()
             self._slope()
         self._here += 1
         rows = self._inside().nonzero()[0]
-        self._active = rows.size
         d = self._direction(rows)
         self._search(d, self._Z.times(d))
         self._look()
@@ -191,7 +176,7 @@ class ProximalNewton:
         if dual > self.dual:
             self.dual, self.a = dual, self._a
         rest = float(self._half @ (g * g)) + off
-        self._is_solved = rest <= self._solved * max(risk - dual - rest, 0.0)
+        self._is_solved = rest <= risk - dual - rest
 
     def _direction(self, rows: Rows) -> Vector:
         """Newton's direction, by the active rows."""
@@ -268,16 +253,16 @@ class Hinge(Method):
         super().__init__()
         self._problem, self._goal = problem, goal
         n, p = problem.n, problem.p
-        some = doubles(problem.X, slice(0, READ))
+        some = doubles(problem.X, slice(0, SCREENED_FROM))
         is_dense = isinstance(some, np.ndarray)
         entries: Vector = some.ravel() if isinstance(some, np.ndarray) else some.data
-        size = float(entries @ entries) / some.shape[0]
-        self.gamma = max(1.0, size / (FIRST * problem.lam * n))
+        curvature = float(entries @ entries) / some.shape[0] / (problem.lam * n)
+        self.gamma = max(1.0, 0.25 * curvature)
         self.penalty = np.full(p + problem.intercept, problem.lam)
         if problem.intercept:
             self.penalty[-1] = 0.0
-        few = is_dense and n >= max(READ, TO_A_COLUMN * p) and start is None
-        if few and problem.lightest >= RARE * n:
+        is_long = is_dense and n >= max(SCREENED_FROM, SCREENED_TO_A_COLUMN * p)
+        if is_long and start is None and problem.lightest >= RARE * n:
             self.theta, self._walk = np.zeros(p + 1), self._over_few()
         else:
             self.theta, a = beginning(problem) if start is None else start
@@ -293,7 +278,7 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
-        is_long = self.stands_still(STAND) or self.steps >= LONG
+        is_long = self.stands_still(STALL_STEPS) or self.steps >= LONG
         is_long = is_long and InteriorSteps.serves(self._problem)
         self.has_stalled = self._has_ended or is_long
 
@@ -335,13 +320,10 @@ class Hinge(Method):
     def _over_few(self) -> Iterator[None]:
         problem, (n, p) = self._problem, self._problem.X.shape
         far = np.abs(self._slacks(self._solved_sample()))
-        most = max(NARROWEST, float(np.quantile(far, MOST_NEAR)))
-        width = min(WIDTHS * math.sqrt(p / far.size), most)
+        most = max(LEAST_WIDTH, float(np.quantile(far, MOST_NEAR)))
+        width = min(4.0 * math.sqrt(p / far.size), most)  # four errors of a margin
         near = RowsInOrder(n, p, self.penalty.size)
         rows, s, sums = self._screened(width, near)
-        if rows.size > MOST_SOLVED * n:
-            shares = share_by(self._slacks(problem), width)
-            yield from self._over_all(problem.row_weights * shares)
         shares, inner, self.gamma = share_by(s, width), INNER, width
         first = max(INNER, FIRST_GAP / self._goal.share)
         while True:
@@ -352,7 +334,7 @@ class Hinge(Method):
                 steps.step()
             self.gamma, self.theta = steps.gamma, self._whole(steps.theta)
             self._rows, self._now, full = rows, steps, self._full.copy()
-            wrong = self._looked_at(WRONG * width)
+            wrong = self._looked_at(0.1 * width)
             self.dual, self.visits = steps.dual, self.visits + 2.0 * n + steps.visits
             yield
             if not wrong.size and first == inner:
@@ -399,9 +381,9 @@ class Hinge(Method):
         return np.concatenate(found)
 
     def _solved_sample(self) -> Problem:
-        """Evenly spaced rows, which are solved, roughly."""
+        """Solve evenly spaced rows roughly: a tenth, but 30 to a column."""
         problem, (n, p) = self._problem, self._problem.X.shape
-        m = max(n // SHARE, FEWEST, FEWEST_TO_A_COLUMN * p)
+        m = max(n // 10, 30 * p)
         sample = problem.of_rows(np.arange(0, n, n // m))
         part = Hinge(sample, Goal(SAMPLED_GAP, None))
         while part.visits <= MOST_VISITS * sample.n:
