@@ -35,7 +35,7 @@ from numba.core.types import Type
 
 Function = TypeVar("Function", bound=Callable[..., object])
 IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums
-PATIENCE = 1.0  # seconds of compiling before a line
+NOTICE_AFTER = 1.0  # seconds of compiling
 TEXT = "pegasos_stats: compiling, once for this version: up to 20 s\n"
 
 
@@ -114,14 +114,14 @@ class Notice(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._depth, self._since, self._waited = 0, 0.0, 0.0
-        self._timer = Timer(PATIENCE, self._show)
+        self._timer = Timer(NOTICE_AFTER, self._show)
 
     def on_start(self, event: event.Event) -> None:
         """Start the clock with a kernel of this package."""
         self._depth += _is_ours(event)
         if self._depth == 1 and _is_ours(event):
             self._since = time.monotonic()
-            self._timer = Timer(PATIENCE - self._waited, self._show)
+            self._timer = Timer(NOTICE_AFTER - self._waited, self._show)
             self._timer.daemon = True
             self._timer.start()
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Dense, Mask, Matrix, Vector
 
-INNER = 0.3  # of the gap asked for, that of the rows near the margin
+SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
 NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
 
 

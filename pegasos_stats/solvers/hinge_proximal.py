@@ -42,13 +42,13 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.active_rows import (
-    INNER,
+    SCREENED_TOL,
     RowsInOrder,
     on_wrong_side,
     with_sums,
 )
 from pegasos_stats.solvers.certificate import Gap
-from pegasos_stats.solvers.interior import LONG, InteriorSteps
+from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
@@ -68,7 +68,7 @@ COPIED = 2**16  # entries that are copied together with the column of the interc
 # Relative gap before the first pass: 20,000 x 30 to 1e-8 takes 41 ms, at once 67.
 FIRST_GAP = 1e-4
 MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
-STALL_STEPS = 20  # in which the gap is to be halved
+STALL_STEPS, LONG_RUN = 20, 90  # in which the gap is to be halved; steps that are many
 
 
 class ProximalNewton:
@@ -278,7 +278,7 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
-        is_long = self.stands_still(STALL_STEPS) or self.steps >= LONG
+        is_long = self.stands_still(STALL_STEPS) or self.steps >= LONG_RUN
         is_long = is_long and InteriorSteps.serves(self._problem)
         self.has_stalled = self._has_ended or is_long
 
@@ -324,8 +324,8 @@ class Hinge(Method):
         width = min(4.0 * math.sqrt(p / far.size), most)  # four errors of a margin
         near = RowsInOrder(n, p, self.penalty.size)
         rows, s, sums = self._screened(width, near)
-        shares, inner, self.gamma = share_by(s, width), INNER, width
-        first = max(INNER, FIRST_GAP / self._goal.share)
+        shares, inner, self.gamma = share_by(s, width), SCREENED_TOL, width
+        first = max(SCREENED_TOL, FIRST_GAP / self._goal.share)
         while True:
             steps = self._solving(rows, shares, near.with_room, sums)
             while steps.gap > first * self._goal(steps.risk):

@@ -33,15 +33,11 @@ from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sums import TINY
 
-STEPS, SHORT = 60, 0.99  # at most; of the way to the boundary
-RIDGE, TINY = 1e-13, 1e-300  # of a curvature, by rounding
+INTERIOR_STEPS = 60  # at most
 MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # of one problem: 32 MB
-SMALLEST, LARGEST = 1e-100, 1e100  # squares between neither vanish nor overflow
-LONG = 90  # steps of another method that are many
-REFINEMENTS = 2  # of a direction, to reach the last digits
-PATIENCE = 3  # steps in which the gap is to be halved
-CLOSE = 1e-5  # relative gap, below which PATIENCE counts
+NO_SPREAD = 1e-100  # squares of larger numbers do not vanish
 
 
 class InteriorSolution(NamedTuple):
@@ -118,8 +114,8 @@ class InteriorPoints:
     def solved(self, tol: float) -> "InteriorSolution":
         """The step with the smallest gap of each problem.
 
-        A problem ends at a relative gap of `tol`, or where rounding ends it: when
-        `PATIENCE` steps have not halved a gap below `CLOSE`.
+        A problem ends at a relative gap of `tol`, or where rounding ends it: when three
+        steps have not halved a gap below 1e-5.
         """
         B = len(self.theta)
         best = InteriorSolution(
@@ -128,15 +124,15 @@ class InteriorPoints:
             np.full(B, np.inf),
         )
         live, halved, halved_at = np.arange(B), np.full(B, np.inf), np.zeros(B)
-        for count in range(STEPS):
+        for count in range(INTERIOR_STEPS):
             gap, risk = self.look()
             better = gap < best.gap[live]
             here = self.theta, self.s, self.a, risk - gap, gap
             for values, value in zip(best, here, strict=True):
                 values[live[better]] = value[better]
-            fell = ~((gap > 0.5 * halved[live]) & (gap < CLOSE * risk))
+            fell = ~((gap > 0.5 * halved[live]) & (gap < 1e-5 * risk))
             halved[live[fell]], halved_at[live[fell]] = gap[fell], count
-            going = ~(gap <= tol * risk) & (count - halved_at[live] < PATIENCE)
+            going = ~(gap <= tol * risk) & (count - halved_at[live] < 3)
             live = live[going]
             if not live.size:
                 break
@@ -181,7 +177,7 @@ class InteriorPoints:
         wD = w * D
         H = hessians(X, wD, self._products)
         diagonal = np.einsum("bjj->bj", H)
-        diagonal *= 1.0 + RIDGE
+        diagonal *= 1.0 + 1e-13  # rounding
         diagonal += self.penalty
         inverse = np.linalg.inv(H)
 
@@ -214,7 +210,7 @@ class InteriorPoints:
         longest = np.maximum(-of_a.min(axis=1), of_e.max(axis=1))
         longest = np.maximum(longest, -(dt / t).min(axis=1))
         longest = np.maximum(longest, -(dxi / xi).min(axis=1))
-        way = np.minimum(1.0, SHORT / np.maximum(longest, TINY))[:, None]
+        way = np.minimum(1.0, 0.99 / np.maximum(longest, TINY))[:, None]
         self.theta = self.theta + way * d
         self.s = s - way * ds
         self.a, self.e = a + way * da, e - way * da
@@ -260,13 +256,14 @@ class InteriorSteps(Method):
         n, p = problem.X.shape
         is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
         radius, lam = problem.radius, problem.lam
-        in_range = SMALLEST < radius < LARGEST and lam / radius / radius > SMALLEST
-        return problem.loss == "hinge" and is_small and in_range and lam < LARGEST
+        most = 1.0 / NO_SPREAD
+        in_range = NO_SPREAD < radius < most and lam / radius / radius > NO_SPREAD
+        return problem.loss == "hinge" and is_small and in_range and lam < most
 
     def step(self, rows: Rows | None = None) -> None:
         """Solve the problem, once."""
         if self.steps == 0:
-            self.visits = STEPS / 3 * self._problem.n
+            self.visits = INTERIOR_STEPS / 3 * self._problem.n
             self._solve()
         self.steps += 1
 
@@ -287,7 +284,7 @@ class InteriorSteps(Method):
             basis, R = np.linalg.qr(X.T)
             X = R.T
         spread = np.sqrt(np.square(X).mean(axis=0))
-        spread[~(spread > SMALLEST)] = 1.0
+        spread[~(spread > NO_SPREAD)] = 1.0
         Z = np.hstack([X / spread, np.ones((rows.size, free + 1))]).T * y
         Z[-1] = 1.0 - y * problem.row_offsets[rows]
         k = len(Z) - 1
@@ -300,7 +297,7 @@ class InteriorSteps(Method):
             np.zeros((1, k)),
             np.ones(1),
         )
-        points.refinements = REFINEMENTS
+        points.refinements = 2  # to reach the last digits
         best = points.solved(0.0)
         if np.isfinite(best.gap[0]):
             beta, a = best.theta[0, : spread.size] / spread, np.zeros(problem.n)

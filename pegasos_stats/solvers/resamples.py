@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
-from pegasos_stats.solvers.active_rows import INNER
+from pegasos_stats.solvers.active_rows import SCREENED_TOL
 from pegasos_stats.solvers.intercept import SAME_WEIGHT
 from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.losses import MarginLoss
@@ -281,7 +281,7 @@ class HingeResamples(Resamples):
         points = InteriorPoints(
             *(each, negative, near, fixed, penalties, theta, mu, products)
         )
-        theta, s, _, dual, inner = points.solved(INNER * self._tol)
+        theta, s, _, dual, inner = points.solved(SCREENED_TOL * self._tol)
         if self._free:
             signs = np.broadcast_to(each[:, -2], s.shape)
             theta[:, -1] += middles(signs * s, near * signs, fixed[:, :, -2])

@@ -10,7 +10,7 @@ from tests.processes import in_process
 DRAW = """
 from pegasos_stats.compiled import compiling
 from pegasos_stats.rng import RRandom
-compiling.PATIENCE = 0.0
+compiling.NOTICE_AFTER = 0.0
 RRandom(1).permutation(5)
 RRandom(1).rexp(5)
 """
