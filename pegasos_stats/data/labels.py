@@ -24,10 +24,9 @@ from pegasos_stats.errors import LabelError, OptionError, counted, listing, plai
 from pegasos_stats.foreign_names import suggest_arguments
 
 FEWER = (
-    "exactly two are needed. Keep the rows of two of them, or compare: in a formula "
-    "I(y == 'a') is one level against the others and I(y > 5) one side of a number, of "
-    "an array np.asarray(y) == 'a'; sklearn's OneVsRestClassifier(SVMClassifier()) "
-    "takes each."
+    "exactly two are needed. Keep the rows of two of them, or compare one with the "
+    "others: I(y == 'a') or I(y > 5) in a formula; in Python also np.asarray(y) == "
+    "'a', or sklearn's OneVsRestClassifier(SVMClassifier())."
 )
 ONE_LEVEL = "exactly two are needed: take data in which both classes occur."
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib import resources
 from itertools import product
+from os.path import splitext
 from typing import Any
 
 import numpy as np
@@ -261,7 +262,7 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
         of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
         notes = [note for note in notes if note not in of_labels]
     shown = replace(summary, header=header, notes=notes, footer=footer)
-    lines = [found.title, str(shown)]
+    lines = [found.title, program.as_options(str(shown)).rstrip("\n")]
     if cut is not None:
         lines += note_text(f"Tables have the threshold {cut:g}.")
     if result.trace is not None:
@@ -286,7 +287,7 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
     levels = factor_levels(result.design).items()
     of_labels = "" if found.threshold is None else "predictions"
     warned = [
-        note.text
+        program.as_options(note.text)
         for note in result.notes
         if note.severity == "warning" and note.topic != of_labels
     ]
@@ -306,7 +307,9 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
         "warnings": warned,
-        "hints": [n.text for n in result.notes if n.severity == "note"],
+        "hints": [
+            program.as_options(n.text) for n in result.notes if n.severity == "note"
+        ],
     }
     if coefficients and isinstance(result, LinearResults):
         table = result.coefficient_table().to_dict(orient="records")
@@ -505,6 +508,11 @@ def predict(options: groups.Predict, line: str) -> None:
         options = replace(options, output=None)
     place = options.output
     read = [options.data, options.model]
+    if place is not None and (end := splitext(place)[1].lower()) in files.NO_TEXT:
+        raise OptionError(
+            f"Predictions are written as CSV, and {writing.shown_path(place)} ends in "
+            f"'{end}'; give a name that ends in .csv."
+        )
     files.check_places(read, options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
     result = saved.result

@@ -312,6 +312,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
     return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
 
 
+NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # no names of CSV files
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 

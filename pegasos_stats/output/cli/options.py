@@ -8,7 +8,7 @@ option that is None is left to the default of Python.
 
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
@@ -556,6 +556,15 @@ COMMANDS: dict[str, type] = {
     for kind in (FitOptions, ReportOptions, Predict, Parity, Demo, Proof, Compile)
 }
 
+
+def _names_of(kind: Any) -> set[str]:
+    """Return the names of the options in a class and in its groups."""
+    groups = [f.default for f in fields(kind) if is_dataclass(f.default)]
+    return {f.name for f in fields(kind)}.union(*map(_names_of, groups))
+
+
+OPTIONS = set[str]().union(*map(_names_of, COMMANDS.values()))
+
 # ----------------------------------------------------------------- parsing
 
 NUMBERS = {  # in ASCII alone, and whole ones of 64 bits
@@ -595,9 +604,9 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
 app = App(
     name=PROGRAM,
     help=(
-        "Support vector machines and logistic classifiers for a two-level outcome, "
-        "with the numbers that R gives from the same seed. Options have the names of "
-        "Python's arguments: intercept=False in a message is --intercept=False."
+        "Support vector machines and logistic regression for a two-level outcome. "
+        "Options have the names of Python's arguments, with dashes: intercept=False is "
+        "--intercept=False or --no-intercept."
     ),
     version=__version__,
     help_format="markdown",

@@ -1,6 +1,7 @@
 """The command line as a program: arguments in, an exit code out, never a traceback."""
 
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -13,13 +14,21 @@ from pegasos_stats.errors import (
     PegasosStatsError,
     visible,
 )
-from pegasos_stats.output.cli.options import PROGRAM, read_words
+from pegasos_stats.output.cli.options import OPTIONS, PROGRAM, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 LONGEST = 2000  # characters of a message
+PYTHON = (  # calls of Python in messages, and the options that stand for them
+    (re.compile(r"; in Python also .*"), "."),
+    (re.compile(r"ps\.logit(\(\))?"), "--loss log"),
+    (re.compile(r"ps\.svm(\(\))?"), "--loss hinge"),
+    (re.compile(r"ps\.Optimum\(\)"), "--solver optimum"),
+    (re.compile(r"ps\.(Pegasos|SDCA)\(\)"), lambda call: f"--solver {call[1].lower()}"),
+)
+ARGUMENT = re.compile(r"(?<![\w.-])(?<!\w\()([a-z]\w*)=(?!=)(?:'(\w+)')?")
 UNWRITABLE = (OSError, ValueError, AttributeError)
 
 
@@ -92,11 +101,30 @@ def _warnings_in_one_line() -> Iterator[None]:
         yield
 
 
+def as_options(text: str) -> str:
+    """Write arguments and calls of Python in a message as options.
+
+    Examples
+    --------
+    >>> as_options("give lam=0.1, weights='balanced', or use ps.Optimum()")
+    'give --lam=0.1, --weights=balanced, or use --solver optimum'
+    """
+
+    def option(found: re.Match[str]) -> str:
+        if found[1] not in OPTIONS:
+            return found[0]
+        return f"--{found[1].replace('_', '-')}={found[2] or ''}"
+
+    for call, words in PYTHON:
+        text = call.sub(words, text)
+    return ARGUMENT.sub(option, text)
+
+
 def say(message: str) -> None:
     """Write one line to standard error; unprintable characters become escapes."""
     text = "".join(
         character if character.isprintable() else ascii(character)[1:-1]
-        for character in message.strip().replace("\n", " ")
+        for character in as_options(message.strip().replace("\n", " "))
     )
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
