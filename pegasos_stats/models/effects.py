@@ -49,6 +49,7 @@ Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, lab
 
 FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
 USUAL = 0.05
+MOST_JOINT = 2000  # estimates whose covariances are computed
 COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two levels
     "difference": ("Marginal Effects", "{} - {}"),
     "ratio": ("Risk Ratios", "{} / {}"),
@@ -678,6 +679,7 @@ def with_errors(
     undetermined: Mask,
     names: Sequence[str],
     null: float = 0.0,
+    jointly: bool = False,
 ) -> wald.ContrastTests:
     """Functions of the coefficients with their errors, see the module.
 
@@ -697,20 +699,26 @@ def with_errors(
     names : list of str, length m
     null : float
         The value that is tested.
+    jointly : bool
+        Whether to add their covariances, for simultaneous intervals.
     """
+    covariances = None
     effect, (J, shift) = values[:, 0], (J[:, :-2], J[:, -2])
     sd, df, resampled = np.full(len(effect), np.nan), np.inf, None
     if isinstance(estimate, wald.BootstrapResult):
         replicates = values[:, 1:].T
         covariance = np.diag(replicates.var(axis=0, ddof=1))
+        if jointly:
+            covariances = np.atleast_2d(np.cov(replicates, rowvar=False))
         resampled = estimate.mapped(effect, replicates, covariance, J)
         sd = resampled.std_error
     elif estimate is not None:
         sd, df = np.sqrt(estimate.variances(J, shift)), estimate.df
+        covariances = estimate.combined(J).matrix if jointly else None
     effect = np.where(undetermined, np.nan, effect)
     sd = np.where(unlimited | undetermined, np.nan, sd)
     tested = np.full(len(effect), null)
-    return wald.ContrastTests(names, effect, sd, tested, df, resampled)
+    return wald.ContrastTests(names, effect, sd, tested, df, resampled, covariances)
 
 
 # ------------------------------------------------------ average effects and predictions
@@ -765,12 +773,17 @@ class Margins(tables.Summarised):
         return "value" in self.keys.columns
 
     @suggest_arguments
-    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+    def tidy(
+        self, conf_level: float = 0.95, *, simultaneous: bool = False
+    ) -> pd.DataFrame:
         """A row for each estimate.
 
         Parameters
         ----------
         conf_level : float, default 0.95
+        simultaneous : bool, default False
+            Whether all intervals together have this level, so that those of a curve
+            are a band that holds the whole curve.
 
         Returns
         -------
@@ -785,7 +798,9 @@ class Margins(tables.Summarised):
             If `conf_level` is not between 0 and 1.
         """
         level = checks.check_fraction("conf_level", conf_level)
-        numbers = self._frame(level, self.keys["term"]).drop(columns="term")
+        checks.check_flag("simultaneous", simultaneous)
+        numbers = self._frame(level, self.keys["term"], simultaneous)
+        numbers = numbers.drop(columns="term")
         if self.are_predictions:
             numbers = numbers.drop(columns=["statistic", "p_value"])
         return pd.concat([self.keys, numbers], axis=1)
@@ -819,6 +834,7 @@ class Margins(tables.Summarised):
         self,
         *,
         conf_level: float = 0.95,
+        simultaneous: bool = False,
         ax: "Axes | Sequence[Axes] | None" = None,
         **line: object,
     ) -> "Axes | NDArray[np.object_]":
@@ -831,6 +847,8 @@ class Margins(tables.Summarised):
         Parameters
         ----------
         conf_level : float, default 0.95
+        simultaneous : bool, default False
+            Whether bands hold the whole curves together, see `tidy`.
         ax : Axes or sequence of Axes, optional
             By default those of a new figure.
         **line
@@ -858,11 +876,13 @@ class Margins(tables.Summarised):
         """
         from pegasos_stats.output.plotting.forest import draw_averages
 
-        return draw_averages(self, conf_level, ax, line)
+        return draw_averages(self, conf_level, ax, line, simultaneous)
 
-    def _frame(self, level: float, terms: Iterable[str]) -> pd.DataFrame:
+    def _frame(
+        self, level: float, terms: Iterable[str], simultaneous: bool = False
+    ) -> pd.DataFrame:
         """Estimates with intervals; of shares they end at 0 and 1, but of slopes."""
-        found = self.estimates.frame(level, list(terms))
+        found = self.estimates.frame(level, list(terms), simultaneous)
         if self.are_shares:
             lowest = 0.0 if self.are_predictions else -1.0
             bounded = self.keys.iloc[:, 1].ne(SLOPE).to_numpy(dtype=bool)
@@ -1133,6 +1153,7 @@ def estimated(
         undetermined,
         names,
         float(comparison == "ratio"),
+        jointly=len(keys) <= MOST_JOINT,
     )
     if undetermined.any():
         notes.append(null.reason(breaks))

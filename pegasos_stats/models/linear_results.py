@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -65,6 +65,7 @@ from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
+IntervalMethod = Literal["wald", "profile", "simultaneous"]
 SHRUNKEN = 0.5  # standard errors by which a penalty may move a coefficient in silence
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
@@ -303,21 +304,24 @@ class LinearResults(Results):
 
     @suggest_arguments
     def conf_int(
-        self, alpha: float = 0.05, method: Literal["wald", "profile"] | None = None
+        self, alpha: float = 0.05, method: IntervalMethod | None = None
     ) -> pd.DataFrame:
         """Intervals of level ``1 - alpha`` for `params`.
 
         Parameters
         ----------
         alpha : float, default 0.05
-        method : "wald" or "profile", optional
+        method : "wald", "profile" or "simultaneous", optional
             ``"profile"``: values at which the deviance, with all other coefficients
             estimated anew, is below the quantile of chi-squared with one degree of
             freedom, as R's ``confint()`` of a ``glm``. For maximum likelihood, and the
             default with Firth's penalty, which is then part of the likelihood. It does
             not use `cov_type`. An end is infinite where the deviance stays below, and
             NaN where the others do not converge. ``"wald"``, the default otherwise:
-            by the standard errors, or as the bootstrap has them.
+            by the standard errors, or as the bootstrap has them. ``"simultaneous"``: by
+            the standard errors and the largest of all t statistics, so that all
+            intervals hold together with this level, as ``confint(glht())`` of R's
+            multcomp.
 
         Returns
         -------
@@ -348,13 +352,14 @@ class LinearResults(Results):
         """
         level = 1.0 - check_fraction("alpha", alpha)
         if method is not None:
-            check_choice("method", method, ("wald", "profile"))
+            check_choice("method", method, get_args(IntervalMethod))
         if method == "profile" or (method is None and self._is_profiled):
             limits = pd.DataFrame(self._profile_limits(level))
             for sentence in self._missing_limits(limits.to_numpy()):
                 warn_caller(sentence[:1].upper() + sentence[1:], UndefinedMetricWarning)
         else:
-            limits = self._errors.frame(level)[["conf_low", "conf_high"]]
+            tests, jointly = self._errors.tests, method == "simultaneous"
+            limits = tests.estimates(level, jointly)[["conf_low", "conf_high"]]
         return limits.set_axis([0, 1], axis=1).set_axis(self.params.index)
 
     @property

@@ -183,16 +183,22 @@ def draw_subgroups(
 
 
 def draw_averages(
-    margins: Margins, level: float, ax: "Axes | Sequence[Axes] | None", line: Style
+    margins: Margins,
+    level: float,
+    ax: "Axes | Sequence[Axes] | None",
+    line: Style,
+    simultaneous: bool = False,
 ) -> "Axes | NDArray[np.object_]":
     """Draw effects or predictions, see `Margins.plot`."""
-    table, (_, outcome) = margins.tidy(level), margins.header[0]
+    table = margins.tidy(level, simultaneous=simultaneous)
+    _, outcome = margins.header[0]
     columns = {f"at_{name}": name for name in margins.observed}
     if margins.are_predictions and table["term"].iloc[0] in margins.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
     varied = (c for c in columns if c in table and table[c].nunique() >= MIN_VALUES)
     x = next(varied, None)
-    interval = f", {level:.0%} interval" * bool(table["conf_low"].notna().any())
+    kind = "band" if simultaneous else "interval"
+    interval = f", {level:.0%} {kind}" * bool(table["conf_low"].notna().any())
     if x is None:
         rows, references = average_rows(margins)
         names = [name for name in rows if name not in references]

@@ -516,6 +516,7 @@ class LinearPlots(ResultPlots):
         at: Mapping[str, object] | None = None,
         scale: Literal["response", "link"] | None = None,
         points: int = 50,
+        simultaneous: bool = False,
         ax: "Axes | Sequence[Axes] | None" = None,
         **line: Any,
     ) -> "Axes | NDArray[np.object_]":
@@ -538,6 +539,9 @@ class LinearPlots(ResultPlots):
             score for the hinge.
         points : int, default 50
             Number of values between the smallest and the largest.
+        simultaneous : bool, default False
+            Whether the band holds the whole curve, see `Margins.tidy`; by default it
+            holds each point.
         ax : Axes, optional
         **line
             Line properties.
@@ -560,7 +564,7 @@ class LinearPlots(ResultPlots):
             grid = list(np.linspace(values.min(), values.max(), points))
             settings = {name: grid, **(at or {})}
             margins = result.predictions(None, data, at=settings, scale=scale)
-        return margins.plot(ax=ax, **line)
+        return margins.plot(simultaneous=simultaneous, ax=ax, **line)
 
     def probabilities(
         self,
