@@ -3,7 +3,7 @@
 A table has shape (k, k); for tables of shape (..., k, k) a statistic is an array.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -312,7 +312,9 @@ class ChiSquare(NamedTuple):
     df: int
     p_value: float
 
-    _field_rules = "df positive"
+    def _conditions(self) -> Iterator[object]:
+        """There are degrees of freedom."""
+        yield self.df > 0
 
 
 def accuracy(counts: Counts) -> float:

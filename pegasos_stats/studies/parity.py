@@ -1,6 +1,6 @@
 """Comparison of a fit with the same fit by the R reference, in an installed R.
 
-R is embedded, or a separate process; ``r_reference/R/session.R`` answers there.
+R is embedded or runs as a separate process, with ``r_reference/R/session.R``.
 """
 
 import json
@@ -49,19 +49,19 @@ NO_R = (
     "There is no R at hand: {}; install R (in Debian r-base-core), and put Rscript on "
     "the PATH."
 )
-# Everything without exp() is the same in every bit. Twelve digits of the largest step,
-# w ||x|| / lam, where a slope of the log loss enters: exp() of the two may round
-# differently, and where w (||x||^2 + 1) / lam is large the first steps magnify that.
+# Results without exp() agree in every bit. exp() of the log loss may round differently
+# in R. The tolerance is relative to the largest step, w ||x|| / lam, because large
+# values of w (||x||^2 + 1) / lam magnify the difference in the first steps.
 LOG_RTOL = 1e-12
-# Newton's method for a dual weight of the log loss ends with a step of 1e-8: its square
-# is what is left, of the weight; what is summed over rows cancels and may be smaller.
+# Newton's method for a dual weight of the log loss ends with a step of 1e-8. The error
+# is its square, relative to the weight; sums over rows may cancel.
 SDCA_LOG_RTOL = 1e-10
-# The two sides rescale dual weights in another order where beta is projected, and
-# where steps are not 1 / (lam t).
+# After projections, or with steps other than 1 / (lam t), Python and R rescale dual
+# weights in different orders.
 PROJECTED_RTOL = 1e-10
-# What best_intercept() states for the log loss, beside the difference of the scores.
+# Tolerance of best_intercept() for the log loss, in addition to that of the scores.
 REFIT_RTOL = 1e-14
-NAMES = {  # what is compared, in this order, in words
+NAMES = {  # compared quantities, in this order, in words
     "levels": "levels",
     "y": "coding of the outcome",
     "weights": "weights",
@@ -79,7 +79,7 @@ NAMES = {  # what is compared, in this order, in words
 
 
 def reference_folder() -> Path:
-    """Folder of the reference: beside the package, or in it once it is installed.
+    """Return the folder of the reference: next to the package, or inside if installed.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def reference_folder() -> Path:
 
 
 def loading_code() -> str:
-    """Lines of R that load the reference into an environment of its own."""
+    """Return R code that loads the reference into a new environment."""
     listed = (reference_folder() / "R").as_posix().replace('"', '\\"')
     return (
         "local({ reference <- new.env()\n"
@@ -103,9 +103,9 @@ def loading_code() -> str:
 class R(ABC):
     """R with the functions of the reference.
 
-    A request is a file of R code, in which arrays of numbers are files of doubles that
-    ``readBin()`` reads; the answer is a file that ``write_value()`` of R has written.
-    Embedded, variables live in the environment of the reference, for the whole session.
+    A request is a file of R code. ``readBin()`` reads arrays of numbers from files of
+    doubles, and ``write_value()`` of R writes the answer to a file. Variables of an
+    embedded R persist in the environment of the reference.
     """
 
     name: Via
@@ -116,10 +116,10 @@ class R(ABC):
 
     @abstractmethod
     def _run(self) -> None:
-        """Let R run ``request.R`` in the folder, and write ``answer.bin``."""
+        """Run ``request.R`` of the folder in R, which writes ``answer.bin``."""
 
     def eval(self, code: str) -> RValue:
-        """Value of the last expression of `code`.
+        """Return the value of the last expression of `code`.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class R(ABC):
         Raises
         ------
         DataError
-            If R stops with an error, or the value is no data, such as a function.
+            If R stops with an error, or the value is not data but, say, a function.
         """
         (self._folder / "request.R").write_bytes(code.encode())
         self._n_files = 0
@@ -143,7 +143,7 @@ class R(ABC):
         return answer["value"]
 
     def call(self, function: str, *args: object, **named: object) -> RValue:
-        """Value of a function of R; an underscore at the end of a name is left out."""
+        """Call a function of R; an underscore at the end of a name is removed."""
         arguments = [self._code(value) for value in args]
         for name, value in named.items():
             arguments.append(f"{name.removesuffix('_')} = {self._code(value)}")
@@ -154,12 +154,11 @@ class R(ABC):
         self.eval(f"{name} <- {self._code(value)}\nNULL")
 
     def _code(self, value: object) -> str:
-        """A value as R code.
+        """Write a value as R code.
 
-        None becomes NULL, a dictionary a named list; numbers, logical values and text
-        become vectors, arrays of more dimensions keep them; categories become a factor,
-        missing labels of a Series NA. Whole numbers that R's integers do not hold
-        become doubles.
+        None becomes NULL, a dictionary a named list, categories a factor, and missing
+        labels of a Series NA. Numbers, booleans and text become vectors or arrays.
+        Integers beyond the range of R become doubles.
         """
         if value is None:
             return "NULL"
@@ -190,7 +189,7 @@ class R(ABC):
         return code
 
     def _labels(self, labels: DataColumn) -> str:
-        """Categories as a factor, all else by its values, with NA where one misses."""
+        """Write categories as a factor, and other labels as values with NA."""
         if isinstance(labels.dtype, pd.CategoricalDtype):
             names, codes = labels.cat.categories, labels.cat.codes.to_numpy() + 1.0
             levels = f"{self._code(np.arange(len(names)) + 1)}, {self._code(names)}"
@@ -204,12 +203,12 @@ class R(ABC):
 
 
 def quoted(text: str) -> str:
-    """A text in R code."""
+    """Write text as R code."""
     return json.dumps(text, ensure_ascii=False)
 
 
 def value_of(content: bytes) -> RValue:
-    """What ``write_value()`` of R has written, one value after the other."""
+    """Read a value that ``write_value()`` of R wrote."""
     at = 0
 
     def text() -> str:
@@ -248,7 +247,7 @@ class Embedded(R):
     Raises
     ------
     ImportError, OSError, ValueError
-        If rpy2 or R is missing, or they do not fit together.
+        If rpy2 or R is missing, or their versions are incompatible.
     """
 
     name = "rpy2"
@@ -260,7 +259,7 @@ class Embedded(R):
         import rpy2.rinterface as rinterface
 
         rinterface.initr()
-        os.environ.pop("LD_LIBRARY_PATH", None)  # R's is not for other programs
+        os.environ.pop("LD_LIBRARY_PATH", None)  # of R, not for other programs
         if path is not None:
             os.environ["LD_LIBRARY_PATH"] = path
         self._place = rinterface.StrSexpVector([self._folder.as_posix()])
@@ -271,7 +270,7 @@ class Embedded(R):
 
 
 class Process(R):
-    """R as a process of its own for each request, by Rscript.
+    """R as a new process for each request, by Rscript.
 
     Raises
     ------
@@ -330,25 +329,25 @@ def r_at_hand(via: Via | None = None) -> R:
 
 # ------------------------------------------------------------------------ comparison
 
-IN_R = (str, bool, int, float, np.generic)  # labels that R has too
+IN_R = (str, bool, int, float, np.generic)  # types of labels that exist in R
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A run that both sides can do.
+    """A run for Python and R.
 
     Attributes
     ----------
     model : SVM, Logit or KernelSVM
     solver : Optimum, Pegasos or SDCA
-        With a seed, and a start in the order of the columns.
+        With a seed, and a start in column order.
     X : float64 array or CSR array, shape (n_rows, p)
-        As R is given it; of a precomputed kernel (n_rows, n_rows).
+        Predictors; of a precomputed kernel (n_rows, n_rows).
     labels : Series, shape (n_rows,)
-        Rows without a label are left out by both sides.
+        Both exclude rows without a label.
     coding : str or Series
         "factor", "first-seen", or the two levels.
-    weights, offset : float64 array, shape (n_rows,), or None; weights in words as well
+    weights, offset : float64 array, shape (n_rows,), or None; weights also as text
     """
 
     model: Any
@@ -361,34 +360,34 @@ class Setup:
 
     @property
     def problem(self) -> Any:
-        """What is minimised."""
+        """The problem of the model."""
         return self.model.problem
 
     @property
     def kernel(self) -> KernelFunction | None:
-        """The kernel; None of a linear model."""
+        """The kernel; None for a linear model."""
         return getattr(self.problem, "kernel", None)
 
     @property
     def levels(self) -> list[Level]:
-        """The two levels; what R has no type for, such as a date, as text."""
+        """The two levels; types that R lacks, such as dates, become text."""
         levels = self.model.coding.levels
         return [level if isinstance(level, IN_R) else str(level) for level in levels]
 
     @property
     def state(self) -> tuple[str, ...]:
-        """Names of the numbers that a run changes in every step."""
+        """Names of the quantities that every step changes."""
         return (*(("beta", "a") if self.kernel is None else ("counts", "g")), "alpha")
 
     def ended_at(self, n_epochs: int) -> "Setup":
-        """The same without a tolerance that R lacks: as many epochs as were run."""
+        """Replace a tolerance, which R lacks, by the number of epochs."""
         if isinstance(self.solver, Pegasos) or not self.solver.stops:
             return self
         solver = replace(self.solver, epochs=n_epochs, tol=0.0, gap_tol=None)
         return replace(self, solver=solver)
 
-    def in_r(self) -> dict[str, object]:
-        """The list that `run_configuration` of ``configurations.R`` takes."""
+    def as_r_list(self) -> dict[str, object]:
+        """Return the argument of `run_configuration` of ``configurations.R``."""
         solver, problem, X = self.solver, self.problem, self.X
         values, arguments = values_of(solver), {"lambda": problem.lam}
         if not isinstance(solver, Pegasos):
@@ -423,12 +422,12 @@ class Setup:
 
 
 def setup_of(model: object, solver: AnySolver | None) -> Setup:
-    """What both sides are given, of a model and a solver.
+    """Return the run of a model and a solver.
 
     Raises
     ------
     OptionError
-        If it is no model, or the reference has no counterpart.
+        If `model` is not a model, or the reference lacks the solver.
     """
     model = checked_model(model, in_memory=False).at_chosen_lambda()
     solver = model.in_columns(checked_solver(solver, Pegasos))
@@ -464,7 +463,7 @@ Run = dict[str, RValue]
 
 
 class Compared(NamedTuple):
-    """One thing that both sides gave.
+    """Comparison of one quantity.
 
     Attributes
     ----------
@@ -472,7 +471,7 @@ class Compared(NamedTuple):
         A key of `NAMES`.
     how : "every bit", "to rounding" or "differs"
     words : str
-        What differs, and where it begins; empty if nothing does.
+        The first difference; empty if the quantities agree.
     """
 
     name: str
@@ -488,7 +487,7 @@ class Compared(NamedTuple):
 @with_visible_text
 @dataclass(frozen=True, eq=False, repr=False)
 class ParityCheck(Displayed):
-    """A run in Python beside the same run in R.
+    """A run in Python compared with the same run in R.
 
     Attributes
     ----------
@@ -503,9 +502,9 @@ class ParityCheck(Displayed):
     parting : str
         The first step that differs, with its row and margins; empty if all are equal.
     reason : str
-        Why the runs differ, as far as is known; empty if all are equal.
+        Probable cause of the difference; empty if all are equal.
     r : dict
-        Version of R, how it was called, its BLAS and its kinds of random numbers.
+        Version of R, how it was called, its BLAS, and its random number generators.
     ran_python, ran_r : dict
         All compared quantities, by their names in the R reference; rows are counted
         from 1.
@@ -569,19 +568,19 @@ class ParityCheck(Displayed):
 
 
 def in_r(r: R, setup: Setup) -> Run:
-    """What the reference gives."""
-    return dict(r.call("run_configuration", setup.in_r()))
+    """Run the reference in R."""
+    return dict(r.call("run_configuration", setup.as_r_list()))
 
 
 def in_python(r: R, setup: Setup) -> Run:
-    """The same by the public face, with the names of R; levels as R writes them."""
+    """Run the fit in Python; results have the names and the levels of R."""
     problem = setup.problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
         result = setup.model.fit(setup.solver)
     solution = result.solution
     n_epochs = solution.n_epochs
-    labels = result._labels()  # those of weight 0 too, as in R
+    labels = result._labels()  # also of rows of weight 0, as in R
     table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {
         "levels": r.call("as.character", pd.Series(setup.levels)).tolist(),
@@ -604,7 +603,7 @@ def in_python(r: R, setup: Setup) -> Run:
 
 
 def epochs_of(setup: Setup) -> list[Rows]:
-    """Rows of each epoch that the run may have, counted from zero."""
+    """Return the rows of all possible epochs, counted from zero."""
     n, solver = setup.problem.n, setup.solver
     rng = solver.generator()
     if not isinstance(solver, Pegasos):
@@ -615,12 +614,12 @@ def epochs_of(setup: Setup) -> list[Rows]:
 
 
 def compared(setup: Setup, ours: Run, theirs: Run) -> list[Compared]:
-    """All that both sides gave, one by one."""
+    """Compare all quantities."""
     return [difference(setup, name, ours, theirs) for name in NAMES if name in ours]
 
 
 def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
-    """Compare one of the things."""
+    """Compare one quantity."""
     left, right = (np.atleast_1d(np.asarray(run[name])) for run in (ours, theirs))
     if name in ("levels", "table"):
         if left.tolist() == right.tolist():
@@ -643,7 +642,7 @@ def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
 
 
 def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
-    """Allowed difference of the two; 0 if every bit should agree."""
+    """Return the allowed difference; 0 if every bit should agree."""
     solver, problem, scores = setup.solver, setup.problem, "scores"
     pegasos = solver if isinstance(solver, Pegasos) else None
     if name == "a" and pegasos and (pegasos.project or not pegasos.has_own_steps):
@@ -667,7 +666,7 @@ def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
 
 
 def _undecided_alone(setup: Setup, ours: Run, theirs: Run) -> bool:
-    """Whether tables of the log loss differ by rows with a score of 0 to rounding."""
+    """Whether tables of the log loss differ only by rows whose score rounds to 0."""
     allowed = tolerance(setup, "scores", ours, theirs)
     far = np.abs(theirs["scores"]) > allowed
     here, there = (
@@ -678,18 +677,18 @@ def _undecided_alone(setup: Setup, ours: Run, theirs: Run) -> bool:
     return bool(some and np.array_equal(here, there, equal_nan=True))
 
 
-# Of Pegasos as far as some rows: these, without what comes at the end.
+# Options of a run of Pegasos that stops early, without averaging or a refit.
 PLAIN: dict[str, Any] = {"epochs": 1, "steps": None, "average": "none", "tol": 0.0}
 PLAIN |= {"change_tol": 0.0, "refit_intercept": False}
 
 
 def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
-    """Where two runs part: the first step after which they differ, in words.
+    """Describe the first step after which two runs differ.
 
-    Both are repeated up to single steps, by bisection: Pegasos with the rows of these
-    steps as its order, one epoch, the last iterate; SDCA, and batches that end with
-    their epoch, up to whole epochs. A random stop is drawn before the rows, so that a
-    shorter run would visit other rows: it is not repeated.
+    Both runs are repeated up to a step found by bisection. Pegasos repeats the rows of
+    these steps in one epoch and returns the last iterate. SDCA, and batches that end
+    with their epoch, are repeated up to whole epochs. A run with a random stop is not
+    repeated, because the stop is drawn before the rows.
     """
     for name in ("levels", "y", "weights"):
         if not difference(setup, name, ours, theirs).equal:
@@ -711,7 +710,7 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
         unit, total = "epoch", epochs
 
     def differ_after(at: int) -> str:
-        """What differs after this many epochs or steps; empty if nothing does."""
+        """Describe the difference after epochs or steps; empty if there is none."""
         shorter: AnySolver
         if isinstance(solver, Pegasos):
             order = rows[: at * size]
@@ -787,7 +786,7 @@ def check_against_r(
 
 
 def checked_in(r: R, setup: Setup) -> ParityCheck:
-    """Compare the two sides in an R that is there."""
+    """Run a fit in Python and in this R, and compare."""
     facts = dict(r.eval("r_facts()"))
     blas = f"{facts['blas'][0] or 'not known'} (matprod {facts['matprod'][0]})"
     kinds = ", ".join(facts["kinds"])
@@ -796,7 +795,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     by_r = r.call("label_levels", setup.labels, setup.coding)  # in the locale of R
     by_r = {"levels": [str(item) for item in by_r]}
     levels = difference(setup, "levels", ours, by_r)
-    if not levels.equal:  # the other things are compared in our order
+    if not levels.equal:  # compare the other quantities in the order of Python
         setup = replace(setup, coding=pd.Series(setup.levels))
     theirs = in_r(r, setup)
     results = [levels, *compared(setup, ours, theirs)[1:]]
@@ -830,7 +829,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
 
 
 def _summed(setup: Setup, item: Compared, ours: Run, theirs: Run) -> Compared:
-    """Scores that differ as sums in another order do are the same to rounding."""
+    """Accept scores that differ as sums in another order."""
     problem, eps = setup.problem, np.finfo(np.float64).eps
     if item.name != "scores" or item.equal or setup.kernel is not None:
         return item
@@ -841,7 +840,7 @@ def _summed(setup: Setup, item: Compared, ours: Run, theirs: Run) -> Compared:
 
 
 def _cell(name: str, value: RValue) -> str:
-    """A value in a few signs: one number, levels, a table, or how many there are."""
+    """Write a value briefly: a number, levels, a table, or the number of values."""
     if name == "levels":
         return ", ".join(map(str, value))
     array = np.asarray(value)

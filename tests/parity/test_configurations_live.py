@@ -66,8 +66,8 @@ def test_where_two_runs_part_is_found(r, solver, monkeypatch):
     other = replace(c, X=X).setup()
     theirs = in_r(r, other)
     assert not all(each.equal for each in compared(setup, ours, theirs))
-    given, real = other.in_r(), Setup.in_r
-    monkeypatch.setattr(Setup, "in_r", lambda self: real(self) | {"X": given["X"]})
+    given, real = other.as_r_list(), Setup.as_r_list
+    monkeypatch.setattr(Setup, "as_r_list", lambda self: real(self) | {"X": given["X"]})
     words = first_difference(r, setup, ours, theirs)
     unit, at = re.search(r"First after (\w+) (\d+)", words).groups()
     if solver == "sdca":
