@@ -67,6 +67,7 @@ from pegasos_stats.studies.cross_validation import tune_kernel as tune_kernel
 from pegasos_stats.studies.folds import Folds as Folds
 from pegasos_stats.studies.parity import ParityCheck as ParityCheck
 from pegasos_stats.studies.parity import check_against_r as check_against_r
+from pegasos_stats.studies.pooling import PooledEstimates as PooledEstimates
 from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
 from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison

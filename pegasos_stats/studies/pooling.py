@@ -2,24 +2,117 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit, logit
 
 from pegasos_stats import checks, tables
-from pegasos_stats.arrays import Matrix
+from pegasos_stats.arrays import Matrix, Vector
+from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models.inference.wald import INTERVAL_ENDS, estimates
+from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.intervals import delong_variance, placement_values
+from pegasos_stats.models.diagnostics import terms_of
+from pegasos_stats.models.effects import Margins
+from pegasos_stats.models.inference.wald import INTERVAL_ENDS, JointTest, estimates
 from pegasos_stats.models.linear_results import LinearResults
+from pegasos_stats.studies.comparisons import RocComparison
 
 POOLED = ["term", "estimate", "std_error", "statistic", "df", "p_value", *INTERVAL_ENDS]
 POOLED += ["riv", "lambda", "fmi"]
+RATES = (
+    *("error_rate", "sensitivity", "specificity"),
+    *("pos_pred_value", "neg_pred_value"),
+)
 BY_RUBIN = (
     "Standard errors have the variance between imputations (Rubin's rules); df by "
     "Barnard & Rubin (1999); fmi is the fraction of missing information."
 )
+
+
+class Rubin(NamedTuple):
+    """Rubin's rules for single quantities.
+
+    Attributes
+    ----------
+    estimate, total, df, riv, share, fmi : float64 array, shape (k,)
+        Means; variances within and between imputations; Barnard & Rubin's degrees of
+        freedom; and what missing values add, see `PooledResults.tidy`.
+    """
+
+    estimate: Vector
+    total: Vector
+    df: Vector
+    riv: Vector
+    share: Vector
+    fmi: Vector
+
+    @classmethod
+    @np.errstate(divide="ignore", invalid="ignore")
+    def of(cls, estimates: Matrix, within: Vector, complete: float) -> "Rubin":
+        """By estimates, shape (m, k), and their mean variances.
+
+        Examples
+        --------
+        >>> found = Rubin.of(np.array([[1.0], [2.0], [3.0]]), np.array([1.0]), np.inf)
+        >>> found.total.round(3), found.df.round(3)
+        (array([2.333]), array([6.125]))
+        """
+        m = len(estimates)
+        between = (1.0 + 1.0 / m) * estimates.var(axis=0, ddof=1)
+        total = within + between
+        riv, share = between / within, between / total
+        df = (m - 1) / np.square(share)
+        if np.isfinite(complete):
+            observed = (complete + 1) / (complete + 3) * complete * (1 - share)
+            df = 1.0 / (1.0 / df + 1.0 / observed)
+        fmi = (riv + 2.0 / (df + 3.0)) / (1.0 + riv)
+        return cls(estimates.mean(axis=0), total, df, riv, share, fmi)
+
+    def table(self, level: float, null: Vector | float = 0.0) -> pd.DataFrame:
+        """The columns of `POOLED` but the term."""
+        table = estimates(self.estimate, np.sqrt(self.total), self.df, level, null)
+        of_missing = {"df": self.df, "riv": self.riv, "lambda": self.share}
+        return table.assign(**of_missing, fmi=self.fmi)
+
+
+def joint_test(
+    estimates: Matrix, within: Matrix, complete: float
+) -> tuple[float, float]:
+    """Statistic and denominator degrees of freedom, see `PooledResults.wald_test`.
+
+    Parameters
+    ----------
+    estimates : float64 array, shape (m, k)
+        Less what is tested.
+    within : float64 array, shape (k, k)
+    complete : float
+    """
+    m, k = estimates.shape
+    mean, between = estimates.mean(axis=0), np.cov(estimates, rowvar=False, ddof=1)
+    inverse = np.linalg.inv(within)
+    r = (1.0 + 1.0 / m) * float(np.sum(np.atleast_2d(between) * inverse.T)) / k
+    statistic, t = float(mean @ inverse @ mean) / (k * (1.0 + r)), k * (m - 1.0)
+    if not r > 0.0:
+        return statistic, complete
+    if t <= 4.0:
+        df = t * (1.0 + 1.0 / k) * (1.0 + 1.0 / r) ** 2 / 2.0
+        return statistic, min(df, complete)
+    a = r * t / (t - 2.0)
+    if not np.isfinite(complete):
+        return statistic, 4.0 + (t - 4.0) * (1.0 + 1.0 / a) ** 2
+    v = (complete + 1.0) / (complete + 3.0) * complete
+    c, one, four = 1.0 / (t - 4.0), v - 2.0 * (1.0 + a), v - 4.0 * (1.0 + a)
+    z = 1.0 / four + c * a**2 * one / ((1.0 + a) ** 2 * four)
+    z += c * (
+        8.0 * a**2 * one / ((1.0 + a) * four**2) + 4.0 * a**2 / ((1.0 + a) * four)
+    )
+    z += c * (4.0 * a**2 / (four * one) + 16.0 * a**2 * one / four**3)
+    z += c * 8.0 * a**2 / four**2
+    return statistic, 4.0 + 1.0 / z
 
 
 @suggest_names("pooled")
@@ -126,20 +219,77 @@ class PooledResults(tables.Summarised):
         checks.check_flag("exponentiate", exponentiate)
         if exponentiate:
             checks.check_log_loss(self.fits[0].problem.loss, "exponentiate=True (odds)")
-        within, between = np.diag(self.within), np.diag(self._between)
-        total, complete = within + between, self.df_complete
-        with np.errstate(divide="ignore", invalid="ignore"):
-            riv, share = between / within, between / total
-            observed = (complete + 1) / (complete + 3) * complete * (1 - share)
-            df = 1.0 / (np.square(share) / (self.m - 1) + 1.0 / observed)
-        table = estimates(self.estimates.mean(axis=0), np.sqrt(total), df, level)
+        found = Rubin.of(self.estimates, np.diag(self.within), self.df_complete)
+        table = found.table(level)
         if exponentiate:
             numbers = ["estimate", *INTERVAL_ENDS]
             table[numbers] = np.exp(table[numbers])
         table.insert(0, "term", self.fits[0].params.index)
-        fmi = (riv + 2.0 / (df + 3.0)) / (1.0 + riv)
-        of_missing = {"df": df, "riv": riv, "lambda": share, "fmi": fmi}
-        return table.assign(**of_missing)[POOLED]
+        return table[POOLED]
+
+    @suggest_arguments
+    def wald_test(self, hypotheses: object) -> JointTest:
+        """Test linear combinations of coefficients together, as ``D1()`` of R's mice.
+
+        ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the relative
+        increase ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k`` is compared with F on
+        ``k`` and Reiter's degrees of freedom, by those of complete data. Where ``k (m -
+        1)`` is 4 or less, these are not defined: those of Li, Raghunathan & Rubin are
+        taken, at most those of complete data.
+
+        Parameters
+        ----------
+        hypotheses : str, list of str, or matrix
+            As for ``result.wald_test``.
+
+        Returns
+        -------
+        JointTest
+
+        References
+        ----------
+        Li, Raghunathan & Rubin, JASA 86 (1991), 1065-1073; Reiter, Biometrika 94
+        (2007), 502-508.
+
+        Examples
+        --------
+        >>> import pegasos_stats as ps
+        >>> train, test = ps.datasets.load_digits56()
+        >>> frames = [train.assign(p34=train["p34"] + shift % 3) for shift in range(5)]
+        >>> fits = [ps.logit("digit ~ p34 + p43", frame).fit() for frame in frames]
+        >>> ps.pool(fits).wald_test("p34 = p43 = 0")
+        <Wald test of p34 - p43 = 0, p43 = 0: F = 18.7, df = 2, 195, p = 3.7e-08>
+        """
+        from scipy.stats import f as f_law
+
+        names = list(self.fits[0].params.index)
+        R, q = linear.constraints(hypotheses, names, self.fits[0]._patsy_names)
+        written = linear.written_hypotheses(R, q, names)
+        statistic, df = joint_test(
+            self.estimates @ R.T - q, R @ self.within @ R.T, self.df_complete
+        )
+        p = float(f_law.sf(statistic, len(R), df))
+        return JointTest(statistic, p, len(R), df, written)
+
+    def wald_test_terms(self) -> pd.DataFrame:
+        """Test each term of the formula: that all its coefficients are 0.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, statistic, distribution, df, df_denom, p_value``, see
+            `wald_test`.
+        """
+        names, first = list(self.fits[0].params.index), self.fits[0]
+        own = {"Intercept": ["Intercept"]} if first.problem.intercept else {}
+        lines = []
+        for term, columns in (own | terms_of(first.design)).items():
+            rows = np.eye(len(names))[[names.index(column) for column in columns]]
+            found = self.wald_test(rows)
+            law = found.statistic, found.distribution, found.df_num, found.df_denom
+            lines.append((term, *law, found.pvalue))
+        titles = ["term", "statistic", "distribution", "df", "df_denom", "p_value"]
+        return pd.DataFrame(lines, columns=titles)
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
@@ -192,8 +342,213 @@ class PooledResults(tables.Summarised):
         return {"N": self.nobs, "m": self.m}.get(key)
 
 
+Kind = Literal["plain", "logit", "fisher", "wilson"]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PooledEstimates(tables.Summarised):
+    """Effects, predictions, areas or error rates of imputed data; made by `pool`.
+
+    Attributes
+    ----------
+    title : str
+    keys : DataFrame, k rows
+        What each is of.
+    estimates, variances : float64 arrays, shape (m, k)
+        Of each imputation, on the scale that is pooled.
+    kinds : tuple of str, length k
+        ``"plain"``; ``"logit"`` for areas and ``"fisher"`` for their differences, which
+        are pooled as ``log(A / (1 - A))`` and ``atanh(D)``; ``"wilson"`` for error
+        rates, with intervals of Lott & Reiter.
+    sizes : float64 array, shape (k,)
+        Rows of a rate; NaN of others.
+    null : float64 array, shape (k,)
+        The value that is tested; NaN without a test.
+    df_complete : float
+        Degrees of freedom if nothing were missing.
+
+    References
+    ----------
+    Marshall, Altman, Holder & Royston, BMC Medical Research Methodology 9 (2009), on
+    scales. Lott & Reiter, American Statistician 74 (2020), 109-115, on rates.
+
+    Examples
+    --------
+    >>> import pegasos_stats as ps
+    >>> train, test = ps.datasets.load_digits56()
+    >>> frames = [train.assign(p34=train["p34"] + shift % 3) for shift in range(5)]
+    >>> fits = [ps.logit("digit ~ p34 + p43", frame).fit() for frame in frames]
+    >>> pooled = ps.pool([fit.margins() for fit in fits])
+    >>> pooled.tidy()[["term", "contrast", "estimate", "std_error"]].round(3)
+      term contrast  estimate  std_error
+    0  p34    dY/dX    -0.029      0.006
+    1  p43    dY/dX     0.010      0.006
+    """
+
+    title: str
+    keys: pd.DataFrame
+    estimates: Matrix
+    variances: Matrix
+    kinds: tuple[Kind, ...]
+    sizes: Vector
+    null: Vector
+    df_complete: float = np.inf
+
+    @property
+    def m(self) -> int:
+        """Number of imputations."""
+        return len(self.estimates)
+
+    @suggest_arguments
+    def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
+        """A row for each quantity: `keys`, and the columns of `PooledResults.tidy`.
+
+        Parameters
+        ----------
+        conf_level : float, default 0.95
+        """
+        from scipy.stats import t as student
+
+        level = checks.check_fraction("conf_level", conf_level)
+        found = Rubin.of(self.estimates, self.variances.mean(axis=0), self.df_complete)
+        table = found.table(level, self.null)
+        numbers = ["estimate", *INTERVAL_ENDS]
+        for row, kind in enumerate(self.kinds):
+            if kind in ("logit", "fisher"):
+                back = expit if kind == "logit" else np.tanh
+                table.loc[row, numbers] = back(table.loc[row, numbers].astype(float))
+                value = table.at[row, "estimate"]
+                slope = value * (1.0 - value) if kind == "logit" else 1.0 - value**2
+                table.loc[row, "std_error"] *= slope
+            elif kind == "wilson":
+                q, n = found.estimate[row], self.sizes[row]
+                t = float(student.ppf((1.0 + level) / 2.0, found.df[row]))
+                c = t**2 * (1.0 + np.nan_to_num(found.riv[row])) / n
+                middle, half = (2.0 * q + c) / (2.0 * (1.0 + c)), q**2 / (1.0 + c)
+                half = np.sqrt(max(0.0, middle**2 - half))
+                table.loc[row, INTERVAL_ENDS] = middle - half, middle + half
+        table = pd.concat([self.keys.reset_index(drop=True), table], axis=1)
+        return table[[*self.keys, *POOLED[1:]]]
+
+    @suggest_arguments
+    def summary(self, alpha: float = 0.05, *, digits: int = 3) -> tables.Summary:
+        """The table and a note; ``print()`` shows text, a notebook HTML.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        digits : int, default 3
+            Decimals.
+        """
+        table = self.tidy(1.0 - checks.check_fraction("alpha", alpha))
+        keys = [": ".join(map(str, row)) for row in self.keys.to_numpy()]
+        table = table.drop(columns=list(self.keys)).assign(term=keys)
+        cells = tables.estimate_cells(table, ("t", "P>|t|"), alpha, digits)
+        cells = cells.drop(columns="t").rename(columns={"coef": "estimate"})
+        if np.isnan(self.null).all():
+            cells = cells.drop(columns="P>|t|")
+        for name in ("df", "fmi"):
+            cells[name] = [f"{value:.{3 * (name == 'fmi')}f}" for value in table[name]]
+        return tables.Summary([self.title], cells, [BY_RUBIN])
+
+
+def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
+    """Pool effects, or predictions."""
+    first = parts[0]
+    for part in parts[1:]:
+        if not part.keys.equals(first.keys):
+            raise OptionError("Effects differ in their terms; compute the same ones.")
+    tests = [part.estimates for part in parts]
+    finite = [test.df_denom for test in tests if np.isfinite(test.df_denom)]
+    k = len(first.keys)
+    null = np.full(k, np.nan) if first.are_predictions else tests[0].null
+    return PooledEstimates(
+        title=f"Pooled: {first.title}, {counted(len(parts), 'imputation')}",
+        keys=first.keys,
+        estimates=np.array([test.effect for test in tests]),
+        variances=np.array([np.square(test.sd) for test in tests]),
+        kinds=("plain",) * k,
+        sizes=np.full(k, np.nan),
+        null=null,
+        df_complete=min(finite, default=np.inf),
+    )
+
+
+def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
+    """Pool two areas and their difference."""
+    names = list(parts[0].table["term"])
+    if any(list(part.table["term"]) != names for part in parts):
+        raise OptionError("Comparisons differ in names; give the same names=.")
+    values = np.array([part.table["estimate"] for part in parts], dtype=float)
+    errors = np.array([part.table["std_error"] for part in parts], dtype=float)
+    slopes = values * (1.0 - values)
+    slopes[:, 2] = 1.0 - values[:, 2] ** 2
+    pooled = logit(values[:, :2])
+    return PooledEstimates(
+        title=f"Pooled areas under ROC curves, {counted(len(parts), 'imputation')}",
+        keys=pd.DataFrame({"term": names}),
+        estimates=np.column_stack([pooled, np.arctanh(values[:, 2])]),
+        variances=np.square(errors / slopes),
+        kinds=("logit", "logit", "fisher"),
+        sizes=np.full(3, np.nan),
+        null=np.array([np.nan, np.nan, 0.0]),
+    )
+
+
+def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
+    """Pool error rates, and the area under the ROC curve where there are scores."""
+    if any(part.levels != parts[0].levels for part in parts):
+        raise OptionError("Tables differ in levels; predict one outcome.")
+    rates, sizes, areas = [], [], []
+    for part in parts:
+        at = part.levels.index(part.positive)
+        counts = part.counts[:, :-1].astype(float)
+        right, actual, predicted = np.diag(counts), counts.sum(1), counts.sum(0)
+        wrong = counts.sum() - right.sum()
+        totals = [counts.sum(), actual[at], actual[1 - at]]
+        totals += [predicted[at], predicted[1 - at]]
+        hits = np.array([wrong, right[at], right[1 - at], right[at], right[1 - at]])
+        rates.append(hits / totals)
+        sizes.append(totals)
+        if part.scored is not None and part.scored.scores is not None:
+            codes, scores = part.scored.codes, part.scored.scores
+            used = (codes >= 0) & ~np.isnan(scores)
+            placements = placement_values(codes[used], scores[used])
+            area = float(placements[1].mean())
+            areas.append((area, delong_variance(placements)))
+    values, n = np.array(rates), np.array(sizes).mean(axis=0)
+    variances, terms = values * (1.0 - values) / np.array(sizes), list(RATES)
+    kinds: list[Kind] = ["wilson"] * len(terms)
+    if len(areas) == len(parts):
+        area, variance = np.array(areas).T
+        values = np.column_stack([values, logit(area)])
+        variances = np.column_stack([variances, variance / (area * (1 - area)) ** 2])
+        terms, n = [*terms, "auc"], np.append(n, np.nan)
+        kinds.append("logit")
+    return PooledEstimates(
+        title=f"Pooled error rates, {counted(len(parts), 'imputation')}",
+        keys=pd.DataFrame({"term": terms}),
+        estimates=values,
+        variances=variances,
+        kinds=tuple(kinds),
+        sizes=n,
+        null=np.full(len(terms), np.nan),
+    )
+
+
+@overload
+def pool(results: Sequence[LinearResults]) -> PooledResults: ...
+
+
+@overload
+def pool(
+    results: Sequence[Margins] | Sequence[ConfusionMatrix] | Sequence[RocComparison],
+) -> PooledEstimates: ...
+
+
 @suggest_arguments
-def pool(results: Sequence[LinearResults]) -> PooledResults:
+def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     """Pool fits to multiply imputed data by Rubin's rules, as ``pool()`` of R's mice.
 
     The frames are from elsewhere, such as ``MICEData`` of statsmodels: fit the same
@@ -204,12 +559,15 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     ----------
     results : list or tuple of LinearResults
         Fits of the same model, one for each imputed frame, two or more. Their standard
-        errors are those that they have, HC3 by default for the log loss.
+        errors are those that they have, HC3 by default for the log loss. Or as many
+        ``result.margins()``, ``result.predictions()``, ``result.confusion(data)`` or
+        `compare_roc`.
 
     Returns
     -------
-    PooledResults
-        With ``summary(), tidy(), params, bse, conf_int(), pvalues, cov_params()``.
+    PooledResults, or PooledEstimates
+        With ``summary(), tidy(), params, bse, conf_int(), pvalues, cov_params(),
+        wald_test()``; of margins, tables and areas with ``summary(), tidy()``.
         Degrees of freedom are those of Barnard & Rubin, with ``n - k`` for complete
         data, or those of the clusters.
 
@@ -237,8 +595,19 @@ def pool(results: Sequence[LinearResults]) -> PooledResults:
     pegasos_stats.errors.OptionError: The fits differ in lam: 0.1, 0.2; ...
     """
     fits = tuple(results) if isinstance(results, list | tuple) else ()
+    if len(fits) > 1:
+        for kind, pooling in (
+            (Margins, pool_margins),
+            (ConfusionMatrix, pool_tables),
+            (RocComparison, pool_areas),
+        ):
+            if all(isinstance(fit, kind) for fit in fits):
+                return pooling(fits)  # type: ignore[arg-type]
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
-        raise OptionError("pool() takes two or more fits of ps.logit() or ps.svm().")
+        raise OptionError(
+            "pool() takes two or more fits of ps.logit() or ps.svm(), or as many of "
+            "their margins, tables or areas."
+        )
     if any(fit.problem.loss == "hinge" for fit in fits):
         raise OptionError(
             "Fits with the hinge loss are not pooled: Rubin's rules need estimates "
