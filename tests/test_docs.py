@@ -78,12 +78,13 @@ ANSWERS = {  # of the questions on the first page: page, and what answers the qu
     "howto/save.html": 'ps.load("readmitted.model")',
     "howto/read_report.html": "exact McNemar test",
     "howto/files.html": 'ps.scan("part*.parquet"',
+    "explanation/proof.html": "write_proof(",
     "benchmarks.html": "LinearSVC",
 }
 
 
 def assert_questions_are_answered(built):
-    """Each of fourteen ordinary questions is a link of the first page to its answer."""
+    """Each question of the first page is a link to its answer."""
     first = (built / "index.html").read_text("utf-8")
     asked = first.partition('<section id="how-do-i">')[2].partition("</section>")[0]
     for target, answer in ANSWERS.items():
@@ -92,7 +93,7 @@ def assert_questions_are_answered(built):
         text = (built / page).read_text("utf-8")
         section = text.partition(f'id="{place}"')[2] if place else text
         assert answer in unescape(re.sub(r"<[^>]+>", "", section)), target
-    assert len(ANSWERS) == asked.count("<li>") == 14
+    assert len(ANSWERS) == asked.count("<li>") == 15
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):

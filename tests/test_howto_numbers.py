@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from html import unescape
 from pathlib import Path
 from textwrap import dedent
 
@@ -155,3 +156,16 @@ def test_a_decision_curve_is_that_of_its_formula():
             )
             expected = true - false * at / (1.0 - at)
             assert value == pytest.approx(expected, rel=ROUNDING, abs=ROUNDING)
+
+
+def test_terms_that_are_explained_are_those_of_the_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page("read_report")
+    texts = [
+        unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]+>", "", path.read_text("utf-8")))
+        for path in tmp_path.glob("*.html")
+    ]
+    source = (HOWTO / "read_report.rst").read_text(encoding="utf-8")
+    terms = re.findall(r"^\*([^*]+)\*\n   ", source, flags=re.MULTILINE)
+    assert len(terms) == 15
+    assert [term for term in terms if not any(term in text for text in texts)] == []
