@@ -19,10 +19,7 @@ from pegasos_stats.data.design import Design, FrameDesign
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import read_expression, refused
 from pegasos_stats.data.language.formula import read_outcome
-from pegasos_stats.data.language.formula_design import (
-    FormulaDesign,
-    names_of_terms,
-)
+from pegasos_stats.data.language.formula_design import FormulaDesign, names_of_terms
 from pegasos_stats.data.sample import MissingRowCounts, Sample
 from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.source import MissingRows

@@ -38,22 +38,13 @@ if TYPE_CHECKING:
 
 Strategy = Literal["uniform", "quantile"]
 
-BIN_COLUMNS = [
-    "low",
-    "high",
-    "n",
-    "mean_predicted",
-    "observed",
-    "conf_low",
-    "conf_high",
-]
+INTERVAL_ENDS = ["conf_low", "conf_high"]
+BIN_COLUMNS = ["low", "high", "n", "mean_predicted", "observed", *INTERVAL_ENDS]
 MOST_BINS = 10_000
 RARE = 0.1  # share of an outcome below which bins are quantiles
-MIN_ROWS, CURVE, SPAN = (
-    20,
-    100,
-    2 / 3,
-)  # rows, points and share of rows of a smooth curve
+MIN_ROWS = 20  # of a smooth curve
+SPAN = 2 / 3  # share of the rows of a local line
+CURVE = 100  # points
 BLOCKS = 5000  # of rows, from which it is made
 PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
@@ -152,7 +143,7 @@ class Reliability(tables.Facts):
             (term, getattr(self, term), *getattr(self, f"{term}_interval", NONE))
             for term in TERMS
         ]
-        return pd.DataFrame(rows, columns=["term", "estimate", "conf_low", "conf_high"])
+        return pd.DataFrame(rows, columns=["term", "estimate", *INTERVAL_ENDS])
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":

@@ -22,11 +22,7 @@ from pegasos_stats.metrics.confusion import checked_names
 from pegasos_stats.metrics.rates import warn_undefined
 from pegasos_stats.metrics.scores import RocCurve, roc_curve
 from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
-from pegasos_stats.models.inference.wald import (
-    INTERVAL_ENDS,
-    TIDY_COLUMNS,
-    estimates,
-)
+from pegasos_stats.models.inference.wald import INTERVAL_ENDS, TIDY_COLUMNS, estimates
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import Results

@@ -33,11 +33,7 @@ from pegasos_stats.data.language.vocabulary import (
     as_levels,
     unwrapped_value,
 )
-from pegasos_stats.data.user_data import (
-    check_hashable,
-    is_valid_text,
-    plain_column,
-)
+from pegasos_stats.data.user_data import check_hashable, is_valid_text, plain_column
 from pegasos_stats.errors import ColumnError, FormulaError, OptionError, listing
 
 SIGN = re.compile(rf"{expressions.LITERAL}|`[^`]*`|%in%|[^'\"`\w\s]", re.DOTALL)

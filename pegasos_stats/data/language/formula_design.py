@@ -29,11 +29,7 @@ from pegasos_stats.data.design import (
 )
 from pegasos_stats.data.labels import LabelCoding, positions
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.expressions import (
-    read_expression,
-    refused,
-    unusable,
-)
+from pegasos_stats.data.language.expressions import read_expression, refused, unusable
 from pegasos_stats.data.language.formula import (
     Term,
     errors_of,

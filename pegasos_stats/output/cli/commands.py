@@ -122,9 +122,7 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
 
 
 def model_of(
-    train: InputRows,
-    solver: AnySolver,
-    options: groups.FileFitting | groups.Parity,
+    train: InputRows, solver: AnySolver, options: groups.FileFitting | groups.Parity
 ) -> Any:
     """The model of the training data, not yet fitted.
 

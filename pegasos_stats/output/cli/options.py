@@ -612,10 +612,7 @@ app = App(
     help_format="markdown",
     help_formatter=DefaultFormatter(panel_spec=PanelSpec(box=SIMPLE_HEAD)),
     default_parameter=Parameter(
-        converter=read_value,
-        negative_bool=(),
-        negative_iterable=(),
-        show_default=False,
+        converter=read_value, negative_bool=(), negative_iterable=(), show_default=False
     ),
     result_action="return_value",
 )

@@ -8,12 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from pegasos_stats.errors import (
-    ColumnWarning,
-    DataError,
-    PegasosStatsError,
-    visible,
-)
+from pegasos_stats.errors import ColumnWarning, DataError, PegasosStatsError, visible
 from pegasos_stats.output.cli.options import OPTIONS, PROGRAM, read_words
 
 BAD_INPUT = 2
