@@ -121,8 +121,10 @@ class SmoothRisk:
         return np.asarray(a * np.maximum(0.0, 1.0 - share) / n)
 
     def direction(self, gradient: Vector) -> Vector:
-        """Newton's direction by conjugate gradients."""
+        """Newton's direction; of many columns by conjugate gradients."""
         problem, p = self._problem, self._problem.p
+        if self.rows.factorises():
+            return solved(self.hessian(), -gradient)
         ridge = np.full(p + 1, problem.lam)
         ridge[p] = TINY if problem.intercept else 1.0
         self.count += 30.0  # the products, about
@@ -214,13 +216,12 @@ class SmoothSteps(Method):
             self._has_start, self.name = True, NEWTON
         if not self._has_start:
             self.at = risk(self.theta)
-        while not risk.rows.factorises():
+        while p < FEW_COLUMNS or not risk.rows.factorises():
             d = risk.direction(self.at.gradient)
             self.theta, self.at = line_search(risk, self.theta, self.at, d)
             yield
         while True:
-            gain = GAIN_ANEW if p >= FEW_COLUMNS else 0.0
-            yield from self._lbfgs(risk.hessian(), gain)
+            yield from self._lbfgs(risk.hessian(), GAIN_ANEW)
 
     def _lbfgs(self, H: Matrix, gain: float) -> Iterator[None]:
         """Steps of L-BFGS until one leaves more than a share of the gap."""
