@@ -1123,7 +1123,7 @@ def estimated(
     comparison: Comparison = "difference",
 ) -> Margins:
     """Estimate all, with errors of the fit; of shares from resamples."""
-    theta, null = result._theta, result._null_space
+    theta, null = result._theta, result.null_space
     options, problem = result.cov_type, result.problem
     why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
     why = why or (wald.TRIVIAL if result._is_trivial else "")
@@ -1538,7 +1538,7 @@ def get_prediction(
         covariance,
         Response.by(self, "link" if self.problem.loss == "hinge" else scale),
         self.problem.intercept,
-        self._null_space,
+        self.null_space,
     )
     if data is not None:
         found.warn()

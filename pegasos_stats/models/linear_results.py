@@ -154,7 +154,7 @@ class LinearResults(Results):
         `notes` name it.
         """
         first = int(self.problem.intercept)
-        beta = np.where(self._null_space.mask(), np.nan, self._theta)[first:]
+        beta = np.where(self.null_space.mask(), np.nan, self._theta)[first:]
         return self._by_name(pd.Series(beta, list(self.design.names), name="coef"))
 
     @cached_property
@@ -196,15 +196,6 @@ class LinearResults(Results):
             constant = constant if estimable is None else ~estimable
         values = self._moments[0] if self._moments else np.zeros(len(names))
         return NullSpace.of_constants(names, constant, values, problem.intercept)
-
-    @property
-    def _null_space(self) -> NullSpace:
-        """The same; nothing for files of earlier versions."""
-        if "null_space" in vars(self) or self._moments is not None:
-            return self.null_space
-        nothing = np.zeros(self.problem.p)
-        names, free = list(self.design.names), self.problem.intercept
-        return NullSpace.of_constants(names, nothing > 0.0, nothing, free)
 
     @property
     def _is_at_optimum(self) -> bool:
@@ -700,7 +691,7 @@ class LinearResults(Results):
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
-        return wald.Uncertainty(self, self._theta, self.estimated, self._null_space)
+        return wald.Uncertainty(self, self._theta, self.estimated, self.null_space)
 
     @cached_property
     def _errors(self) -> wald.Uncertainty:
@@ -1072,7 +1063,7 @@ class LinearResults(Results):
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
         shown, footer = summaries.largest(table, max_terms)
-        if len((null := self._null_space).columns):
+        if len((null := self.null_space).columns):
             why = null.reason(nothing="-")
             footer = " ".join([why, *[footer] * bool(footer)])
         if references := [f"{n} = {at}" for n, at in self.reference_levels.items()]:
@@ -1142,7 +1133,7 @@ class LinearResults(Results):
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
-        found, null = list[Note](), self._null_space
+        found, null = list[Note](), self.null_space
         if len(null.columns):
             found.append(Note("estimability", "note", null.reason()))
         if not problem.lam:

@@ -62,8 +62,7 @@ def without_rows(result: Results) -> Results:
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
-    needed = {*names} - {"null_space"}  # which files of earlier versions lack
-    if problem.source.is_missing and needed <= {*vars(result)}:
+    if problem.source.is_missing and {*names} <= {*vars(result)}:
         return result
     X, index = MissingRows.of(problem.X), pd.RangeIndex(problem.n)
     counts, nothing = result.training_table.counts, pd.DataFrame(columns=ERRORS)
@@ -245,7 +244,7 @@ def of_linear(result: LinearResults) -> Conditions:
     yield from of_fit(result)
     options, estimated = result.cov_type, vars(result).get("estimated")
     k = result.problem.p + result.problem.intercept
-    yield len(result._null_space.directions) == k
+    yield len(result.null_space.directions) == k
     yield options == result.errors_by
     if isinstance(options, Cluster):
         yield result.groups is not None

@@ -299,7 +299,7 @@ def test_json_of_another_form_is_refused(place, value, small, tmp_path):
 
 
 # What need not be there, and what `put_together` writes anew.
-OTHERS = {"estimated", "null_space", "arrays"}
+OTHERS = {"estimated", "arrays"}
 
 
 def test_fields_that_are_not_there_and_arrays_that_nobody_takes(small, tmp_path):
