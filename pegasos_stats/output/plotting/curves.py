@@ -365,59 +365,48 @@ def draw_rates(
     """Draw sensitivity and specificity in steps, see `ResultPlots.rates`."""
     codes, scores, excluded = labelled_scores(table)
     check_both_levels(codes, table, result.coding.levels)
+    negative, positive = map(style.short_level, result.coding.levels)
     is_share = result.problem.loss == "log"
-    values = results.thresholded(scores, result.problem) if is_share else scores
-    curve, names = (
-        roc_curve(codes, values),
-        map(style.short_level, result.coding.levels),
-    )
+    curve = roc_curve(codes, results.thresholded(scores, result.problem))
     at = curve.thresholds[:0:-1]
-    low, high = (0.0, 1.0) if is_share else (at[0], at[-1])
-    negative, positive = names
+    ends = [0.0, 1.0] if is_share else at[[0, -1]]
     curves = {
         f"Sensitivity (of {positive})": curve.true_positive,
         f"Specificity (of {negative})": 1.0 - curve.false_positive,
     }
     ax = style.axes_of(ax)
-    steps = np.concatenate([[low], at, [high]])
-    shown = {n: (steps, np.r_[y[-1], y[::-1]]) for n, y in curves.items()}
-    style.draw_curves(ax, shown, line, drawstyle="steps-pre", clip_on=False)
+    for label, y in curves.items():
+        x, y = np.r_[ends[0], at, ends[1]], np.r_[y[-1], y[::-1]]
+        steps: Style = {"drawstyle": "steps-pre", "clip_on": False}
+        style.draw_line(ax, x, y, line=line, label=label, **steps)
     scale = "probability" if is_share else "score"
     label = f"Threshold of the {scale} of {positive}{excluded}"
-    percent = "x" * is_share + "y"
-    return style.finish(ax, percent=percent, xlabel=label, ylabel="Share of the class")
+    words = {"xlabel": label, "ylabel": "Share of the class"}
+    return style.finish(ax, percent="x" * is_share + "y", **words)
 
 
 def draw_binned_residuals(
     table: ConfusionMatrix, result: Fitted, ax: "Axes | None", line: Style
 ) -> "Axes":
-    """Draw mean residuals by probability, see `ResultPlots.binned_residuals`."""
+    """Draw mean residuals by probability, see `LinearPlots.binned_residuals`."""
     codes, scores, excluded = labelled_scores(table)
-    p = results.thresholded(scores, result.problem)
-    order = np.argsort(p, kind="stable")
-    parts = np.array_split(order, max(int(np.sqrt(order.size)), 1))
-    residuals = codes - p
-    x, y = (np.array([v[part].mean() for part in parts]) for v in (p, residuals))
-    errors = [
-        residuals[k].std(ddof=1) / np.sqrt(k.size) if k.size > 1 else 0.0 for k in parts
-    ]
+    p = np.sort(results.thresholded(scores, result.problem))
+    residuals = codes[np.argsort(scores, kind="stable")] - p
+    count = max(int(np.sqrt(p.size)), 1)
+    bins = list(zip(*(np.array_split(v, count) for v in (p, residuals)), strict=True))
+    x, y = np.array([[own.mean() for own in pair] for pair in bins]).T
+    half = [2.0 * own.std(ddof=own.size > 1) / np.sqrt(own.size) for _, own in bins]
     ax = style.axes_of(ax)
     style.draw_reference(ax, None, 0.0, linestyle="-")
-    half = 2.0 * np.array(errors)
-    way = style.next_style(ax)
-    ax.fill_between(x, -half, half, color=way.colour, alpha=style.BAND_OPACITY, lw=0.0)
-    label = f"Mean of {counted(len(parts[0]), 'row')}; band: 2 standard errors"
-    look: Style = {
-        "color": way.colour,
-        "linestyle": "none",
-        "marker": way.marker,
-        "ms": 4,
-    }
-    style.draw_line(ax, x, y, line=line, label=label, **look)
+    label = f"Mean of {counted(bins[0][0].size, 'row')}; band: 2 standard errors"
+    look: Style = {"marker": "o", "markersize": 4.0, **line, "linestyle": "none"}
+    colour = style.draw_line(ax, x, y, line=look, label=label).get_color()
+    band: Style = {"color": colour, "alpha": style.BAND_OPACITY, "linewidth": 0.0}
+    ax.fill_between(x, np.negative(half), half, **band)
     positive = style.short_level(result.coding.positive)
-    x_label = f"Predicted probability of {positive}{excluded}"
-    y_label = "Observed share less probability"
-    return style.finish(ax, percent="xy", xlabel=x_label, ylabel=y_label)
+    words = {"xlabel": f"Predicted probability of {positive}{excluded}"}
+    words["ylabel"] = "Observed share less probability"
+    return style.finish(ax, percent="xy", **words)
 
 
 def draw_regions(
@@ -429,66 +418,51 @@ def draw_regions(
     ax: "Axes | None",
 ) -> "Axes":
     """Draw the rows and the predicted regions, see `ResultPlots.regions`."""
-    x, y = (data[name].to_numpy(dtype=np.float64) for name in names)
-    sides = [np.linspace(np.nanmin(v), np.nanmax(v), GRID) for v in (x, y)]
-    grid = [side.ravel() for side in np.meshgrid(*sides)]
-    others = {}
-    for name in data.columns.difference(names):
-        values = data[name]
-        is_number = pd.api.types.is_numeric_dtype(values)
-        others[name] = values.median() if is_number else values.mode().iloc[0]
-    moved = data.iloc[np.zeros(grid[0].size, dtype=int)].reset_index(drop=True)
-    moved = moved.assign(**(others | dict(at)), **dict(zip(names, grid, strict=True)))
-    scores = np.asarray(result.decision_function(moved), dtype=np.float64)
-    scores = scores.reshape(GRID, GRID) - cut
+    scored = result.confusion(data).scored
+    assert scored is not None
+    places = data[list(names)].to_numpy(dtype=np.float64)
+    sides = np.linspace(np.nanmin(places, axis=0), np.nanmax(places, axis=0), GRID).T
+    moved = data.iloc[np.zeros(GRID**2, dtype=int)].reset_index(drop=True)
+    for name in data.columns.difference([*names, *at]):
+        is_number = pd.api.types.is_numeric_dtype(own := data[name])
+        moved[name] = own.median() if is_number else next(iter(own.mode()), None)
+    grid = (side.ravel() for side in np.meshgrid(*sides))
+    for name, value in (at | dict(zip(names, grid, strict=True))).items():
+        moved[name] = value
+    scores = np.asarray(result.decision_function(moved)).reshape(GRID, GRID) - cut
     ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
-    colours: Style = {"colors": [style.NEGATIVE, POSITIVE], "alpha": style.BAND_OPACITY}
-    ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **colours)
-    ax.contour(
-        *sides, scores, levels=[0.0], colors=[style.text_colour(ax)], linewidths=1.2
-    )
-    actual = result.confusion(data).scored.codes
+    colours = style.NEGATIVE, POSITIVE
+    fill: Style = {"colors": colours, "alpha": style.BAND_OPACITY}
+    ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **fill)
+    ax.contour(*sides, scores, levels=[0.0], colors=[style.text_colour(ax)])
     for code, (level, colour) in enumerate(
-        zip(result.coding.levels, (style.NEGATIVE, POSITIVE), strict=True)
+        zip(result.coding.levels, colours, strict=True)
     ):
-        own = actual == code
-        look: Style = {
-            "linestyle": "none",
-            "marker": style.MARKERS[code],
-            "color": colour,
-        }
-        ax.plot(x[own], y[own], label=style.as_text(level), ms=3.5, alpha=0.7, **look)
+        look: Style = {"color": colour, "markersize": 3.5, "alpha": 0.7}
+        look["label"] = style.as_text(level)
+        ax.plot(*places[scored.codes == code].T, "os"[code], **look)
     texts = map(style.as_text, names)
     return style.finish(ax, **dict(zip(("xlabel", "ylabel"), texts, strict=True)))
 
 
 def draw_bootstrap(
     values: Floats,
-    estimate: float,
-    interval: Sequence[float],
-    name: str,
+    row: "pd.Series[float]",
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
     """Draw the resampled values of a coefficient, see `LinearPlots.bootstrap`."""
     ax, way = style.axes_of(ax), style.line_styles(1)[0]
     look = style.merge(line, color=way.colour, linewidth=1.2)
-    counts, edges = np.histogram(
-        values, bins=min(2 * int(np.sqrt(values.size)), MAX_BARS)
-    )
+    label = style.join_labels(line, counted(values.size, "resample"))
+    counts, edges = np.histogram(values, int(bars_for(values)))
     ax.stairs(counts, edges, fill=True, color=look["color"], alpha=0.4)
-    ax.stairs(
-        counts,
-        edges,
-        label=look.pop("label", f"{counted(values.size, 'resample')}"),
-        **look,
-    )
-    style.draw_reference(ax, estimate, None, f"Estimate {estimate:.3g}", "-")
-    for end, label in zip(interval, ("95% interval", ""), strict=True):
-        style.draw_reference(ax, end, None, label, "--")
-    return style.finish(
-        ax, xlabel=f"Coefficient of {style.as_text(name)}", ylabel="Resamples"
-    )
+    ax.stairs(counts, edges, **look | {"label": label})
+    style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
+    style.draw_reference(ax, row["conf_low"], None, "95% interval", "--")
+    style.draw_reference(ax, row["conf_high"], None, "", "--")
+    words = {"xlabel": f"Coefficient of {row.name}", "ylabel": "Resamples"}
+    return style.finish(ax, **{axis: style.as_text(t) for axis, t in words.items()})
 
 
 def draw_reliability(

@@ -646,9 +646,7 @@ class LinearPlots(ResultPlots):
             )
         row = result.coefficient_table().set_index("term").loc[term]
         values = resampled.estimates[:, params.index.get_loc(term)]
-        interval = float(row["conf_low"]), float(row["conf_high"])
-        estimate = float(params[term])
-        return curves.draw_bootstrap(values, estimate, interval, term, ax, line)
+        return curves.draw_bootstrap(values, row, ax, line)
 
     def coefficient_image(
         self, shape: Sequence[int], *, ax: "Axes | None" = None

@@ -586,8 +586,8 @@ def _put_legend(ax: "Axes") -> None:
         return
     ax.apply_aspect()
     place, box = ax.get_subplotspec(), ax.get_window_extent()
-    is_single = place is None or place.get_gridspec().ncols == 1
-    right = ax.figure.bbox.x1 if is_single else box.x1
+    is_last = place is None or place.is_last_col()
+    right = ax.figure.bbox.x1 if is_last else box.x1
     inches = (right - box.x0) / ax.figure.dpi
     size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)
     letters = 0.9 * inches / (LETTER_WIDTH * size) - LEGEND_HANDLE_LENGTH
