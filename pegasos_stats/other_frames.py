@@ -45,7 +45,7 @@ def are_among(values: Iterable[object]) -> bool:
     >>> are_among([1, "a", None, pd.Series([1])]), are_among([(pl.Series([1]), 2)])
     (False, True)
     """
-    kinds = {type(item) for value in values for item in _items(value)}
+    kinds: set[Any] = {type(item) for value in values for item in _items(value)}
     return any(map(_is_converted, kinds))
 
 
@@ -111,7 +111,8 @@ def _items(value: object) -> Iterable[object]:
 
 
 def _is_other(value: object) -> bool:
-    return _is_of_other_library(type(value))
+    kind: Any = type(value)
+    return _is_of_other_library(kind)
 
 
 @cache

@@ -714,8 +714,8 @@ class Results(DisplayedBySummary, ABC):
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        columns = [freq_weights, weights]
-        rows = rows_of_table(self, data, actual, unseen, offset, columns)
+        further = [freq_weights, weights]
+        rows = rows_of_table(self, data, actual, unseen, offset, further)
         shift = problem.prior_shift if problem.loss == "log" else None
         counts: object = None
 

@@ -602,7 +602,7 @@ class StreamedRows(RowSource):
 
     def is_of(self, data: object) -> bool:
         """Whether the rows were read from these files or this frame."""
-        return self.scan.holds(data)
+        return cast(Source, self.scan).holds(data)
 
     def warn_of_memory(self, loss: str) -> None:
         """Warn if the budget is less than what all rows, or products, take."""

@@ -28,7 +28,7 @@ def streamed(data: object) -> Source | None:
     """
     if not is_streamed(data):
         return None
-    source = cast(Source, Partitions(data) if is_dask(data) else data)  # type: ignore[arg-type]
+    source = cast(Source, Partitions(data) if is_dask(data) else data)
     source.renewed()
     return source
 

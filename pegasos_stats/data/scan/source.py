@@ -50,7 +50,7 @@ class Block(NamedTuple):
 def block_of(
     first: int,
     X: Predictors,
-    y: Vector,
+    y: np.ndarray,
     weights: Vector | None,
     offset: Vector | None,
     here: slice | Rows,
@@ -236,9 +236,9 @@ class MemoryRows(RowSource):
     @property
     def moments(self) -> tuple[Vector, Vector]:
         """Moments of the rows with a weight."""
-        weightless = self.weights is not None and (self.weights == 0.0).any()
+        w = self.weights
         with np.errstate(over="ignore", invalid="ignore"):
-            return moments(self.X[self.weights > 0.0] if weightless else self.X)
+            return moments(self.X if w is None or w.all() else self.X[w > 0.0])
 
 
 @dataclass(frozen=True, eq=False)
