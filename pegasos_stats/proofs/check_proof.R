@@ -75,7 +75,10 @@ read_proof <- function(path) {
 
 sha256_of <- function(path) {
   if (exists("sha256sum", asNamespace("tools"))) return(unname(tools::sha256sum(path)))
-  sub(" .*", "", sub("^\\\\", "", system2("sha256sum", shQuote(path), stdout = TRUE)))
+  has_program <- nzchar(Sys.which("sha256sum"))
+  command <- if (has_program) c("sha256sum", "") else c("shasum", "-a 256 ")
+  line <- system2(command[1], paste0(command[2], shQuote(path)), stdout = TRUE)
+  sub(" .*", "", sub("^\\\\", "", line))
 }
 
 # sum of w loss(m / q), rounded up

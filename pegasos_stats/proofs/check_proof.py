@@ -58,10 +58,10 @@ def solve(rows):  # N and det with M N = det b, of rows (M, b): Bareiss, fractio
         det = top[i]
     return [row[-1] for row in rows], det
 
-def check(path):  # objective, lower bound, claimed gap
-    text = Path(path).read_text(encoding="utf-8")
+def check(path: "str | Path") -> "tuple[Fraction, Fraction, Fraction]":
+    text = Path(path).read_text(encoding="utf-8")  # to objective, lower bound, gap
     pairs = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=list)
-    require(sorted(key for key, _ in pairs) == sorted(KEYS), "a wrong or double key")
+    require(sorted(key for key, _ in pairs) == sorted(KEYS), "wrong or double keys")
     claim, design, sha256, n, kind, lam, free, names, B, gap, places, solved, dual = (
         dict(pairs)[key] for key in KEYS)
     require(claim == CLAIM and type(free) is bool, "another claim")
@@ -82,14 +82,12 @@ def check(path):  # objective, lower bound, claimed gap
             m = y * (sum(b * v for b, v in zip(B, c)) + o * one)  # noqa: B905
             loss += w * loss_of(kind, m, one * one)
             image = [s + a * y * v for s, v in zip(image, c)]  # noqa: B905
-            if i in solved:
-                chosen.append((a, w, y, o, c))
-            else:
-                reward += reward_of(kind, a, DUAL, w, y, o, one)
+            chosen += [(a, w, y, o, c)] * (i in solved)
+            reward += i not in solved and reward_of(kind, a, DUAL, w, y, o, one)
     require(digest.hexdigest() == sha256, "the design has another SHA-256")
     require(i == n == len(dual), "wrong number of rows")
-    M = ([*(y * c[j] for *_, y, _, c in chosen), -image[j]] for j in range(size))
-    N, det = solve([*M])
+    N, det = solve([[*(y * c[j] for *_, y, _, c in chosen), -s]
+                    for j, s in enumerate(image[:size])])
     image, sign = [det * s for s in image], 1 if det > 0 else -1
     for move, (a, w, y, o, c) in zip(N, chosen, strict=True):
         a = sign * (a * det + move)
@@ -103,6 +101,6 @@ def check(path):  # objective, lower bound, claimed gap
 
 if __name__ == "__main__":
     upper, lower, gap = check(sys.argv[1])
-    print(f"objective {float(upper):.17g}, lower bound {float(lower):.17g},",
+    print(*(f"{float(x):.17g}" for x in (upper, lower)), "objective and lower bound;",
           f"difference {float(upper - lower):.3g}, claimed {float(gap):.3g}")
     sys.exit(not 0 <= upper - lower <= gap)
