@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from os import PathLike
 
 import numpy as np
@@ -236,6 +235,8 @@ def _facts(about: object) -> Json:
 
 def _content_of(result: object, facts: Json) -> bytes:
     """Return the content of a file."""
+    from importlib.metadata import version
+
     kind, writer = type(result).__name__, ArrayWriter()
     cls = _class_of(kind)
     try:

@@ -54,7 +54,7 @@ def pack(header: Header, arrays: Arrays) -> bytes:
     names = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
     text = json_text(header | {"arrays": {name: arrays[name].size for name in names}})
     little = [arrays[n].astype(arrays[n].dtype.newbyteorder("<")) for n in names]
-    parts = [len(text).to_bytes(ALIGNMENT, "little"), text, *little]
+    parts: list[Any] = [len(text).to_bytes(ALIGNMENT, "little"), text, *little]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)

@@ -46,8 +46,8 @@ def _of_state(
     sizes = [len(part) for part in state.values() if isinstance(part, list | dict)]
     size = min(10 + 3 * max(sizes, default=0), MOST_NUMBERS)
     grid: Value = pd.Series(np.linspace(ends[0], ends[-1], size))
-    shape = np.shape(state.get("center", state.get("scale")))
-    if shape:  # of several columns
+    centre: Value = state.get("center", state.get("scale"))
+    if shape := np.shape(centre):  # of several columns
         grid = pd.DataFrame(dict.fromkeys(range(*shape), grid))
     first, again = call.function.words.partition(" ")[0], dict[str, State]()
     of_grid = replace(call, arguments=call.arguments | {first: Constant(grid)})
