@@ -1,8 +1,8 @@
-"""Linear hypotheses about coefficients, read from text or taken as matrices.
+"""Linear hypotheses about coefficients, from text or matrices.
 
-The readers that statsmodels uses are not used here: formulaic's takes ``a = b = 1`` for
-``a - b = -1`` and refuses names such as ``a:b``; patsy's knows no backticks, so a name
-that is a number cannot be told from the number.
+The parsers of statsmodels are unsuitable: formulaic's interprets ``a = b = 1`` as
+``a - b = -1`` and refuses names such as ``a:b``. Patsy's has no backticks, so that it
+cannot distinguish the name ``1`` from the number.
 """
 
 import ast
@@ -21,19 +21,19 @@ from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
-FARTHEST = 1e100  # whose square, times a variance, is a number
+LARGEST = 1e100  # its square, times a variance, is finite
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
 def patsy_names(names: Sequence[str], booleans: Iterable[str]) -> dict[str, str]:
-    """Return names as patsy writes them, where it writes them otherwise.
+    """Return the names of patsy that differ from ours.
 
     Parameters
     ----------
     names : sequence of str
-        Of the coefficients.
+        Names of the coefficients.
     booleans : iterable of str
-        Columns of booleans among the predictors.
+        Predictors that are columns of booleans.
 
     Examples
     --------
@@ -42,17 +42,17 @@ def patsy_names(names: Sequence[str], booleans: Iterable[str]) -> dict[str, str]
     """
     any_boolean = "|".join(map(re.escape, booleans))
     whole = re.compile(rf"(?<![^:])(?:{any_boolean or '(?!)'})(?![^:])")
-    found = {}
+    aliases = {}
     for name in names:
-        theirs = whole.sub(r"\g<0>[T.True]", name)
-        code, bracket, level = theirs.partition(")[")
-        for alias in (theirs, code.replace("'", '"') + bracket + level):
-            found[alias] = name
-    return {alias: name for alias, name in found.items() if alias not in names}
+        alias = whole.sub(r"\g<0>[T.True]", name)
+        code, bracket, level = alias.partition(")[")
+        quoted = code.replace("'", '"') + bracket + level
+        aliases |= {alias: name, quoted: name}
+    return {alias: name for alias, name in aliases.items() if alias not in names}
 
 
 class NamedNumbers(pd.Series):
-    """Numbers of coefficients that are found by other names too, as by those of patsy.
+    """Numbers of coefficients, which can also be selected by the names of patsy.
 
     Examples
     --------
@@ -63,13 +63,13 @@ class NamedNumbers(pd.Series):
     _metadata: ClassVar[list[str]] = ["_name", "_aliases"]
 
     def knowing(self, aliases: Mapping[str, str]) -> Self:
-        """The same with other names for some of the numbers."""
+        """Set other names for some of the numbers, and return the Series."""
         self._aliases = dict(aliases)
         return self
 
     @property
     def _constructor(self) -> type[pd.Series]:
-        return pd.Series  # what is computed of them is a plain Series
+        return pd.Series  # results of computations are plain
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and key not in self.index:
@@ -86,11 +86,11 @@ def constraints(
     ----------
     hypotheses : str, list of str, dict, pair (R, q) or array
         Text such as ``"x1 = x2, 2 * x3 - 1 = 0"``; without ``=``, equal to 0. A chain
-        ``"x1 = x2 = 0"`` is as many hypotheses as it has signs. A dictionary gives the
-        value of every expression. A matrix of shape (m, k) or (k,) has its values in
-        the pair, or 0.
+        ``"x1 = x2 = 0"`` has one hypothesis for each sign. A dictionary contains the
+        value of every expression. The values of a matrix of shape (m, k) or (k,) are
+        the second item of the pair, or 0.
     names : sequence, length k
-        Names of the coefficients. In text one that is a number stands in backticks.
+        Names of the coefficients. In text a name that is a number needs backticks.
     aliases : dict of str to str, optional
         Other names for some of them.
 
@@ -102,7 +102,8 @@ def constraints(
     Raises
     ------
     OptionError
-        If the hypotheses cannot be read, name no coefficient, or contradict each other.
+        If the hypotheses cannot be parsed, are about no coefficient, or are
+        contradictory.
 
     Examples
     --------
@@ -123,15 +124,15 @@ def constraints(
         if words is None:
             R, q = _as_matrix(hypotheses, len(names), refused)
         else:
-            found = [row for text in words for row in _rows(text, names, aliases)]
-            both = np.array(found).reshape(-1, len(names) + 1)
+            rows = [row for text in words for row in _rows(text, names, aliases)]
+            both = np.array(rows).reshape(-1, len(names) + 1)
             R, q = both[:, :-1], 0.0 - both[:, -1]
     _check(R, q, hypotheses)
     return R, q
 
 
 def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
-    """Write ``R theta = q`` in names, a text for each row.
+    """Write each row of ``R theta = q`` as text.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
 
 
 def _as_text(hypotheses: object) -> list[str] | None:
-    """Hypotheses one by one as text; None if they are no text."""
+    """Return the texts of single hypotheses; None if they are not text."""
     if isinstance(hypotheses, Mapping):
         return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     parts = [hypotheses] if isinstance(hypotheses, str) else hypotheses
@@ -171,10 +172,10 @@ def _as_matrix(
 def _rows(
     text: str, names: Sequence[str], aliases: Mapping[str, str] | None = None
 ) -> list[Vector]:
-    """Coefficients of what is 0, and its constant: of each side of ``=`` and the next.
+    """Return coefficients and constant of the difference of two sides of ``=``.
 
-    Words stand for the names, longer ones first, so that any can be read. An equation
-    may stand in parentheses.
+    Words replace the names, longer ones first, so that any name can be parsed. An
+    equation may be in parentheses.
 
     Examples
     --------
@@ -185,7 +186,7 @@ def _rows(
     while stem in text:
         stem += "_"
     words = {str(name): f"{stem}{i}" for i, name in enumerate(names)}
-    each = dict(zip(words.values(), np.eye(len(names), len(names) + 1), strict=True))
+    units = dict(zip(words.values(), np.eye(len(names), len(names) + 1), strict=True))
     words |= {alias: words[name] for alias, name in (aliases or {}).items()}
     words |= {f"`{name}`": word for name, word in list(words.items())}
     readable = [name for name in words if name and not NUMBER.fullmatch(name)]
@@ -198,10 +199,10 @@ def _rows(
     try:
         with np.errstate(all="ignore"):
             codes = [
-                re.sub(pattern, lambda found: words[found[0]], side)
+                re.sub(pattern, lambda match: words[match[0]], side)
                 for side in sides(equation, "=")
             ]
-            found = [_affine(parsed(code, text)[0], each) for code in codes]
+            values = [_affine(parsed(code, text)[0], units) for code in codes]
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
             f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
@@ -209,21 +210,21 @@ def _rows(
             "whole terms by result.wald_test_terms(). A name that is a number stands "
             "in backticks."
         ) from None
-    return [one - other for one, other in pairwise(found)] or found
+    return [one - other for one, other in pairwise(values)] or values
 
 
-def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Vector:
-    """Coefficients of the words in a tree, and its constant at the end."""
+def _affine(node: ast.AST, units: Mapping[str, Vector]) -> Vector:
+    """Return the coefficients of the words in a tree, and its constant at the end."""
     match node:
         case ast.Constant(value=int() | float() as number) if type(number) is not bool:
-            return np.append(np.zeros(len(each)), float(number))
+            return np.append(np.zeros(len(units)), float(number))
         case ast.Name(id=word):
-            return each[word]
+            return units[word]
         case ast.UnaryOp(op=ast.UAdd() | ast.USub() as sign, operand=inner):
-            found = _affine(inner, each)
-            return -found if isinstance(sign, ast.USub) else found
+            value = _affine(inner, units)
+            return -value if isinstance(sign, ast.USub) else value
         case ast.BinOp(op=sign, left=one, right=other):
-            left, right = _affine(one, each), _affine(other, each)
+            left, right = _affine(one, units), _affine(other, units)
             if isinstance(sign, ast.Add | ast.Sub):
                 return left + right if isinstance(sign, ast.Add) else left - right
             if isinstance(sign, ast.Mult) and right[:-1].any():
@@ -239,8 +240,8 @@ def _affine(node: ast.AST, each: Mapping[str, Vector]) -> Vector:
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     both, why = np.column_stack([R, q]), ""
     sizes = np.abs(both)
-    if not ((sizes == 0.0) | (sizes >= 1.0 / FARTHEST) & (sizes <= FARTHEST)).all():
-        why = f"hold numbers that are not finite, or above {FARTHEST:g} or near 0"
+    if not ((sizes == 0.0) | (sizes >= 1.0 / LARGEST) & (sizes <= LARGEST)).all():
+        why = f"hold numbers that are not finite, or above {LARGEST:g} or near 0"
     elif not R.size or not R.any(axis=1).all():
         why = "name no coefficient, or one of them does not"
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
