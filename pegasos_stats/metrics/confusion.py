@@ -1,7 +1,7 @@
 """Tables of labels: `confusion` of one classifier, `compare_predictions` of two."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,11 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
-from pegasos_stats.data.user_data import check_memory
+from pegasos_stats.data.user_data import (
+    check_aligned,
+    check_memory,
+    column_of_labels,
+)
 from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
     DataError,
@@ -26,6 +30,7 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates
 from pegasos_stats.metrics.caret import ConfusionReport, format_pval, r_format
+from pegasos_stats.metrics.clusters import clustered_intervals, counts_by_cluster
 from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
@@ -128,6 +133,8 @@ class ScoredLabels:
     shift : float, optional
         Scores less `shift` are the log odds of a logistic fit; they replace
         `probabilities`.
+    clusters : int array, shape (n,), optional
+        Cluster of each row.
     """
 
     codes: Codes
@@ -135,9 +142,11 @@ class ScoredLabels:
     probabilities: Matrix | None = None
     weights: Vector | None = None
     shift: float | None = None
+    clusters: Codes | None = None
 
     _field_rules = (
-        "codes n code, scores n, probabilities nk share, weights n nonnegative"
+        "codes n code, scores n, probabilities nk share, weights n nonnegative, "
+        "clusters n nonnegative"
     )
 
     def probability(self, position: int) -> Vector | None:
@@ -200,10 +209,23 @@ class ScoredLabels:
         return shares_of_pairs(*self._used(self.scores))
 
     def area_limits(self, level: float = 0.95) -> Interval:
-        """Return DeLong's interval of the area on the logit scale; NaN if no scores."""
+        """Return DeLong's interval of the area on the logit scale; NaN if no scores.
+
+        The variance of rows in clusters is Obuchowski's.
+        """
         if self.scores is None:
             return NONE
         codes, scores, _ = self._used(self.scores)
+        if self.clusters is not None:
+            sides = [codes == code for code in (0, 1)]
+            if not all(map(np.any, sides)):
+                return NONE
+            used = codes >= 0
+            placements = intervals.placement_values(codes[used], scores[used])
+            groups = self.clusters[sides[0]], self.clusters[sides[1]]
+            variance = intervals.clustered_area_variance(placements, groups)
+            area = float(placements[1].mean())
+            return intervals.area_interval(area, variance, level)
         return intervals.auc_interval(codes, scores, level)
 
     def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
@@ -268,6 +290,8 @@ class ConfusionMatrix(tables.Exported):
         unweighted and not training data of the fit.
     n_seen : int
         Number of training rows among the rows, if only a part are training data.
+    by_cluster : int64 array, shape (clusters, k, k + 1), optional
+        The counts of each cluster of rows, for intervals.
 
     Examples
     --------
@@ -292,6 +316,7 @@ class ConfusionMatrix(tables.Exported):
     scored: ScoredLabels | None = None
     source: Source = "new"
     n_seen: int = 0
+    by_cluster: Counts | None = None
 
     _over, _corner = "Predicted", "Actual"
 
@@ -420,9 +445,8 @@ class ConfusionMatrix(tables.Exported):
         >>> ps.confusion(["a"] * 9 + ["b"], ["a"] * 10).error_interval("wilson")
         Interval(low=0.0178..., high=0.4041...)
         """
-        interval = proportion_interval(self.n_errors, self.n_classified, method, level)
         if self.source not in NO_INFERENCE:
-            return interval
+            return self._intervals(method, level)["error_rate", None]
         warn_undefined(["the interval"], self._why_none)
         return NONE
 
@@ -667,17 +691,37 @@ class ConfusionMatrix(tables.Exported):
             ("kappa", None): intervals.kappa_interval(counts, level),
             ("mcc", None): intervals.matthews_interval(counts, level),
         }
+        if self.by_cluster is not None and tested:
+            own = {
+                (name, None): interval
+                for (name, place), interval in self._of_clusters(method, level)
+                if place is None
+            }
+            limits = dict.fromkeys(limits, NONE) | own
         if "auc" in self._overall and self.scored is not None:
             area = self.scored.area_limits(level) if tested else NONE
             limits["auc", None] = area
         for label, (at, share) in self._positions().items():
             of_class = intervals.class_intervals(counts, at, share, method, level)
             terms = self._classes[label]
+            if self.by_cluster is not None and tested:
+                of_class = {
+                    name: interval
+                    for (name, place), interval in self._of_clusters(method, level)
+                    if place == at
+                }
             limits |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
                 for name, interval in of_class.items()
             }
         return limits
+
+    def _of_clusters(
+        self, method: Method, level: float
+    ) -> ItemsView[tuple[str, int | None], Interval]:
+        """Return intervals of rates of rows in clusters."""
+        assert self.by_cluster is not None
+        return clustered_intervals(self.by_cluster, method, level).items()
 
     @property
     def _of_table(self) -> dict[object, dict[str, float]]:
@@ -784,6 +828,7 @@ def confusion(
     beta: float = 1.0,
     freq_weights: object = None,
     weights: object = None,
+    groups: object = None,
 ) -> ConfusionMatrix:
     """Cross-tabulate actual and predicted labels.
 
@@ -823,6 +868,11 @@ def confusion(
         Weight of each row, 0 or more, not rescaled. Cells are sums of weights; rates,
         kappa, AUC and losses are weighted. Intervals and tests are NaN because they
         need numbers of rows.
+    groups : Series or array, shape (n,), optional
+        Groups of rows that depend on each other, such as visits of a patient. Intervals
+        of the error rate, sensitivity, specificity and predictive values then have the
+        effective number of rows (Korn & Graubard 1998), that of the area Obuchowski's
+        variance (1997); others are NaN.
 
     Returns
     -------
@@ -866,6 +916,7 @@ def confusion(
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)
     row_weights = None if weights is None else _weights(weights, pairs)[every]
+    clusters = None if groups is None else _clusters(groups, pairs)[every]
     rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
     shape = (len(order), len(order) + 1)
@@ -874,6 +925,10 @@ def confusion(
     if row_weights is None:
         counts = np.zeros(shape, dtype=np.int64)
     np.add.at(counts, cells, 1 if row_weights is None else row_weights[labelled])
+    by_cluster = None
+    if clusters is not None:
+        own = clusters[labelled]
+        by_cluster = counts_by_cluster(own, cells, len(order))
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, row_index = len(index), index if has_index else None
@@ -885,14 +940,17 @@ def confusion(
     if probabilities is not None:
         p = inputs.checked_probabilities(probabilities, order, n, row_index)
         scored["probabilities"] = p[every]
+    if scored:
+        scored |= {"weights": row_weights, "clusters": clusters}
     return ConfusionMatrix(
         levels=tuple(order),
         counts=counts,
         errors=pairs[wrong],
         n_unlabelled=int((~labelled).sum()),
         choices=choices,
-        scored=ScoredLabels(rows, **scored, weights=row_weights) if scored else None,
+        scored=ScoredLabels(rows, **scored) if scored else None,
         source="new" if row_weights is None else "weighted",
+        by_cluster=by_cluster,
     )
 
 
@@ -915,6 +973,8 @@ def joined_tables(
     first, second = next(remaining), next(remaining, None)
     if second is None:
         return first
+    if first.by_cluster is not None:
+        raise DataError("groups= needs rows in memory; give a data frame.")
     counts, n_unlabelled, room = np.zeros_like(first.counts), 0, MOST_ERRORS
     errors: list[pd.DataFrame] = []
     columns: dict[str, list[Any]] = {"codes": [], "scores": [], "weights": []}
@@ -945,6 +1005,16 @@ def joined_tables(
         n_unlabelled=n_unlabelled,
         scored=ScoredLabels(**joined, shift=shift),
     )
+
+
+def _clusters(groups: object, pairs: pd.DataFrame) -> Codes:
+    """Return the group of each row, numbered from 0; raise `DataError` without one."""
+    labels = column_of_labels(groups, "groups")
+    check_aligned("groups", labels, pairs.index, isinstance(groups, pd.Series))
+    codes, levels = pd.factorize(labels)
+    if (codes < 0).any() or len(levels) < 2:
+        raise DataError("groups= needs a label for each row, and two groups or more.")
+    return np.asarray(codes)
 
 
 def _weights(weights: object, pairs: pd.DataFrame) -> Vector:

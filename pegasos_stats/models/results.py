@@ -655,6 +655,7 @@ class Results(DisplayedBySummary, ABC):
         weights: object = None,
         threshold: float | None = None,
         offset: object = None,
+        groups: object = None,
         by: object = None,
     ) -> ConfusionMatrix:
         """Confusion table of actual against predicted labels, with its statistics.
@@ -680,6 +681,9 @@ class Results(DisplayedBySummary, ABC):
             even if the fit had weights.
         offset : optional
             As for `decision_function`.
+        groups : array or Series, or a column's name; optional
+            Groups of rows that depend on each other, for intervals, as for
+            `pegasos_stats.metrics.confusion`.
         by : str, Series or array, optional
             Labels of subgroups of `data`, or the name of their column: the result is a
             `Subgroups`, with error rates, area and calibration of each. Other options
@@ -708,19 +712,24 @@ class Results(DisplayedBySummary, ABC):
             }
             columns = {"actual": actual, "offset": offset}
             columns |= {"weights": weights, "freq_weights": freq_weights}
+            columns |= {"groups": groups}
             return subgroups(self, data, by, columns, choices)  # type: ignore[return-value]
         problem = self.problem
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        further = [freq_weights, weights]
+        further = [freq_weights, weights, groups]
         rows = rows_of_table(self, data, actual, unseen, offset, further)
         shift = problem.prior_shift if problem.loss == "log" else None
         counts: object = None
 
         def table_of(piece: ScoredBlock) -> ConfusionMatrix:
-            f, own_weights = piece.scores, weights
+            f, own_weights, own_groups = piece.scores, weights, groups
+            if isinstance(groups, str):
+                own_groups = column_named(
+                    "groups", groups, piece.columns, "one label for each row"
+                )
             if isinstance(weights, str):
                 own_weights = column_named(
                     "weights", weights, piece.columns, "one number for each row"
@@ -741,6 +750,7 @@ class Results(DisplayedBySummary, ABC):
                 beta=beta,
                 freq_weights=counts,
                 weights=own_weights,
+                groups=own_groups,
             )
 
         def tables() -> Iterator[ConfusionMatrix]:

@@ -434,7 +434,7 @@ def term_text(term: object) -> str:
     return str(term) if own is None else f"{own[1]}: {own[2]}"
 
 
-class Heading(str):
+class GroupHeading(str):
     """The name of a row above the levels of a factor."""
 
 
@@ -450,7 +450,7 @@ def with_headings(names: Sequence[str]) -> list[str]:
     for name in names:
         variable, colon, _ = name.partition(": ")
         if colon and sum(other.startswith(f"{variable}: ") for other in names) > 1:
-            rows.setdefault(Heading(f"{variable}:"))
+            rows.setdefault(GroupHeading(f"{variable}:"))
         rows[name] = None
     return list(rows)
 
@@ -494,12 +494,12 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
         ROW_NAMES_SHARE * ax.figure.bbox.width / dots / columns / (LETTER_WIDTH * size)
     )
     most = 2 if room > 3.2 * size else 1
-    above = tuple(f"{name} " for name in rows if isinstance(name, Heading))
+    above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
     texts = fit_names(own, min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if isinstance(name, Heading) else "normal")
+        label.set_fontweight("bold" if isinstance(name, GroupHeading) else "normal")
     vars(ax.yaxis.get_major_formatter())["rows"] = rows
     ax.tick_params(axis="y", length=0.0)
     ax.set_ylim(len(rows) - 0.4, -0.6)
