@@ -12,48 +12,10 @@ pass tells which rows were fixed on the wrong side; they join, and it is done ag
 
 import numpy as np
 
-from pegasos_stats.arrays import Dense, Mask, Matrix, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector
 
 SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
 NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
-
-
-class RowsInOrder:
-    """Rows ``(x_i, 1)`` near the margin, in the order in which they came.
-
-    Parameters
-    ----------
-    most, p : int
-        Rows that may come, and columns; room that is not used is not taken.
-    k : int
-        ``p``, or one more for the column of an intercept.
-
-    Attributes
-    ----------
-    m : int
-        Number of rows.
-
-    Examples
-    --------
-    >>> rows = RowsInOrder(10, 1, 2)
-    >>> rows.add(np.array([[3.0], [4.0]]))
-    >>> rows.with_room[:2].tolist(), rows.with_room.shape
-    ([[3.0, 1.0], [4.0, 1.0]], (4, 2))
-    """
-
-    def __init__(self, most: int, p: int, k: int) -> None:
-        self.m, self._p, self._Z = 0, p, np.empty((most + 2, k))
-
-    def add(self, X: Dense) -> None:
-        """Append rows."""
-        here = slice(self.m, self.m + len(X))
-        self._Z[here, : self._p], self._Z[here, self._p :] = X, 1.0
-        self.m = here.stop
-
-    @property
-    def with_room(self) -> Matrix:
-        """The rows, and two for those that are fixed; shape (m + 2, k)."""
-        return self._Z[: self.m + 2]
 
 
 def with_sums(

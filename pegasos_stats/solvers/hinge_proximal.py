@@ -43,7 +43,6 @@ import numpy as np
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.active_rows import (
     SCREENED_TOL,
-    RowsInOrder,
     on_wrong_side,
     with_sums,
 )
@@ -318,16 +317,15 @@ class Hinge(Method):
             yield
 
     def _over_few(self) -> Iterator[None]:
-        problem, (n, p) = self._problem, self._problem.X.shape
+        n, p = self._problem.X.shape
         far = np.abs(self._slacks(self._solved_sample()))
         most = max(LEAST_WIDTH, float(np.quantile(far, MOST_NEAR)))
         width = min(4.0 * math.sqrt(p / far.size), most)  # four errors of a margin
-        near = RowsInOrder(n, p, self.penalty.size)
-        rows, s, sums = self._screened(width, near)
+        rows, s, sums = self._screened(width)
         shares, inner, self.gamma = share_by(s, width), SCREENED_TOL, width
         first = max(SCREENED_TOL, FIRST_GAP / self._goal.share)
         while True:
-            steps = self._solving(rows, shares, near.with_room, sums)
+            steps = self._solving(rows, shares, sums)
             while steps.gap > first * self._goal(steps.risk):
                 if steps.visits > MOST_VISITS * (rows.size + 2):
                     return
@@ -341,7 +339,6 @@ class Hinge(Method):
                 inner *= 0.1
             first = inner
             sums -= self._sums_of(wrong[full[wrong]])
-            near.add(problem.X[wrong])
             rows = np.append(rows, wrong)
             shares = np.append(steps.a[:-2], full[wrong])
             full[wrong] = False
@@ -349,7 +346,7 @@ class Hinge(Method):
             if wrong.size:  # a small gamma takes many steps from another point
                 self.gamma = width
 
-    def _screened(self, width: float, near: RowsInOrder) -> tuple[Rows, Vector, Matrix]:
+    def _screened(self, width: float) -> tuple[Rows, Vector, Matrix]:
         """Rows near the margin, how short they are, and sums of those fixed."""
         problem, numbers, s = self._problem, [], []
         sums = np.zeros((2, self.penalty.size + 2))
@@ -362,7 +359,6 @@ class Hinge(Method):
             sums += self._sums_of(rows, self._full[rows])
             numbers.append(rows.start + np.flatnonzero(is_near))
             s.append(here[is_near])
-            near.add(problem.X[numbers[-1]])
         return np.concatenate(numbers), np.concatenate(s), sums
 
     def _looked_at(self, reach: float) -> Rows:
@@ -395,11 +391,7 @@ class Hinge(Method):
         return sample
 
     def _solving(
-        self,
-        rows: Rows,
-        shares: Vector,
-        Z: Matrix | None = None,
-        sums: Matrix | None = None,
+        self, rows: Rows, shares: Vector, sums: Matrix | None = None
     ) -> ProximalNewton:
         """The problem of some rows, and of sums of those with full weights."""
         problem, free = self._problem, self._problem.intercept
@@ -407,16 +399,17 @@ class Hinge(Method):
         if problem.offset is not None:
             t -= y * problem.offset[rows]
         theta = self.theta if free else self.theta[:-1]
-        if Z is not None and sums is not None:
-            y, t, w = with_sums(Z, y, t, w, sums)
-            shares, of_rows = np.append(shares, [1.0, 1.0]), newton_rows(Z, None)
-            return ProximalNewton(
-                *(of_rows, y, t, w, self.penalty, problem.n, theta, shares, self.gamma)
-            )
-        X = problem.X if rows.size == problem.n else problem.X[rows]
-        X, e = doubles(X, slice(0, rows.size)), np.ones(rows.size) if free else None
-        if isinstance(X, np.ndarray) and X.size <= COPIED and e is not None:
-            X, e = np.column_stack([X, e]), None
+        if sums is None:
+            X = problem.X if rows.size == problem.n else problem.X[rows]
+            X, e = doubles(X, slice(0, rows.size)), np.ones(rows.size) if free else None
+            if isinstance(X, np.ndarray) and X.size <= COPIED and e is not None:
+                X, e = np.column_stack([X, e]), None
+        else:
+            X, e = np.ones((rows.size + 2, self.penalty.size)), None
+            for part in blocks(rows.size, problem.p):
+                X[part, : problem.p] = problem.X[rows[part]]
+            y, t, w = with_sums(X, y, t, w, sums)
+            shares = np.append(shares, [1.0, 1.0])
         return ProximalNewton(
             *(newton_rows(X, e), y, t, w, self.penalty, problem.n),
             *(theta, shares, self.gamma),

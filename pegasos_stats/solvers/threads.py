@@ -23,37 +23,19 @@ FOLDERS = "../numpy.libs", ".dylibs", ".libs"  # beside numpy, in its wheels
 NAMES = "scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}"
 
 
-class Limit:
-    """How many fits run, and the number of threads before the first."""
-
-    def __init__(self) -> None:
-        self.lock, self.fits, self.before = threading.Lock(), 0, 0
-
-    def lower(self, library: "Library") -> None:
-        """Set one thread, for the first of several fits."""
-        with self.lock:
-            if self.fits == 0:
-                self.before = library.threads()
-                library.set_threads(1)
-            self.fits += 1
-
-    def restore(self, library: "Library") -> None:
-        """Set the number of before, after the last of several fits."""
-        with self.lock:
-            self.fits -= 1
-            if self.fits == 0:
-                library.set_threads(self.before)
-
-
-LIMIT = Limit()
-
-
 class Library:
     """The OpenBLAS of numpy.
 
     Parameters
     ----------
     loaded : ctypes.CDLL
+
+    Attributes
+    ----------
+    fits : int
+        Number of fits that run.
+    before : int
+        Number of threads before the first of them.
 
     Raises
     ------
@@ -62,6 +44,7 @@ class Library:
     """
 
     def __init__(self, loaded: ctypes.CDLL) -> None:
+        self.lock, self.fits, self.before = threading.Lock(), 0, 0
         for name in NAMES:
             with suppress(AttributeError):
                 self.threads = getattr(loaded, name.format("get_num_threads"))
@@ -91,24 +74,32 @@ def one_thread() -> Iterator[None]:
     ...     float(np.ones(3) @ np.ones(3))
     3.0
     """
-    found = library()
-    if found is None:
+    blas = library()
+    if blas is None:
         yield
         return
-    LIMIT.lower(found)
+    with blas.lock:
+        if blas.fits == 0:
+            blas.before = blas.threads()
+            blas.set_threads(1)
+        blas.fits += 1
     try:
         yield
     finally:
-        LIMIT.restore(found)
+        with blas.lock:
+            blas.fits -= 1
+            if blas.fits == 0:
+                blas.set_threads(blas.before)
 
 
 def _after_fork() -> None:
     """No fit runs in a process that is forked off during one."""
-    global LIMIT
-    before, LIMIT = LIMIT, Limit()
-    found = library()
-    if before.fits and found is not None:
-        found.set_threads(before.before)
+    blas = library()
+    if blas is None:
+        return
+    if blas.fits:
+        blas.set_threads(blas.before)
+    blas.lock, blas.fits = threading.Lock(), 0
 
 
 if hasattr(os, "register_at_fork"):

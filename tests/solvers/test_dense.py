@@ -12,7 +12,7 @@ from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solver_runs import certificate_of
-from pegasos_stats.solvers.threads import LIMIT, library, one_thread
+from pegasos_stats.solvers.threads import library, one_thread
 from tests.processes import in_process
 from tests.solvers.exactly import both_objectives
 from tests.solvers.solved import solved
@@ -157,6 +157,6 @@ def test_one_thread_is_a_limit_until_the_last_fit_has_ended():
     before = found.threads()
     with one_thread():
         with one_thread():
-            assert (found.threads(), LIMIT.fits) == (1, 2)
+            assert (found.threads(), found.fits) == (1, 2)
         assert found.threads() == 1
-    assert (found.threads(), LIMIT.fits) == (before, 0)
+    assert (found.threads(), found.fits) == (before, 0)
