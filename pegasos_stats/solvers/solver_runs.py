@@ -283,7 +283,8 @@ def run_linear(
     with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
         if not isinstance(solver, Pegasos):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
-        return run_pegasos(problem, solver, observe, progress, warn)
+        solution: Solution = run_pegasos(problem, solver, observe, progress, warn)
+    return solution
 
 
 def timed(observe: Observer | None) -> Callable[[int, Any], None] | None:
@@ -451,7 +452,10 @@ def run_then_refine(
         of_kernel = kernel_ascent.checked_kernel_solver(problem, how)
         if isinstance(of_kernel, Pegasos):
             kind = kernel_ascent.KernelVisitor
-            return run_pegasos(problem, of_kernel, watch, progress, kind=kind)
+            solution: KernelSolution = run_pegasos(
+                problem, of_kernel, watch, progress, kind=kind
+            )
+            return solution
         return kernel_ascent.run_working_sets(problem, of_kernel, watch, progress, a)
 
     tell: Observer = observe or (lambda _: None)
