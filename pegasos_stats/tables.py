@@ -537,7 +537,7 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     for name, row in zip(["", *names], [heads, *cells], strict=True):
         begin, *others = wrap(name, max(first, 1), subsequent_indent="  ") or [""]
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
-        rows.append("\n".join([begin.ljust(first) + numbers, *others]))
+        rows.append("\n".join([(begin.ljust(first) + numbers).rstrip(), *others]))
     rule = "-" * max(TEXT_WIDTH, first + sum(sizes))
     if params.empty:
         return [rule]

@@ -780,7 +780,7 @@ def draw_panels(
         style.draw_curves(ax, curves, line, **look)
         if scale == "percent":
             style.write_percent(ax.yaxis)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         ax.set(xlabel="Epoch", ylabel=name)
 
 

@@ -57,7 +57,7 @@ MAX_TEXT_LINES = 4  # title or label
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 NARROW_AXES = 3.2  # inches; narrower axes get a smaller legend
 LEGEND_HANDLE_LENGTH = 7  # letters, the width of a line sample
-TICK_WIDTH = 0.55  # inches between two labels of a logarithmic axis
+TICK_WIDTH, TICK_HEIGHT = 0.55, 0.3  # inches for a label of a logarithmic axis
 FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
@@ -320,8 +320,8 @@ def write_decimals(axis: "Axis") -> None:
 
     low, high = sorted(axis.get_view_interval())
     box = axis.axes.get_window_extent()
-    inches = (box.height if axis.axis_name == "y" else box.width) / axis.figure.dpi
-    room = max(int(inches / TICK_WIDTH), 2)
+    size = box.height / TICK_HEIGHT if axis.axis_name == "y" else box.width / TICK_WIDTH
+    room = max(int(size / axis.figure.dpi), 2)
     few = 3.0 * np.log10(high / low) <= room
     subs = (1.0, 2.0, 5.0) if few else (1.0,)
     axis.set_major_locator(LogLocator(subs=subs, numticks=room))
