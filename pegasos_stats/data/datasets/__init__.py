@@ -86,7 +86,7 @@ def load_affairs() -> pd.DataFrame:
     """
     from statsmodels.datasets import fair
 
-    data = fair.load_pandas().data
+    data: pd.DataFrame = fair.load_pandas().data
     levels = sorted(_OCCUPATIONS, key=lambda name: name != _MOST_FREQUENT)
     for name in ("occupation", "occupation_husb"):
         codes = data[name].astype(int)
