@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pegasos_stats as ps
-from pegasos_stats.models.results import LaterMethod
+from pegasos_stats.models.results import LazyMethod
 
 FILE = Path(__file__).parents[1] / "tests/public_face.txt"
 
@@ -33,7 +33,7 @@ def _lines(name: str) -> Iterator[str]:
         for inner in sorted(inner for inner in dir(found) if not inner.startswith("_")):
             member = inspect.getattr_static(found, inner)
             member = getattr(member, "__func__", member)
-            if isinstance(member, LaterMethod):
+            if isinstance(member, LazyMethod):
                 member = getattr(found, inner)
             yield f"{name}.{inner}{_signature(member) if callable(member) else ''}"
 

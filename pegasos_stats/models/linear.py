@@ -212,7 +212,7 @@ class Model(ABC):
         OptionError
             If the solver does not go with the model.
         """
-        solver = self.in_columns(solver)
+        solver = self.with_start_in_column_order(solver)
         check_solver(self.problem, solver)
         problem = self.at_chosen_lambda().problem
         return run_solver(problem, solver, observe=observe).solution
@@ -262,7 +262,7 @@ class Model(ABC):
         """Centres and scales of ``standardize=True``; None without it."""
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
-    def in_columns(self, solver: AnySolver) -> AnySolver:
+    def with_start_in_column_order(self, solver: AnySolver) -> AnySolver:
         """Return the solver with its start in the order of the columns.
 
         Raises
@@ -606,7 +606,7 @@ class LinearModel(Model):
         >>> model.fit(ps.Pegasos(epochs=2, seed=1), refine=1e-6).relative_gap < 1e-6
         True
         """
-        solver = self.in_columns(checked_solver(solver, Optimum))
+        solver = self.with_start_in_column_order(checked_solver(solver, Optimum))
         check_flag("progress", progress)
         source, lines = self.problem.source, self._sample.lines
         source.check_in_memory(

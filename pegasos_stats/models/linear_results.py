@@ -605,8 +605,9 @@ class LinearResults(Results):
             self.problem.source.check_in_memory(groups=groups)
             # The model holds the data, of which a column may be named.
             model = self.full_model
-            known = None if model is None else model._sample.lines
-            found = (known or self.lines).groups(groups)
+            lines = self.lines if model is None else model._sample.lines
+            assert lines is not None  # of rows in memory
+            found = lines.groups(groups)
         elif not options.goes_with_groups(cov_type):
             found = None
         options.chosen_options(cov_type, self.problem, found)  # or refuse it

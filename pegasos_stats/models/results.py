@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 
-class LaterMethod(Generic[Found]):
+class LazyMethod(Generic[Found]):
     """A method that is a function of a module above this one, imported when asked for.
 
     Parameters
@@ -164,12 +164,12 @@ class Results(DisplayedBySummary, ABC):
     _field_rules = "problem.X np, index n, solution.dual n, seconds nonnegative"
 
     thresholds = cast(
-        "LaterMethod[Thresholds]",
-        LaterMethod("pegasos_stats.studies.thresholds", "thresholds"),
+        "LazyMethod[Thresholds]",
+        LazyMethod("pegasos_stats.studies.thresholds", "thresholds"),
     )
     report = cast(
-        "LaterMethod[Report]",
-        LaterMethod("pegasos_stats.output.report.report", "report"),
+        "LazyMethod[Report]",
+        LazyMethod("pegasos_stats.output.report.report", "report"),
     )
 
     @property

@@ -346,7 +346,7 @@ def run_firth(
 class SolverRun(NamedTuple):
     """A solution, and what passes over streamed rows computed with it."""
 
-    solution: AnySolution
+    solution: Any
     passes: StreamedFit | None = None
 
 

@@ -186,7 +186,7 @@ class FoldFitter:
         """
         problem = model.problem
         chosen = default if solver is None else checked_solver(solver, Optimum)
-        chosen = model.in_columns(chosen)
+        chosen = model.with_start_in_column_order(chosen)
         if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
             raise OptionError("order names rows of the whole data; folds fit others.")
         if isinstance(problem, KernelProblem):

@@ -430,7 +430,7 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
         If `model` is not a model, or the reference lacks the solver.
     """
     model = checked_model(model, in_memory=False).at_chosen_lambda()
-    solver = model.in_columns(checked_solver(solver, Pegasos))
+    solver = model.with_start_in_column_order(checked_solver(solver, Pegasos))
     problem, coding = model.problem, model.coding
     if not (isinstance(problem.X, np.ndarray) or issparse(problem.X)):
         raise OptionError("The R reference reads no files; give a data frame.")

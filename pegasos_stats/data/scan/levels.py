@@ -194,7 +194,7 @@ def resolve_formula(
                 f"{scan.noun} takes numbers, text and booleans."
             )
     for some in scan.in_turns:
-        for rows in some.each(partial(_telling_rows, of), found.columns):
+        for rows in some.each(partial(rows_with_new_levels, of), found.columns):
             found.add(rows)
         if found.is_enough:
             break
@@ -254,8 +254,10 @@ class LevelRows(NamedTuple):
     held: frozenset[str] = frozenset()
 
 
-def _telling_rows(of: tuple[Any, ...], source: files.Scan | Partition) -> LevelRows:
-    """Those rows of files or a partition that tell what a formula means."""
+def rows_with_new_levels(
+    of: tuple[Any, ...], source: files.Scan | Partition
+) -> LevelRows:
+    """Rows of files or a partition that introduce factor levels not seen before."""
     found = LevelCollector(*of)
     for frame, lines in counted_pieces(source, found.columns, found.counts):
         found.add(LevelRows(frame, lines, len(frame)))

@@ -1,8 +1,8 @@
-"""Rows in files or partitions, read from first to last, some blocks at a time.
+"""Rows in files or partitions, which a pass reads block by block.
 
-Of a Dask frame a read sends its work to each partition and brings back what is found
-there, which is added up in the order of the partitions: no number depends on the number
-of workers. What a lost worker had counted Dask computes again, from the partitions.
+On a Dask frame each pass runs on the partitions; partial sums are combined in the order
+of the partitions, so that no number depends on the number of workers. Dask repeats the
+work of a lost worker.
 """
 
 from collections import Counter

@@ -76,24 +76,24 @@ def sample_of_stream(
         if not (value is None or isinstance(value, allowed)):
             why = f"does not go with {scan.title}; give the name of a column."
             raise OptionError(why, name, value)
-    counts, known = cast("list[str | None]", [freq_weights, offset])
+    counts, offset_column = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
-    agreed = resolve_formula(scan, formula, intercept, coding, counts, known)
-    found = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
-    warn_of_columns(doubtful_in(found.matrices.design))
-    n = found.y.size
+    agreed = resolve_formula(scan, formula, intercept, coding, counts, offset_column)
+    rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
+    warn_of_columns(doubtful_in(rows.matrices.design))
+    n = rows.y.size
     sample = Sample(
-        X=found,
-        y=cast(Vector, found.y),  # a byte a row, not eight
+        X=rows,
+        y=cast(Vector, rows.y),  # a byte a row, not eight
         index=pd.RangeIndex(n),
-        design=found.matrices.design,
+        design=rows.matrices.design,
         coding=agreed.coding,
-        dropped=found.dropped,
+        dropped=rows.dropped,
         kept=np.broadcast_to(np.True_, n),
-        weights=found.weights,
+        weights=rows.weights,
         weights_of=kind_of(weights),
-        counted=None if counts is None else Counts(counts, found.lines),
-        offset=found.offset,
+        counted=None if counts is None else Counts(counts, rows.lines),
+        offset=rows.offset,
         offsets=agreed.offsets,
     )
     return sample, agreed.intercept
