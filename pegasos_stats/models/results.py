@@ -252,7 +252,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
-        """Notes on the predictors of a linear fit, beside a number no longer in use."""
+        """Notes on the predictors of a linear fit; the number is no longer in use."""
         return np.inf, []
 
     @cached_property
