@@ -145,7 +145,8 @@ def coefficients(
     """Coefficients in the order of the columns, and the intercept."""
     wanted = ["Intercept"] * problem.intercept + list(names)
     by_name = dict(coef) if isinstance(coef, Mapping | pd.Series) else None
-    first = [] if intercept is None or not problem.intercept else np.ravel(intercept)
+    has_first = problem.intercept and intercept is not None
+    first: Any = np.ravel(intercept) if has_first else []
     if by_name is not None:
         by_name |= dict(zip(["Intercept"], first, strict=False))
         if wrong := {*by_name} ^ {*wanted}:

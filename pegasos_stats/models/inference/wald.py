@@ -585,7 +585,7 @@ class ContrastTests(tables.Displayed):
                     "simultaneous",
                     True,
                 )
-            some = self.sd > 0.0
+            some = (self.sd > 0.0) & (np.diag(self.covariances) > 0.0)
             joint = self.covariances[np.ix_(some, some)]
             reach = max_t_quantile(joint, level, self.df_denom) * self.sd
             found["conf_low"] = self.effect - reach
