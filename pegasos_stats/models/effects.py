@@ -991,9 +991,9 @@ def margins(
     >>> ratios = result.margins(comparison="ratio").tidy()
     >>> ratios[["term", "contrast", "estimate"]].round(3)
       term contrast  estimate
-    0    g    v / u     0.985
-    1    g    w / u     0.995
-    2    x      + 1     0.961
+    0    g    v / u     0.984
+    1    g    w / u     0.996
+    2    x      + 1     0.960
     """
     checks.check_choice("contrasts", contrasts, ("reference", "pairwise"))
     checks.check_choice("comparison", comparison, tuple(COMPARED))

@@ -1089,7 +1089,7 @@ class LinearResults(Results):
         return inner.reference_levels if isinstance(inner, FormulaDesign) else {}
 
     def _likelihood(self) -> list[str]:
-        """Log-likelihood, AIC and pseudo R2 at the optimum of the log loss."""
+        """Log-likelihood, AIC and McFadden's R2 at the optimum of the log loss."""
         if self.problem.loss != "log" or not is_converged(self):
             return []
         reads = self.problem.source.is_streamed and not self.has_covariance

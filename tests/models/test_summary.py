@@ -257,7 +257,7 @@ def test_a_fit_is_a_column_of_a_table():
     assert fit.__maketables_depvar__ == "back = yes"
     stat = {key: fit.__maketables_stat__(key) for key in ("N", "ll", "aic", "no such")}
     assert stat == {"N": 400, "ll": fit.llf, "aic": fit.aic, "no such": None}
-    assert fit.__maketables_stat__("se_type") == "HC1, 9 groups of g"
+    assert fit.__maketables_stat__("se_type") == "CR3, 9 groups of g"
     for key in fit.__maketables_default_stat_keys__:
         assert fit.__maketables_stat__(key) is not None
 
