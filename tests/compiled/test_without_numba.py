@@ -36,7 +36,7 @@ for kernel, data in ((polynomial, X), (gaussian, X), (given, X @ X.T)):
     of = values, y, y, np.arange(4 * n) * 7 % n, 0.01, 0, counts, g, 0.0, True
     alpha, violations = epoch(*of)
     scores = kernel_pegasos.kernel_scores(kernel, data, counts * y, data, alpha)
-    exact += [[alpha, violations], counts, values.tally, g, scores]
+    exact += [[alpha, violations], counts, values.computed, g, scores]
 exact = [list(map(float, values)) for values in exact]
 print(json.dumps([exact, numbers_of_every_kernel(), type(epoch).__name__]))
 """
