@@ -882,7 +882,18 @@ class Margins(tables.Summarised):
         self, level: float, terms: Iterable[str], simultaneous: bool = False
     ) -> pd.DataFrame:
         """Estimates with intervals; of shares they end at 0 and 1, but of slopes."""
-        found = self.estimates.frame(level, list(terms), simultaneous)
+        tests, names = self.estimates, list(terms)
+        found = tests.frame(level, names, simultaneous)
+        if self.comparison == "ratio" and tests.resampled is None:
+            logarithms = replace(
+                tests,
+                effect=np.log(tests.effect),
+                sd=tests.sd / tests.effect,
+                null=np.zeros(len(names)),
+            ).frame(level, names, simultaneous)
+            found[LIMITS] = np.exp(logarithms[LIMITS])
+            tested = ["statistic", "p_value"]
+            found[tested] = logarithms[tested]
         if self.are_shares:
             lowest = 0.0 if self.are_predictions else -1.0
             bounded = self.keys.iloc[:, 1].ne(SLOPE).to_numpy(dtype=bool)
@@ -930,7 +941,7 @@ def margins(
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
         marginal odds ratio). Numeric predictors then increase by `change`, 1 if
-        omitted. A ratio is tested against 1, the others against 0.
+        omitted. The interval and the test of a ratio are those of its logarithm.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. Default ``"sd"`` for the hinge

@@ -350,8 +350,13 @@ def test_ratios_are_by_their_formulas(comparison, variable):
     row = result.margins(variable, comparison=comparison).tidy().iloc[0]
     assert row["estimate"] == pytest.approx(value(theta), rel=1e-10)
     assert row["std_error"] == pytest.approx(np.sqrt(gradient @ V @ gradient), rel=1e-8)
-    tested = row["estimate"] - (comparison == "ratio")
-    assert row["statistic"] == pytest.approx(tested / row["std_error"], rel=1e-10)
+    logarithm = {"ratio": "lnratio"}.get(comparison, comparison)
+    other = result.margins(variable, comparison=logarithm).tidy().iloc[0]
+    assert row["statistic"] == pytest.approx(
+        other["estimate"] / other["std_error"], rel=1e-10
+    )
+    if comparison == "ratio":
+        assert row["conf_low"] == pytest.approx(np.exp(other["conf_low"]), rel=1e-10)
 
 
 @pytest.mark.parametrize(
