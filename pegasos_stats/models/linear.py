@@ -215,7 +215,8 @@ class Model(ABC):
         solver = self.with_start_in_column_order(solver)
         check_solver(self.problem, solver)
         problem = self.at_chosen_lambda().problem
-        return run_solver(problem, solver, observe=observe).solution
+        solution: AnySolution = run_solver(problem, solver, observe=observe).solution
+        return solution
 
     @property
     def names(self) -> tuple[str, ...]:
