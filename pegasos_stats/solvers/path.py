@@ -464,7 +464,8 @@ class HingePath:
             fits = fits[~(P[fits] - D[fits] <= tol * P[fits])]
             if not len(fits):
                 break
-            wrong = on_wrong_side(inside, *ends, wrong_by)
+            low, high = ends
+            wrong = on_wrong_side(inside, low, high, wrong_by)
             wrong[near] = False
             if not wrong.any():
                 inner *= INNER_GAP

@@ -332,7 +332,7 @@ class Newton:
 def _step(hessian: Matrix, gradient: Vector) -> Vector:
     """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
     try:
-        step = np.linalg.solve(hessian, gradient)
+        step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.zeros(gradient.size)
     return step if np.isfinite(step).all() else np.zeros(gradient.size)
