@@ -73,7 +73,7 @@ def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
     (tmp_path / "page.md").unlink()
     code, page = studied(tmp_path, "--positive", "7")
     assert (code, page) == (2, "")
-    assert "positive='7'" in capsys.readouterr().err
+    assert "--positive=7" in capsys.readouterr().err
 
 
 def test_names_of_rows_are_on_the_page_with_an_id_alone(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """Curves of scores, probabilities, thresholds, regularisation paths and losses."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -427,7 +428,7 @@ def draw_regions(
         is_number = pd.api.types.is_numeric_dtype(own := data[name])
         moved[name] = own.median() if is_number else next(iter(own.mode()), None)
     grid = (side.ravel() for side in np.meshgrid(*sides))
-    for name, value in (at | dict(zip(names, grid, strict=True))).items():
+    for name, value in {**at, **dict(zip(names, grid, strict=True))}.items():
         moved[name] = value
     scores = np.asarray(result.decision_function(moved)).reshape(GRID, GRID) - cut
     ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
@@ -438,7 +439,7 @@ def draw_regions(
     for code, (level, colour) in enumerate(
         zip(result.coding.levels, colours, strict=True)
     ):
-        look: Style = {"color": colour, "markersize": 3.5, "alpha": 0.7}
+        look: dict[str, Any] = {"color": colour, "markersize": 3.5, "alpha": 0.7}
         look["label"] = style.as_text(level)
         ax.plot(*places[scored.codes == code].T, "os"[code], **look)
     texts = map(style.as_text, names)
@@ -447,7 +448,7 @@ def draw_regions(
 
 def draw_bootstrap(
     values: Floats,
-    row: "pd.Series[float]",
+    row: Any,
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
@@ -489,7 +490,10 @@ def draw_reliability(
         used = ((at >= low.to_numpy()[:, None]) & (at <= high.to_numpy()[:, None])).any(
             0
         )
-        ends = (smooth[c].where(used) for c in ("observed", "conf_low", "conf_high"))
+        ends = (
+            smooth[c].where(np.asarray(used))
+            for c in ("observed", "conf_low", "conf_high")
+        )
         look = {"linestyle": "-", **line, "marker": "", "label": ""}
         label = "" if own else f"Smooth curve, {reliability.level:.0%} band"
         style.draw_line(ax, at, *ends, line=look, label=label, color=colour)
@@ -681,8 +685,13 @@ def draw_folds(
         values = np.round(
             by_fold[term].dropna().to_numpy(dtype=np.float64), FOLD_DECIMALS
         )
-        ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
-        bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
+        ring: dict[str, Any] = {
+            "mfc": "none",
+            "mec": style.NEGATIVE,
+            "ms": 7,
+            "alpha": 0.6,
+        }
+        bar: dict[str, Any] = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
         if panel is axes[0]:
             ring["label"], bar["label"] = "A fold", "Mean and its standard error"
         panel.plot(values, np.full(len(values), 0.55), "o", **ring)

@@ -42,7 +42,7 @@ class Series(NamedTuple):
 def draw_forest(
     names: Sequence[str],
     series: Sequence[Series],
-    ax: "Axes | None",
+    ax: object,
     line: Style,
     *,
     zero: float | None = 0.0,
@@ -105,13 +105,15 @@ def draw_forest(
 
 def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> None:
     """Write estimates and limits to the right of the axes."""
-    size = NUMBER_SIZE * ax.get_yticklabels()[0].get_fontsize()
+    size = NUMBER_SIZE * float(ax.get_yticklabels()[0].get_fontsize())
     look: Style = {"transform": ax.get_yaxis_transform(), "va": "center", "size": size}
     for place, line in zip(
         places, table[INTERVAL].itertuples(index=False), strict=True
     ):
-        estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
-        interval = " ({}, {})".format(*ends) * bool(np.isfinite(line.conf_low))
+        estimate, *ends = (
+            f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in map(float, line)
+        )
+        interval = " ({}, {})".format(*ends) * bool(np.isfinite(float(line.conf_low)))
         ax.text(1.02, place, estimate + interval, **look)
 
 
@@ -153,7 +155,7 @@ def draw_models(
         if own["conf_low"].isna().all():
             without.append(name)
         series.append(Series(own, style.as_text(name)))
-    words: Style = {"xlabel": "Coefficient, 95% interval"}
+    words = {"xlabel": "Coefficient, 95% interval"}
     if without:
         words["xlabel"] += style.as_text(f"\n(none of {', '.join(without)})")
     return draw_forest(list(table["term"].unique()), series, ax, line, **words)
@@ -244,8 +246,8 @@ def _draw_panels(
     for j, panel in enumerate(panels):
         panel.set(xlim=panel.get_xlim(), ylim=(min(lows), max(highs)))
         style.draw_rug(panel, rug, style.text_colour(panel), alpha=0.35, markersize=7.0)
-        own = words if j == 0 else {**words, "ylabel": ""}
-        style.finish(panel, percent="y" * margins.are_shares, **own)
+        own_words = words if j == 0 else {**words, "ylabel": ""}
+        style.finish(panel, percent="y" * margins.are_shares, **own_words)
     return np.array(panels, dtype=object) if many else panels[0]
 
 

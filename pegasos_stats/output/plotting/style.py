@@ -155,7 +155,7 @@ def dress(ax: "Axes") -> "Axes":
 
 
 def axes_of(
-    ax: "Axes | None", width: float = FIGURE_WIDTH, height: float = FIGURE_HEIGHT
+    ax: object, width: float = FIGURE_WIDTH, height: float = FIGURE_HEIGHT
 ) -> "Axes":
     """Return `ax`, or the axes of a new figure of this size in inches."""
     cure = "the axes of one panel: plt.subplots()[1]"
@@ -320,7 +320,9 @@ def write_decimals(axis: "Axis") -> None:
 
     low, high = sorted(axis.get_view_interval())
     box = axis.axes.get_window_extent()
-    size = box.height / TICK_HEIGHT if axis.axis_name == "y" else box.width / TICK_WIDTH
+    size = (
+        box.height / TICK_HEIGHT if axis is axis.axes.yaxis else box.width / TICK_WIDTH
+    )
     room = max(int(size / axis.figure.dpi), 2)
     few = 3.0 * np.log10(high / low) <= room
     subs = (1.0, 2.0, 5.0) if few else (1.0,)
@@ -530,13 +532,17 @@ def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
     end, lines = ax.get_xlim()[1], {line.get_label(): line for line in ax.lines}
     for j, place in zip(order, places, strict=True):
         colour = lines[f"_{names[j]}"].get_color()
-        look: Style = {"xytext": (4, 0), "textcoords": "offset points", "size": size}
+        look: dict[str, Any] = {
+            "xytext": (4, 0),
+            "textcoords": "offset points",
+            "size": size,
+        }
         look |= {"va": "center", "color": colour, "annotation_clip": False}
         ax.annotate(as_text(names[j]), (end, place), **look)
 
 
 def finish(
-    *axes: "Axes", legend: bool = True, percent: str = "", **labels: str
+    *axes: "Axes", legend: object = True, percent: str = "", **labels: str
 ) -> "Axes":
     """Add labels and the legend, and fit all texts into the figure.
 
@@ -585,10 +591,10 @@ def _put_legend(ax: "Axes") -> None:
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
-    place, box = ax.get_subplotspec(), ax.get_window_extent()
+    place, extent = ax.get_subplotspec(), ax.get_window_extent()
     is_last = place is None or place.is_last_col()
-    right = ax.figure.bbox.x1 if is_last else box.x1
-    inches = (right - box.x0) / ax.figure.dpi
+    right = ax.figure.bbox.x1 if is_last else extent.x1
+    inches = (right - extent.x0) / ax.figure.dpi
     size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)
     letters = 0.9 * inches / (LETTER_WIDTH * size) - LEGEND_HANDLE_LENGTH
     texts = ["\n".join(wrap(label, max(int(letters), 14))) for label in labels]

@@ -176,9 +176,9 @@ def draw_map(
         cells = own[[metric]].to_numpy().T
         artist = ax.pcolormesh(_edges(own["lam"].to_numpy()), ends, cells, **span)
     ring: Style = {"color": style.POSITIVE, "mfc": "none", "mew": 2.0, "ms": 10}
-    values = table.loc[table["gamma"] == best[1], "lam"], table["gamma"]
-    ends = [at in (v.min(), v.max()) for at, v in zip(best, values, strict=True)]
-    marks = [", an end of the grid" * end for end in ends]
+    grids = table.loc[table["gamma"] == best[1], "lam"], table["gamma"]
+    are_ends = (at in (v.min(), v.max()) for at, v in zip(best, grids, strict=True))
+    marks = [", an end of the grid" * is_end for is_end in are_ends]
     label = f"Best: lambda {best[0]:.3g}{marks[0]}; gamma {best[1]:.3g}{marks[1]}"
     ax.plot(*best, "D", label=label, **ring)
     ax.grid(visible=False)

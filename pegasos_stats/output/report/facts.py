@@ -902,7 +902,9 @@ class ReportFacts:
     def _maximum_likelihood(self) -> "pd.Series[str] | None":
         """Unpenalised coefficients, to show how much the penalty shrinks."""
         result, problem = self.result, self.result.problem
-        if problem.loss != "log" or not problem.lam or not problem.has_rows:
+        if not isinstance(result, LinearResults) or problem.loss != "log":
+            return None
+        if not problem.lam or not problem.has_rows:
             return None
         found = maximum_likelihood(replace(problem, lam=0.0)).solution
         if found is None:

@@ -276,13 +276,13 @@ def python_lines(facts: ReportFacts) -> str:
     usual = isinstance(result.solver, Optimum) and not solver_options(result)
     solver = [] if usual else [solver_call(result)]
     values = (*rows, *of_model.values(), *solver_options(result).values())
-    variables = [
+    variables: list[str] = [
         value
         for value in (*values, *of_fit.values())
         if isinstance(value, Name) and value.isidentifier()
     ]
     validation, of_report = validation_lines(facts, solver), report_arguments(facts)
-    variables += [value for value in of_report.values() if value == "test"]
+    variables += ["test"] * ("test" in of_report)
     return "\n".join(
         [
             "import pegasos_stats as ps",
