@@ -2,7 +2,8 @@
 # Usage: prerequisites.sh PYTHON VENV [R | r-package | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
 # environments (or one that is there already) and, if asked for, R and its packages
-# caret, brglm2, gmp, Rmpfr and multcomp, R with what builds vignettes (knitr, rmarkdown, qpdf), or the browser
+# caret, brglm2, gmp, Rmpfr and multcomp, R with what checks its package (broom, car,
+# knitr, rmarkdown, qpdf), or the browser
 # Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
 # password); else says how.
@@ -21,7 +22,7 @@ has_venv() {
 }
 case $wants in
 R) r_packages="caret brglm2 gmp Rmpfr multcomp" ;;
-r-package) r_packages="knitr rmarkdown" ;;
+r-package) r_packages="broom car knitr rmarkdown" ;;
 *) r_packages= ;;
 esac
 has_r() { [ -z "$r_packages" ] || command -v Rscript >/dev/null; }

@@ -11,12 +11,26 @@ firth_fit <- function(X, y, intercept = TRUE, counts = rep(1, length(y)),
   positive <- counts > 0
   problem <- list(Z = design$Z[positive, , drop = FALSE], y = y[positive],
                   w = counts[positive], offset = offset[positive], firth = TRUE)
-  point <- maximise(problem, rep(0, ncol(problem$Z)))
+  points <- lapply(firth_starts(problem), maximise, problem = problem)
+  values <- vapply(points, function(point) if (point$converged) point$value else -Inf, 0)
+  point <- points[[which.max(values)]]
   original <- original_scale(point$theta, design)
   list(beta = original$beta, alpha = original$alpha,
        scores = drop(design$Z %*% point$theta) + offset, rank = ncol(design$Z),
        n_iter = point$n_iter, step = point$step, converged = point$converged,
        penalised = point$value + sum(log(design$scale)))
+}
+
+# There may be several maxima. One start is the maximum of the likelihood in which a small
+# part of each row has the other outcome, as in brglm2; the other has scores near 0.
+firth_starts <- function(problem) {
+  root <- sqrt(problem$w)
+  near_zero <- qr.coef(qr(problem$Z * root), -problem$offset * root)
+  part <- ncol(problem$Z) / sum(problem$w) / 2
+  adjusted <- list(Z = rbind(problem$Z, problem$Z), y = c(problem$y, -problem$y),
+                   w = c(problem$w * (1 + part), problem$w * part),
+                   offset = rep(problem$offset, 2), firth = FALSE)
+  list(maximise(adjusted, near_zero)$theta, near_zero)
 }
 
 # log det(Z'WZ) of all columns.
@@ -57,4 +71,16 @@ firth_direction <- function(problem, margins, free) {
   rise <- sum(score * d)
   list(gradient = gradient, d = d, step = sqrt(max(rise, sum(d * (information %*% d)))),
        rise = rise)
+}
+
+# FLIC: the intercept again by maximum likelihood, the scores being an offset. The mean
+# probability is then the share of the second level.
+#
+# Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017).
+with_flic <- function(solution, y, counts) {
+  constant <- matrix(0, length(y), 0)
+  shift <- maximum_likelihood(constant, y, TRUE, counts, solution$scores)$alpha
+  solution$alpha <- solution$alpha + shift
+  solution$scores <- solution$scores + shift
+  solution
 }

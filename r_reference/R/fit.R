@@ -12,9 +12,9 @@ svm <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor"
 # Without lam, or with 0, by maximum likelihood.
 logit <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
                   weights = NULL, subset, na.action = na.omit, penalty = NULL) {
-  stop_unless(is.null(penalty) || identical(penalty, "firth"),
-              "penalty must be \"firth\", or left out")
-  linear_fit(match.call(), "log", solver, coding, parent.frame(), !is.null(penalty))
+  stop_unless(is.null(penalty) || identical(penalty, "firth") || identical(penalty, "flic"),
+              "penalty must be \"firth\" or \"flic\", or left out")
+  linear_fit(match.call(), "log", solver, coding, parent.frame(), penalty)
 }
 
 pegasos_svm <- svm
@@ -54,7 +54,8 @@ as_solver <- function(name, options) {
 }
 
 # call: of svm() or logit(), from `where`.
-linear_fit <- function(call, loss, solver, coding, where, firth = FALSE) {
+linear_fit <- function(call, loss, solver, coding, where, penalty = NULL) {
+  firth <- !is.null(penalty)
   stop_unless(is.list(solver) && is.character(solver$name),
               "solver must be Optimum(), Pegasos() or SDCA()")
   rows <- rows_of_call(call, where)
@@ -63,6 +64,7 @@ linear_fit <- function(call, loss, solver, coding, where, firth = FALSE) {
   intercept <- attr(terms, "intercept") == 1
   X <- model.matrix(terms, frame)
   contrasts <- attr(X, "contrasts")
+  assign <- attr(X, "assign")[colnames(X) != "(Intercept)"]
   X <- X[, colnames(X) != "(Intercept)", drop = FALSE]
   stop_unless(intercept || ncol(X) > 0, "the formula has no predictor and no intercept; ",
               "name a predictor")
@@ -77,14 +79,14 @@ linear_fit <- function(call, loss, solver, coding, where, firth = FALSE) {
   if (is.null(offset)) offset <- rep(0, length(y))
   lam <- eval(call$lam, where)
   check_lam(lam, loss, solver)
-  if (firth) check_firth(lam, solver, rows$weights)
+  if (firth) check_firth(lam, solver, rows$weights, penalty, intercept)
   counts <- if (firth && !is.null(rows$weights)) rows$weights else weights
   data <- list(X = X, y = y, weights = weights, offset = offset)
-  solution <- estimate(data, lam, loss, solver, intercept, if (firth) counts)
+  solution <- estimate(data, lam, loss, solver, intercept, if (firth) counts, penalty)
   lam <- solution$lam
   fit <- list(call = call, loss = loss, lam = lam, estimator = solution$estimator,
               solver = solver,
-              formula = formula(terms), terms = terms,
+              formula = formula(terms), terms = terms, model = frame, assign = assign,
               xlevels = .getXlevels(terms, frame), contrasts = contrasts,
               levels = levels, outcome_levels = levels(factor_of(labels)),
               beta = setNames(solution$beta, colnames(X)),
@@ -120,21 +122,24 @@ check_lam <- function(lam, loss, solver) {
               paste(format(lam), collapse = ", "))
 }
 
-check_firth <- function(lam, solver, weights) {
-  stop_unless(is.null(lam), "penalty = \"firth\" is a penalty of its own; leave out lam")
-  stop_unless(solver$name == "Optimum", "penalty = \"firth\" does not go with ",
-              solver$name, "; leave out solver")
+check_firth <- function(lam, solver, weights, penalty, intercept) {
+  option <- paste0("penalty = \"", penalty, "\"")
+  stop_unless(is.null(lam), option, " is a penalty of its own; leave out lam")
+  stop_unless(solver$name == "Optimum", option, " does not go with ", solver$name,
+              "; leave out solver")
   stop_unless(is.null(weights) || is.numeric(weights) && all(weights %% 1 == 0),
-              "penalty = \"firth\" takes weights that count rows, whole numbers, ",
-              "and no others")
+              option, " takes weights that count rows, whole numbers, and no others")
+  stop_unless(penalty == "firth" || intercept, option, " estimates the intercept again; ",
+              "the formula needs one")
 }
 
 # By maximum likelihood where that is asked for and exists, by Firth's penalty where
 # counts are given, otherwise by the solver; lam is 1/n where there is none.
-estimate <- function(data, lam, loss, solver, intercept, counts = NULL) {
+estimate <- function(data, lam, loss, solver, intercept, counts = NULL, penalty = NULL) {
   if (!is.null(counts)) {
     solution <- firth_fit(data$X, data$y, intercept, counts, data$offset)
-    return(c(solution, list(lam = 0, estimator = "firth")))
+    if (penalty == "flic") solution <- with_flic(solution, data$y, counts)
+    return(c(solution, list(lam = 0, estimator = penalty)))
   }
   likelihood <- loss == "log" && solver$name == "Optimum" && (is.null(lam) || lam == 0)
   if (likelihood) {
@@ -153,7 +158,7 @@ estimate <- function(data, lam, loss, solver, intercept, counts = NULL) {
 }
 
 warn_of_distance <- function(fit) {
-  if (fit$estimator %in% c("likelihood", "firth")) {
+  if (fit$estimator %in% c("likelihood", "firth", "flic")) {
     if (!isTRUE(fit$step <= 1e-6)) {
       warning("the next step of Newton's method is ", format(fit$step, digits = 2),
               " standard errors: some predictors are nearly collinear; leave one out",
@@ -254,13 +259,10 @@ predict.linear_results <- function(object, newdata,
   if (missing(newdata)) {
     score <- napredict(object$na.action, object$scores)
   } else {
-    frame <- model.frame(delete.response(object$terms), newdata, na.action = na.pass,
-                         xlev = object$xlevels)
-    X <- model.matrix(attr(frame, "terms"), frame, contrasts.arg = object$contrasts)
+    new <- new_rows(object, newdata)
     beta <- object$beta[!is.na(object$beta)]
-    score <- scores(X[, names(beta), drop = FALSE], beta, object$alpha)
-    offset <- model.offset(frame)
-    if (!is.null(offset)) score <- score + offset
+    score <- scores(new$X[, names(beta), drop = FALSE], beta, object$alpha)
+    if (!is.null(new$offset)) score <- score + new$offset
   }
   if (type %in% c("link", "score")) return(score)
   if (type == "response") {
@@ -270,6 +272,14 @@ predict.linear_results <- function(object, newdata,
   }
   labels <- decode_labels(predict_sign(score, object$solver$ties), object$levels)
   if (type == "label") labels else factor(labels, object$outcome_levels)
+}
+
+# The columns of the predictors, and the offset, for other rows than those of the fit.
+new_rows <- function(object, newdata) {
+  frame <- model.frame(delete.response(object$terms), newdata, na.action = na.pass,
+                       xlev = object$xlevels)
+  X <- model.matrix(attr(frame, "terms"), frame, contrasts.arg = object$contrasts)
+  list(X = X[, colnames(X) != "(Intercept)", drop = FALSE], offset = model.offset(frame))
 }
 
 print.linear_results <- function(x, ...) {
@@ -283,7 +293,8 @@ print.linear_results <- function(x, ...) {
 print_run <- function(x) {
   method <- if (x$loss == "hinge") "interior point" else "Newton's method"
   cat("\n", x$nobs, " rows, ", switch(x$estimator, firth = "Firth's penalty",
-      likelihood = "maximum likelihood", paste0("loss ", x$loss, ", lam ", format(x$lam))),
+      flic = "Firth's penalty (FLIC)", likelihood = "maximum likelihood",
+      paste0("loss ", x$loss, ", lam ", format(x$lam))),
       ", ", x$solver$name,
       if (x$solver$name == "Optimum") {
         paste0(" (", method, ", ", x$n_iter, " steps)")
@@ -291,7 +302,9 @@ print_run <- function(x) {
         paste0(", ", length(x$rows), " visits, ", x$violations, " violations")
       }, "\n", sep = "")
   at <- x$certificate
-  if (x$estimator == "firth") {
+  if (x$estimator == "flic") {
+    cat("Not certified")
+  } else if (x$estimator == "firth") {
     cat("Penalised log likelihood ", format(x$penalised), "; not certified", sep = "")
   } else {
     cat("Objective ", format(at$objective), ", duality gap ", format(at$gap, digits = 2),
@@ -337,7 +350,7 @@ summary.linear_results <- function(object, type = NULL, ...) {
 }
 
 near_optimum <- function(object) {
-  object$loss == "log" && object$estimator != "fallback" &&
+  object$loss == "log" && !object$estimator %in% c("fallback", "flic") &&
     object$certificate$gap <= 1e-3 * object$certificate$objective
 }
 

@@ -15,6 +15,8 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   type <- type_or_default(object, type)
   stop_unless(object$loss == "log", "an SVM has standard errors by resampling only; ",
               "give resamples = bootstrap_fit(fit)")
+  stop_unless(object$estimator != "flic", "penalty = \"flic\" is for predictions; ",
+              "penalty = \"firth\" has standard errors")
   estimable <- which(!is.na(object$coefficients))
   if (object$estimator == "firth") {
     stop_unless(type == "nonrobust", "Firth's penalty has the standard errors of the ",
@@ -91,7 +93,7 @@ sandwich <- function(object, type, w, columns) {
     V <- at$inverse %*% at$H %*% at$inverse / n
   } else {
     each <- -at$s * y * at$Z
-    h <- pmin(w * at$s * (1 - at$s) * rowSums((at$Z %*% at$inverse) * at$Z) / n, 0.99)
+    h <- pmin(leverages(at, w), 0.99)
     r <- w * switch(type, HC3 = 1 / (1 - h), HC2 = 1 / sqrt(1 - h), 1)
     class <- if (identical(object$weighting, "balanced")) y else rep(1, n)
     means <- rowsum(w * each, class) / c(rowsum(w, class))
@@ -100,6 +102,11 @@ sandwich <- function(object, type, w, columns) {
     if (type == "HC1") V <- V * sum(w > 0) / (sum(w > 0) - at$df)
   }
   at$back %*% V %*% t(at$back)
+}
+
+# Of the rows: w p (1 - p) z' (H + lambda J)^-1 z / n.
+leverages <- function(at, w) {
+  w * at$s * (1 - at$s) * rowSums((at$Z %*% at$inverse) * at$Z) / nrow(at$Z)
 }
 
 # H without penalty, the inverse of H + lambda J, and df = tr((H + lambda J)^-1 H), of some
@@ -142,8 +149,8 @@ penalty_shift <- function(object) {
 # those of bootstrap_rows() after set.seed(seed); the generator is left as it was. Without
 # penalty a resample is infinite where it has no estimate.
 bootstrap_fit <- function(fit, replicates = 999, seed = 1, tol = 1e-6) {
-  stop_unless(!fit$estimator %in% c("firth", "fallback"),
-              if (fit$estimator == "firth") "Firth's penalty has intervals by the profile"
+  stop_unless(!fit$estimator %in% c("firth", "flic", "fallback"),
+              if (is.null(fit$note)) "Firth's penalty has intervals by the profile"
               else fit$note)
   state <- random_state()
   on.exit(random_state_is(state))
@@ -219,11 +226,15 @@ check_profile <- function(object, type, resamples) {
 # the effective number of coefficients, the trace of H (H + lambda J)^-1.
 logLik.linear_results <- function(object, ...) {
   needs_probabilities(object, "likelihood")
-  w <- if (object$estimator == "firth") object$counts else
-    object$weights * object$nobs / length(object$y)
-  structure(-sum(w * log_losses(object$y * object$scores)),
+  structure(-sum(likelihood_weights(object) * log_losses(object$y * object$scores)),
             df = if (is.null(object$rank)) curvature_of(object)$df else object$rank,
             nobs = object$nobs, class = "logLik")
+}
+
+# Counts of Firth's penalty; otherwise weights whose mean is 1 over the rows that count.
+likelihood_weights <- function(object) {
+  if (object$estimator %in% c("firth", "flic")) object$counts else
+    object$weights * object$nobs / length(object$y)
 }
 
 deviance.linear_results <- function(object, ...) -2 * as.numeric(logLik(object))
