@@ -414,7 +414,7 @@ def draw_regions(
     result: Fitted,
     data: pd.DataFrame,
     names: Sequence[str],
-    at: Mapping[str, object],
+    at: Mapping[str, Any],
     cut: float,
     ax: "Axes | None",
 ) -> "Axes":

@@ -107,13 +107,9 @@ def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> 
     """Write estimates and limits to the right of the axes."""
     size = NUMBER_SIZE * float(ax.get_yticklabels()[0].get_fontsize())
     look: Style = {"transform": ax.get_yaxis_transform(), "va": "center", "size": size}
-    for place, line in zip(
-        places, table[INTERVAL].itertuples(index=False), strict=True
-    ):
-        estimate, *ends = (
-            f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in map(float, line)
-        )
-        interval = " ({}, {})".format(*ends) * bool(np.isfinite(float(line.conf_low)))
+    for place, line in zip(places, table[INTERVAL].to_numpy(np.float64), strict=True):
+        estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
+        interval = " ({}, {})".format(*ends) * bool(np.isfinite(line[1]))
         ax.text(1.02, place, estimate + interval, **look)
 
 
@@ -155,10 +151,10 @@ def draw_models(
         if own["conf_low"].isna().all():
             without.append(name)
         series.append(Series(own, style.as_text(name)))
-    words = {"xlabel": "Coefficient, 95% interval"}
+    x_label = "Coefficient, 95% interval"
     if without:
-        words["xlabel"] += style.as_text(f"\n(none of {', '.join(without)})")
-    return draw_forest(list(table["term"].unique()), series, ax, line, **words)
+        x_label += style.as_text(f"\n(none of {', '.join(without)})")
+    return draw_forest(list(table["term"].unique()), series, ax, line, xlabel=x_label)
 
 
 def draw_differences(
