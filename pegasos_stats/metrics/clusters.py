@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.arrays import Codes
 from pegasos_stats.metrics.intervals import (
     NONE,
     Interval,
@@ -20,7 +20,7 @@ def counts_by_cluster(codes: Codes, cells: tuple[Codes, Codes], k: int) -> Count
 
 
 def clustered_rate_interval(
-    hits: Vector, totals: Vector, method: Method = "exact", level: float = 0.95
+    hits: Counts, totals: Counts, method: Method = "exact", level: float = 0.95
 ) -> Interval:
     """Interval of a rate ``p = sum a_g / sum b_g`` of rows in clusters.
 
@@ -76,7 +76,7 @@ def clustered_intervals(
     square = counts[:, :, :-1]
     total, right = square.sum(axis=(1, 2)), np.trace(square, axis1=1, axis2=2)
 
-    def of(hits: Vector, totals: Vector) -> Interval:
+    def of(hits: Counts, totals: Counts) -> Interval:
         return clustered_rate_interval(hits, totals, method, level)
 
     found: dict[tuple[str, int | None], Interval] = {

@@ -39,13 +39,13 @@ def check_interval(method: str, level: float) -> float:
 
 
 def proportion_interval(
-    count: int, n: int, method: Method = "exact", level: float = 0.95
+    count: float, n: float, method: Method = "exact", level: float = 0.95
 ) -> Interval:
     """Confidence interval of a proportion.
 
     Parameters
     ----------
-    count, n : int
+    count, n : int, or float for an effective number of rows
         The proportion is ``count / n``.
     method : "exact" or "wilson"
         Clopper and Pearson's interval, as R's ``binom.test``, or Wilson's score

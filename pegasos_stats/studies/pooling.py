@@ -412,21 +412,23 @@ class PooledEstimates(tables.Summarised):
         level = checks.check_fraction("conf_level", conf_level)
         found = Rubin.of(self.estimates, self.variances.mean(axis=0), self.df_complete)
         table = found.table(level, self.null)
-        numbers = ["estimate", *INTERVAL_ENDS]
+        names = ["estimate", "std_error", *INTERVAL_ENDS]
+        numbers = table[names].to_numpy(dtype=np.float64)
         for row, kind in enumerate(self.kinds):
             if kind in ("logit", "fisher"):
                 back = expit if kind == "logit" else np.tanh
-                table.loc[row, numbers] = back(table.loc[row, numbers].astype(float))
-                value = table.at[row, "estimate"]
+                value, error, *ends = numbers[row]
+                value = float(back(value))
                 slope = value * (1.0 - value) if kind == "logit" else 1.0 - value**2
-                table.loc[row, "std_error"] *= slope
+                numbers[row] = value, error * slope, *back(ends)
             elif kind == "wilson":
                 q, n = found.estimate[row], self.sizes[row]
                 t = float(student.ppf((1.0 + level) / 2.0, found.df[row]))
                 c = t**2 * (1.0 + np.nan_to_num(found.riv[row])) / n
                 middle, half = (2.0 * q + c) / (2.0 * (1.0 + c)), q**2 / (1.0 + c)
                 half = np.sqrt(max(0.0, middle**2 - half))
-                table.loc[row, INTERVAL_ENDS] = middle - half, middle + half
+                numbers[row, 2:] = middle - half, middle + half
+        table[names] = numbers
         table = pd.concat([self.keys.reset_index(drop=True), table], axis=1)
         return table[[*self.keys, *POOLED[1:]]]
 
@@ -461,14 +463,14 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
             raise OptionError("Effects differ in their terms; compute the same ones.")
     tests = [part.estimates for part in parts]
     finite = [test.df_denom for test in tests if np.isfinite(test.df_denom)]
-    k = len(first.keys)
+    k, plain = len(first.keys), list[Kind](["plain"])
     null = np.full(k, np.nan) if first.are_predictions else tests[0].null
     return PooledEstimates(
         title=f"Pooled: {first.title}, {counted(len(parts), 'imputation')}",
         keys=first.keys,
         estimates=np.array([test.effect for test in tests]),
         variances=np.array([np.square(test.sd) for test in tests]),
-        kinds=("plain",) * k,
+        kinds=tuple(plain * k),
         sizes=np.full(k, np.nan),
         null=null,
         df_complete=min(finite, default=np.inf),
@@ -602,7 +604,7 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
             (RocComparison, pool_areas),
         ):
             if all(isinstance(fit, kind) for fit in fits):
-                return pooling(fits)  # type: ignore[arg-type]
+                return pooling(fits)
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
         raise OptionError(
             "pool() takes two or more fits of ps.logit() or ps.svm(), or as many of "

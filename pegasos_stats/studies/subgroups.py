@@ -92,7 +92,7 @@ class Subgroups(tables.Summarised):
         """A row for each subgroup, without intervals; ``print()`` shows text."""
         places, table = checks.check_count("digits", digits), self.tidy()
         wide = table.pivot(index=self.name, columns="term", values="estimate")
-        wide = wide.reindex(self.confusions)[list(dict.fromkeys(table["term"]))]
+        wide = wide.reindex(list(self.confusions))[list(dict.fromkeys(table["term"]))]
         wide = wide.rename(columns=SHORT)
         cells = wide.map(lambda x: "" if np.isnan(x) else f"{x:.{places}f}")
         counts = table.drop_duplicates(self.name).set_index(self.name)
@@ -157,7 +157,9 @@ def _statistics(
     """Statistics with their intervals."""
     found = table.tidy(level=level).set_index("term")
     for term in TERMS:
-        yield term, *(float(found.at[term, name]) for name in ("estimate", *ENDS))
+        numbers = found.loc[term, ["estimate", *ENDS]].to_numpy(dtype=np.float64)
+        value, low, high = numbers.tolist()
+        yield term, value, low, high
     scored, place = table.scored, table.levels.index(table.positive)
     p = None if scored is None else scored.probability(place)
     if scored is None or p is None:
@@ -166,7 +168,8 @@ def _statistics(
     happened = (scored.codes[complete] == place).astype(np.intp)
     at = recalibrated(p[complete], happened, level)
     for term in CALIBRATION:
-        yield term, getattr(at, term), *getattr(at, f"{term}_interval")
+        low, high = getattr(at, f"{term}_interval")
+        yield term, getattr(at, term), low, high
 
 
 def subgroups(
@@ -211,7 +214,7 @@ def subgroups(
 
     def of(rows: Mask) -> ConfusionMatrix:
         part = frame.iloc[np.flatnonzero(rows)]
-        named = {k: v for k, v in columns.items() if v is not None}
+        named: dict[str, Any] = {k: v for k, v in columns.items() if v is not None}
         if "actual" in named:
             named["actual"] = part[named["actual"]]
         return result.confusion(part, **named, **choices)

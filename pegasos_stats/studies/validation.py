@@ -248,9 +248,8 @@ def repeated(
             other.problem = replace(problem, lam=other._path.lambda_min)
         fitted = other.at_chosen_lambda(copies)
         chosen, likelihood = fitted.problem, fitted._likelihood
-        solution = likelihood.solution if likelihood else None
-        if solution is None:
-            solution = solver_runs.run_linear(chosen, Optimum(), warn=False)
+        estimated = likelihood.solution if likelihood else None
+        solution = estimated or solver_runs.run_linear(chosen, Optimum(), warn=False)
     shift = chosen.prior_shift
     inside = solver_runs.scores_of(chosen, solution, problem.X, problem.offset) - shift
     outside = np.full(whole.n, np.nan)

@@ -42,7 +42,7 @@ def patsy_names(names: Sequence[str], booleans: Iterable[str]) -> dict[str, str]
     """
     any_boolean = "|".join(map(re.escape, booleans))
     whole = re.compile(rf"(?<![^:])(?:{any_boolean or '(?!)'})(?![^:])")
-    aliases = {}
+    aliases: dict[str, str] = {}
     for name in names:
         alias = whole.sub(r"\g<0>[T.True]", name)
         code, bracket, level = alias.partition(")[")

@@ -13,10 +13,12 @@ from pegasos_stats.rng import SampleKind, checked_seed
 from pegasos_stats.solvers.options import checked_tol
 from pegasos_stats.solvers.problem import Problem
 
+# fmt: off
 Correction = Literal[
-    *("HC0", "HC1", "HC2", "HC3", "nonrobust"),
-    *("CR0", "CR1", "CR3", "linearised", "default"),
+    "HC0", "HC1", "HC2", "HC3", "nonrobust", "CR0", "CR1", "CR3", "linearised",
+    "default",
 ]
+# fmt: on
 CORRECTIONS: tuple[Correction, ...] = ("HC0", "HC1", "HC2", "HC3", "nonrobust")
 OF_GROUPS: tuple[Correction, ...] = ("CR0", "CR1", "CR3", "linearised", "default")
 OF_LEVERAGES: tuple[Correction, ...] = ("HC2", "HC3")

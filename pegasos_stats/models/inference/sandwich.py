@@ -946,7 +946,7 @@ def scores_left_out(
     ends = np.cumsum(np.bincount(codes))[:-1]
     for g, R in enumerate(np.split(roots[order], ends)):
         if len(R) > k:
-            R = np.linalg.qr(R, mode="r")
+            R = np.asarray(np.linalg.qr(R, mode="r"))
         values, vectors = np.linalg.eigh(np.eye(len(R)) - R @ inverse @ R.T)
         regular = values > SINGULAR
         if not regular.all():

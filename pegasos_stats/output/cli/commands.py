@@ -622,6 +622,7 @@ def _predictions(
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
     of_model = result.design, result.coding
+    assert isinstance(rows.data, scans.Scan)
     for frame in scans.scanned_frames(rows.data, *of_model, also, reading.id):
         found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
