@@ -413,7 +413,7 @@ class PooledEstimates(tables.Summarised):
         found = Rubin.of(self.estimates, self.variances.mean(axis=0), self.df_complete)
         table = found.table(level, self.null)
         names = ["estimate", "std_error", *INTERVAL_ENDS]
-        numbers = table[names].to_numpy(dtype=np.float64)
+        numbers = table[names].to_numpy(dtype=np.float64, copy=True)
         for row, kind in enumerate(self.kinds):
             if kind in ("logit", "fisher"):
                 back = expit if kind == "logit" else np.tanh
