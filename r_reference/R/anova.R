@@ -105,3 +105,24 @@ wald_statistic <- function(b, V) {
   errors <- sqrt(diag(V))
   sum(b / errors * solve(V / outer(errors, errors), b / errors))
 }
+
+# For car too: generalised variance inflation factors (Fox & Monette, 1992) from the
+# correlations R of the slopes, det(R_term) det(R_others) / det(R).
+vif.linear_results <- function(mod, ...) {
+  needs_probabilities(mod, "variance inflation factors")
+  stop_unless(!anyNA(mod$beta), "earlier columns determine ",
+              paste(names(which(is.na(mod$beta))), collapse = ", "), "; leave these out")
+  inverse <- curvature_of(mod, mod$counts)$inverse
+  R <- cov2cor(if (mod$intercept) inverse[-1, -1, drop = FALSE] else inverse)
+  determinant_of <- function(chosen) det(R[chosen, chosen, drop = FALSE])
+  terms <- seq_along(labels(mod$terms))
+  stop_unless(length(terms) > 1, "variance inflation takes two terms")
+  factors <- vapply(terms, function(term) {
+    own <- mod$assign == term
+    determinant_of(own) * determinant_of(!own) / det(R)
+  }, 0)
+  names(factors) <- labels(mod$terms)
+  df <- tabulate(mod$assign, length(terms))
+  if (all(df == 1)) return(factors)
+  cbind(GVIF = factors, Df = df, "GVIF^(1/(2*Df))" = factors^(1 / (2 * df)))
+}

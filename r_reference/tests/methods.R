@@ -146,4 +146,9 @@ if (installed("car")) {
   stopifnot(near(car::Anova(hinge, vcov. = cov(draws))$Chisq,
                  coef(hinge)[-1]^2 / diag(cov(draws))[-1], 1e-10))
   fails(car::Anova(fit, test.statistic = "LR"), "without lam")
+  for (formula in list(big ~ qsec + drat, big ~ qsec + gear + hp)) {
+    stopifnot(all.equal(car::vif(logit(formula, cars)), car::vif(exact(formula, cars)),
+                        tolerance = 1e-8))
+  }
+  fails(car::vif(logit(big ~ qsec + I(2 * qsec) + hp, cars)), "I(2 * qsec); leave")
 }

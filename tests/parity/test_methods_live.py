@@ -98,6 +98,34 @@ def test_wald_tests_of_terms(r, data, kind):
     close(ours[["df", "statistic", "p_value"]], theirs, 1e-7)
 
 
+@pytest.mark.parametrize("kind", FITS)
+def test_variance_inflation(r, data, kind):
+    ours = in_both(r, data, kind).vif()
+    close(ours[["vif", "df", "vif_root"]], r.eval("vif.linear_results(fit)"))
+
+
+def test_the_larger_of_two_maxima_with_firths_penalty(r):
+    data = pd.DataFrame(
+        {
+            "x": [4.0, -5.0, -5.0, 1.0, 5.0, 4.0, 1.0],
+            "z": [0.0, 0.0, 2.0, 0.0, 1.0, 0.0, 1.0],
+            "o": [-4.0, 3.0, 4.0, -2.0, 3.0, -3.0, 0.0],
+            "y": [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        }
+    )
+    hand_over(r, data)
+    ours = in_both(r, data, "firth", "y ~ x + z + offset(o)")
+    close(ours.params, r.eval("coef(fit)"))
+    maxima = r.eval(
+        "columns <- standardized_design(fit$X, fit$weights, TRUE)$Z\n"
+        "problem <- list(Z = columns, y = fit$y, w = fit$weights, offset = fit$offset,"
+        " firth = TRUE)\n"
+        "sapply(firth_starts(problem), function(start) maximise(problem, start)$value)"
+    )
+    assert maxima[0] - maxima[1] > 1.0
+    assert r.eval("fit$step")[0] < 1e-6
+
+
 @pytest.mark.parametrize("penalty", ["firth", "flic"])
 @pytest.mark.parametrize("seed", range(20))
 def test_estimates_of_few_rows_with_firths_penalty(r, seed, penalty):
