@@ -286,7 +286,8 @@ def check_unique(columns: pd.Index) -> None:
 def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
     columns = list(columns)
-    if frame.columns.is_unique and {*columns} <= {*frame.columns}:
+    names = {*frame.columns}
+    if len(names) == len(frame.columns) and {*columns} <= names:
         return
     present = {_key(label) for label in frame.columns}
     missing = [column for column in columns if _key(column) not in present]

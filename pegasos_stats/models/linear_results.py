@@ -1235,6 +1235,10 @@ def check_profile(result: LinearResults) -> None:
     ):
         if is_wrong:
             raise OptionError(reason, "method", "profile")
+    if not problem.has_rows and not problem.source.is_streamed:
+        raise DataError(
+            "Profiles need the training rows; ask for intervals before saving the fit."
+        )
     problem.source.check_in_memory(method="profile")
 
 

@@ -258,7 +258,7 @@ class PooledResults(tables.Summarised):
         >>> frames = [train.assign(p34=train["p34"] + shift % 3) for shift in range(5)]
         >>> fits = [ps.logit("digit ~ p34 + p43", frame).fit() for frame in frames]
         >>> ps.pool(fits).wald_test("p34 = p43 = 0")
-        <Wald test of p34 - p43 = 0, p43 = 0: F = 18.7, df = 2, 195, p = 3.7e-08>
+        <Wald test of p34 - p43 = 0, p43 = 0: F = 18.7, df = 2, 197, p = 3.65e-08>
         """
         from scipy.stats import f as f_law
 

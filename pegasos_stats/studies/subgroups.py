@@ -158,8 +158,7 @@ def _statistics(
     found = table.tidy(level=level).set_index("term")
     for term in TERMS:
         numbers = found.loc[term, ["estimate", *ENDS]].to_numpy(dtype=np.float64)
-        value, low, high = numbers.tolist()
-        yield term, value, low, high
+        yield term, float(numbers[0]), float(numbers[1]), float(numbers[2])
     scored, place = table.scored, table.levels.index(table.positive)
     p = None if scored is None else scored.probability(place)
     if scored is None or p is None:

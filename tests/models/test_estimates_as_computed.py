@@ -301,7 +301,7 @@ def test_coefficients_of_constant_columns_are_nan_in_every_table(fits, tmp_path)
         (note,) = [n for n in result.notes if n.topic == "estimability"]
         assert repr(EMPTY) in note.text
         summary = result.summary()
-        assert summary.params.loc[EMPTY].tolist() == ["-"] * 5
+        assert set(summary.params.loc[EMPTY]) == {"-"}
         assert repr(EMPTY) in summary.footer
 
 

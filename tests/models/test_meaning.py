@@ -49,7 +49,7 @@ def test_tests_of_terms_follow_the_groups(affairs):
     model = ps.logit("affair ~ C(religious) + educ", affairs, lam=0.01)
     result = model.fit(OPTIMUM, groups="occupation")
     table = result.wald_test_terms()
-    assert (table["df_denom"] == 5).all()
+    assert table["df_denom"].tolist() == [5, 3, 5]  # M - q of six groups
     religious = [f"C(religious)[T.{level}]" for level in (2, 3, 4)]
     joint = result.wald_test([f"{name} = 0" for name in religious])
     assert table["statistic"][1] == pytest.approx(joint.statistic, rel=1e-12)

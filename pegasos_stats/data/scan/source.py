@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Integers, Predictors, Rows, Vector, read_only
 from pegasos_stats.data.digests import digest_of, rows_digest
 from pegasos_stats.data.scaling import moments
-from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.errors import DataError, OptionError, shown
 
 Result = TypeVar("Result")
 Values = np.ndarray
@@ -312,8 +312,8 @@ def check_unset(title: str, options: Mapping[str, object]) -> None:
     for name, value in options.items():
         if value is not None and value is not False:
             raise OptionError(
-                f"{name}= needs the rows in memory and does not go with {title}; leave "
-                "it out."
+                f"{name}={shown(value) if isinstance(value, str) else ''} needs the "
+                f"rows in memory and does not go with {title}; leave it out."
             )
 
 

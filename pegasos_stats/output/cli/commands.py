@@ -13,7 +13,7 @@ from functools import partial
 from importlib import resources
 from itertools import product
 from os.path import splitext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -622,8 +622,8 @@ def _predictions(
     offsets, n = result.offsets, 0
     also = [] if offsets is None else offsets.columns(rows.columns)
     of_model = result.design, result.coding
-    assert isinstance(rows.data, scans.Scan)
-    for frame in scans.scanned_frames(rows.data, *of_model, also, reading.id):
+    files = cast("scans.Scan", rows.data)
+    for frame in scans.scanned_frames(files, *of_model, also, reading.id):
         found = of(InputRows(rows.path, frame).named_by(reading.id).data)
         if reading.id is None:  # numbered over all files
             found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
