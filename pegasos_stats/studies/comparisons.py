@@ -21,7 +21,7 @@ from pegasos_stats.metrics.caret import format_pval
 from pegasos_stats.metrics.confusion import checked_names
 from pegasos_stats.metrics.rates import warn_undefined
 from pegasos_stats.metrics.scores import RocCurve, roc_curve
-from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
+from pegasos_stats.models.inference.options import Bootstrap, Sandwich
 from pegasos_stats.models.inference.wald import INTERVAL_ENDS, TIDY_COLUMNS, estimates
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.linear_results import LinearResults
@@ -658,8 +658,8 @@ class ModelComparison(tables.Exported):
 def _covariance(fit: Results) -> str:
     """How standard errors were estimated, in a word."""
     options = getattr(fit, "cov_type", None)
-    if isinstance(options, Cluster | Bootstrap):
-        return type(options).__name__.lower()
+    if isinstance(options, Bootstrap):
+        return "bootstrap"
     return options.correction if isinstance(options, Sandwich) else ""
 
 

@@ -423,3 +423,12 @@ def test_strata_are_those_of_the_package_survey():
 def test_groups_and_strata_that_do_not_go_together(options, error, match):
     with pytest.raises(error, match=match):
         ps.logit("y ~ x + z", sines()).fit(**options)
+
+
+def test_a_report_repeats_the_strata(tmp_path):
+    data = sines()
+    model = ps.logit("y ~ x + z", data, weights="w")
+    for given in ({"groups": "g", "strata": "h"}, {"strata": "h"}):
+        model.fit(**given).report(path=tmp_path / "page.md", overwrite=True)
+        call = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        assert f"model.fit({call})" in (tmp_path / "page.md").read_text()

@@ -941,21 +941,26 @@ def scores_left_out(
     undetermined : float64 array, shape (k, q), or None
         Directions that the rows without some group do not determine.
     """
-    S, k, directions = S.copy(), len(inverse), list[Matrix]()
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes))[:-1]
-    for g, R in enumerate(np.split(roots[order], ends)):
-        if len(R) > k:
+    S, k, directions = S.copy(), len(inverse), list[Vector]()
+    order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes):  # groups of a size together
+        members = np.flatnonzero(sizes == size)
+        R = roots[order[starts[members, None] + np.arange(size)]]
+        if size > k:
             R = np.asarray(np.linalg.qr(R, mode="r"))
-        values, vectors = np.linalg.eigh(np.eye(len(R)) - R @ inverse @ R.T)
+        beyond = np.eye(R.shape[1]) - R @ inverse @ R.transpose(0, 2, 1)
+        values, vectors = np.linalg.eigh(beyond)
         regular = values > SINGULAR
-        if not regular.all():
-            directions.append(inverse @ R.T @ vectors[:, ~regular])
-        vectors = vectors[:, regular]
-        S[g] += (vectors.T @ R @ inverse @ S[g] / values[regular]) @ vectors.T @ R
+        scale = np.divide(1.0, values, out=np.zeros_like(values), where=regular)
+        moved = R @ (S[members] @ inverse)[:, :, None]
+        moved = vectors @ (scale[:, :, None] * (vectors.transpose(0, 2, 1) @ moved))
+        S[members] += (R.transpose(0, 2, 1) @ moved)[:, :, 0]
+        for g, column in np.argwhere(~regular):
+            directions.append(inverse @ R[g].T @ vectors[g, :, column])
     if not directions:
         return S, None
-    found = np.hstack(directions)
+    found = np.column_stack(directions)
     found /= np.abs(found).max(axis=0)
     found[np.abs(found) < SAME] = 0.0
     return S, found

@@ -1236,7 +1236,9 @@ class Uncertainty:
         assert isinstance(options, Sandwich)
         name = f"sandwich, kernel at the margin of width {V.bandwidth or 0.0:.2g}"
         name = options.correction if V.bandwidth is None else name
-        law = f", t on {V.df:.0f} degrees of freedom" * bool(np.isfinite(V.df))
+        law = ""
+        if np.isfinite(V.df):
+            law = f", t on {counted(int(V.df), 'degree')} of freedom"
         return f"Standard errors: {name}" + f", {groups}" * (groups is not None) + law
 
     def separated(self) -> list[Note]:

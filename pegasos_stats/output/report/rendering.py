@@ -378,9 +378,14 @@ def fit_arguments(result: Fitted) -> dict[str, object]:
         arguments["refine"] = result.refinement.tol
     if not isinstance(result, LinearResults):
         return arguments
-    if result.groups is not None:
-        names = result.groups.names if result.groups.by_name else [Name("groups")]
+    groups = result.groups
+    if groups is not None:
+        names = groups.names if groups.by_name else [Name("groups")]
         arguments["groups"] = names[0] if len(names) == 1 else list(names)
+        if groups.strata_number:
+            arguments["strata"] = groups.strata_name or Name("strata")
+            if groups.numbers == (result.problem.n,):  # each row is a group
+                del arguments["groups"]
     if result.problem.penalty == "flic":
         return arguments
     if result.cov_type is None:
