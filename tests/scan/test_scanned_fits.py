@@ -102,7 +102,7 @@ def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
 def test_what_needs_rows_in_memory_is_refused(files, data):
     model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
-        with pytest.raises(OptionError, match=f"^{name}= "):
+        with pytest.raises(OptionError, match=f"^{name}="):
             model.fit(**{name: value})
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):
