@@ -1,12 +1,13 @@
 """Diagnostics of a logistic fit: residuals, leverages, likelihood ratio tests."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from pegasos_stats.arrays import Mask, Vector
+from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_log_loss
 from pegasos_stats.data.design import Design
 from pegasos_stats.data.language.formula_design import FormulaDesign
@@ -20,7 +21,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference.sandwich import bread_at, hat_values, inverse_of
-from pegasos_stats.models.inference.wald import is_quick, whitening
+from pegasos_stats.models.inference.wald import JointTest, is_quick, whitening
 from pegasos_stats.models.results import Results
 from pegasos_stats.tables import significant
 
@@ -433,3 +434,32 @@ def terms_of(design: Design) -> dict[str, list[str]]:
         return {name: [name] for name in design.names}
     each = zip(design.terms, design.columns, strict=True)
     return {str(term): list(names) for term, names in each if names}
+
+
+def joint_tests_by_term(
+    result: "LinearResults", test: Callable[[Matrix], JointTest]
+) -> pd.DataFrame:
+    """Test that all coefficients of a term are 0, the intercept first.
+
+    Parameters
+    ----------
+    result : LinearResults
+        Its terms are tested.
+    test : callable
+        The test of ``R theta = 0``, from ``R``.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``term, statistic, distribution, df, df_denom, p_value``; `df_denom` is
+        NaN for resamples.
+    """
+    names, lines = list(result.params.index), []
+    first = {"Intercept": ["Intercept"]} if result.problem.intercept else {}
+    for term, columns in (first | terms_of(result.design)).items():
+        joint = test(np.eye(len(names))[[names.index(column) for column in columns]])
+        df = np.nan if joint.replicates else joint.df_denom
+        law = joint.statistic, joint.distribution, joint.df_num, df, joint.pvalue
+        lines.append((term, *law))
+    titles = ["term", "statistic", "distribution", "df", "df_denom", "p_value"]
+    return pd.DataFrame(lines, columns=titles)

@@ -570,16 +570,7 @@ class LinearResults(Results):
         1          g   2
         2          x   1
         """
-        names, lines = list(self.params.index), []
-        own = {"Intercept": ["Intercept"]} if self.problem.intercept else {}
-        for term, columns in (own | diagnostics.terms_of(self.design)).items():
-            rows = np.eye(len(names))[[names.index(column) for column in columns]]
-            found = self._errors.wald_test(rows)
-            df = np.nan if found.replicates else found.df_denom
-            law = found.statistic, found.distribution, found.df_num, df
-            lines.append((term, *law, found.pvalue))
-        titles = ["term", "statistic", "distribution", "df", "df_denom", "p_value"]
-        return pd.DataFrame(lines, columns=titles)
+        return diagnostics.joint_tests_by_term(self, self._errors.wald_test)
 
     @suggest_arguments
     def with_covariance(

@@ -15,7 +15,7 @@ from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.intervals import delong_variance, placement_values
-from pegasos_stats.models.diagnostics import terms_of
+from pegasos_stats.models.diagnostics import joint_tests_by_term
 from pegasos_stats.models.effects import Margins
 from pegasos_stats.models.inference.wald import INTERVAL_ENDS, JointTest, estimates
 from pegasos_stats.models.linear_results import LinearResults
@@ -280,16 +280,7 @@ class PooledResults(tables.Summarised):
             Columns ``term, statistic, distribution, df, df_denom, p_value``, see
             `wald_test`.
         """
-        names, first = list(self.fits[0].params.index), self.fits[0]
-        own = {"Intercept": ["Intercept"]} if first.problem.intercept else {}
-        lines = []
-        for term, columns in (own | terms_of(first.design)).items():
-            rows = np.eye(len(names))[[names.index(column) for column in columns]]
-            found = self.wald_test(rows)
-            law = found.statistic, found.distribution, found.df_num, found.df_denom
-            lines.append((term, *law, found.pvalue))
-        titles = ["term", "statistic", "distribution", "df", "df_denom", "p_value"]
-        return pd.DataFrame(lines, columns=titles)
+        return joint_tests_by_term(self.fits[0], self.wald_test)
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
@@ -502,6 +493,8 @@ def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
     """Pool error rates, and the area under the ROC curve where there are scores."""
     if any(part.levels != parts[0].levels for part in parts):
         raise OptionError("Tables differ in levels; predict one outcome.")
+    if any(part.choices.prevalence for part in parts):
+        raise OptionError("Tables with prevalence= are not pooled; leave it out.")
     rates, sizes, areas = [], [], []
     for part in parts:
         at = part.levels.index(part.positive)

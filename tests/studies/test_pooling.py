@@ -238,3 +238,10 @@ def test_areas_and_their_difference_are_pooled():
     half = student.ppf(0.975, df) * np.sqrt(total)
     assert row["conf_low"] == pytest.approx(np.tanh(mean - half), rel=1e-10)
     assert -1 < row["conf_low"] < row["conf_high"] < 1
+
+
+def test_tables_at_a_prevalence_are_not_pooled():
+    fit, frame = fits_with_factor(2)[0], imputed(2)[0]
+    tables = [fit.confusion(frame, prevalence=0.1)] * 2
+    with pytest.raises(OptionError, match="prevalence"):
+        ps.pool(tables)

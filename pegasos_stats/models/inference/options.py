@@ -146,8 +146,8 @@ class Cluster(Sandwich):
 
     For ``lam = 0`` standard errors are those of R: ``clubSandwich::vcovCR(type =
     "CR3")``, ``sandwich::vcovCL(type = "HC1")`` for CR1 (``cadjust = TRUE, multi0 =
-    FALSE`` in two ways), and ``survey::svyglm`` in strata. With 15 groups 95% intervals
-    cover 0.955 by CR3, 0.909 by CR1 (simulated).
+    FALSE`` in two ways), and ``survey::svyglm`` in strata. With few groups CR1 is too
+    small (Bell & McCaffrey).
 
     References
     ----------
