@@ -709,6 +709,7 @@ class ConfusionMatrix(tables.Exported):
                     name: interval
                     for (name, place), interval in self._of_clusters(method, level)
                     if place == at
+                    and not (share is not None and name.endswith("pred_value"))
                 }
             limits |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
@@ -872,7 +873,7 @@ def confusion(
         Groups of rows that depend on each other, such as visits of a patient. Intervals
         of the error rate, sensitivity, specificity and predictive values then have the
         effective number of rows (Korn & Graubard 1998), that of the area Obuchowski's
-        variance (1997); others are NaN.
+        variance (1997); others are NaN, as are predictive values with `prevalence`.
 
     Returns
     -------

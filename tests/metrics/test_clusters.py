@@ -93,3 +93,14 @@ def test_a_fit_takes_the_name_of_the_column(tmp_path):
     pd.testing.assert_frame_equal(ps.load(tmp_path / "table").tidy(), named.tidy())
     with pytest.raises(DataError, match="groups"):
         ps.confusion([0, 1], [0, 1], groups=[1, None])
+
+
+def test_predictive_values_at_a_prevalence_have_no_interval_by_groups():
+    """The interval of a rate of the table's rows is not that of another prevalence."""
+    actual, predicted, _, groups = drawn()
+    options = {"groups": groups, "prevalence": 0.05}
+    table = ps.confusion(actual, predicted, **options).conf_int().set_index("term")
+    limits = ["conf_low", "conf_high"]
+    assert table.loc["sensitivity", limits].notna().all()
+    for term in ("pos_pred_value", "neg_pred_value"):
+        assert term not in table.index or table.loc[term, limits].isna().all()
