@@ -4,9 +4,9 @@
 
 Rows of a group share a shift of the predictors and one of the outcome; groups have 4 to
 16 rows. For every loss and number of groups: how often intervals cover the minimiser
-of the penalised risk in the population, for every coefficient, intercept first. ``t``
-and ``normal`` are ``Cluster(use_t=True)`` and ``Cluster(use_t=False)``, ``rows`` the
-sandwich that takes rows for independent, and ``bootstrap`` draws whole groups
+of the penalised risk in the population, for every coefficient, intercept first.
+``CR3`` is for logistic regression; ``normal`` is ``CR1`` with ``use_t=False``; ``rows``
+is the sandwich that takes rows for independent; ``bootstrap`` draws whole groups
 (``--bootstrap 199``). The population is a sample of 40,000 groups.
 """
 
@@ -42,14 +42,17 @@ def intervals(
     """Limits of every coefficient by every method, each of shape (k, 2)."""
     X, y, groups = drawn(np.random.default_rng([seed, number]), number)
     fit = model(y, X, lam=LAM).fit(ps.Optimum(tol=1e-7, epochs=1000, seed=1))
-    known = {"rows": fit.with_covariance("sandwich")}
-    for name, use_t in (("normal", False), ("t", True)):
-        options = ps.Cluster(use_t=use_t)
-        known[name] = fit.with_covariance(options, groups=groups)
+    kinds: dict[str, ps.Cluster | ps.Bootstrap] = {
+        "normal": ps.Cluster(correction="CR1", use_t=False),
+        "CR1": ps.Cluster(correction="CR1"),
+    }
+    if model is ps.Logit:
+        kinds["CR3"] = ps.Cluster(correction="CR3")
     if resamples:
-        options = ps.Bootstrap(resamples, seed=seed, tol=1e-6, workers=1)
-        known["bootstrap"] = fit.with_covariance(options, groups=groups)
-    return {name: found.conf_int().to_numpy() for name, found in known.items()}
+        kinds["bootstrap"] = ps.Bootstrap(resamples, seed=seed, tol=1e-6, workers=1)
+    fits = {name: fit.with_covariance(kind, groups) for name, kind in kinds.items()}
+    fits["rows"] = fit.with_covariance("sandwich")
+    return {name: result.conf_int().to_numpy() for name, result in fits.items()}
 
 
 def main() -> None:
