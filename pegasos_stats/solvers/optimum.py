@@ -24,14 +24,14 @@ method in the table and of the one that would serve in its place, Newton steps o
 rows from the null model (``benchmarks/methods.py``):
 
 ===================================  ======  ===========================================
-hinge, 300 x 3,000                       21  242
-hinge, 1,000 x 10,000                   539  not reached in 100 steps
-log, 300 x 3,000                          8  16
-log, 1,000 x 10,000                     120  342
-hinge, sparse, 20,000 x 2,000           558  704
-hinge, 20,000 x 30; 400,000 x 10     19; 86  24; 357
-log, 20,000 x 30; 100,000 x 50       11; 58  23; 121
-log, 20,000 x 200                        89  107; 4 times as long if correlated
+hinge, 300 x 3,000                       19  198
+hinge, 1,000 x 10,000                   608  not reached in 100 steps
+log, 300 x 3,000                         12  26
+log, 1,000 x 10,000                     155  431
+hinge, sparse, 20,000 x 2,000           786  781
+hinge, 20,000 x 30; 400,000 x 10     20; 96  22; 373
+log, 20,000 x 30; 100,000 x 50       14; 77  28; 209
+log, 20,000 x 200                        96  127
 ===================================  ======  ===========================================
 """
 
