@@ -6,7 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL = $(BIN)/python -m pip --disable-pip-version-check --quiet install --prefer-binary
 CONSTRAINTS := scripts/constraints
-STYLE = $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/lint-imports --no-logo --no-cache
+STYLE = $(BIN)/ruff check && $(BIN)/ruff format --check && $(BIN)/lint-imports --no-logo --no-cache && \
+	$(BIN)/codespell && $(BIN)/python scripts/plain_words.py
 TYPES = $(BIN)/mypy
 
 # rpy2 without a C compiler, at installation and at run time.
@@ -58,7 +59,7 @@ r-package: ## build and check the R package of the reference and its vignettes, 
 		R CMD check --as-cran --no-manual pegasosStats_*.tar.gz && \
 		! grep -E "WARNING|NOTE|ERROR" pegasosStats.Rcheck/00check.log
 
-lint: $(VENV)/.dev ## check style, format, and what imports what
+lint: $(VENV)/.dev ## check style, format, imports, spelling and plain words
 	$(STYLE)
 
 types: $(VENV)/.dev ## check types

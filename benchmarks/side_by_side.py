@@ -37,7 +37,7 @@ SPARSE = ["a9a.gz", "w8a.gz", "ijcnn1.bz2"]
 def compare(
     name: str, X: Any, y: Any, epochs: int, repeats: int
 ) -> Iterator[Comparison]:
-    """Both arithmetics beside SGDClassifier."""
+    """Compare both kinds of arithmetic with SGDClassifier."""
     model = ps.SVM(y, X, lam=LAM)
     checks = median(seconds(lambda: ps.SVM(y, X, lam=LAM)) for _ in range(repeats))
 

@@ -33,7 +33,8 @@ def test_every_library_is_listed_with_its_licence():
 def test_what_is_imported_is_under_no_copyleft_licence():
     for name, (extras, licence) in licences.listed().items():
         if "GPL" in licence:
-            assert (name, extras) == ("rpy2", "r")
+            # rpy2 embeds R, for tests; codespell is run as a program.
+            assert (name, extras) in {("rpy2", "r"), ("codespell", "dev")}
 
 
 def test_lowest_versions_are_those_that_are_asked_for():
