@@ -6,7 +6,6 @@ from pegasos_stats.data.datasets import load_affairs as load_affairs
 from pegasos_stats.data.labels import LabelCoding as LabelCoding
 from pegasos_stats.data.scan.files import scan as scan
 from pegasos_stats.data.svmlight import read_svmlight as read_svmlight
-from pegasos_stats.metrics.bands import roc_band as roc_band
 from pegasos_stats.metrics.confusion import ConfusionMatrix as ConfusionMatrix
 from pegasos_stats.metrics.confusion import PairedComparison as PairedComparison
 from pegasos_stats.metrics.confusion import compare_predictions as compare_predictions
@@ -15,6 +14,7 @@ from pegasos_stats.metrics.scores import DecisionCurve as DecisionCurve
 from pegasos_stats.metrics.scores import PrecisionRecall as PrecisionRecall
 from pegasos_stats.metrics.scores import decision_curve as decision_curve
 from pegasos_stats.metrics.scores import precision_recall as precision_recall
+from pegasos_stats.metrics.scores import roc_band as roc_band
 from pegasos_stats.models.diagnostics import anova as anova
 from pegasos_stats.models.inference.options import Bootstrap as Bootstrap
 from pegasos_stats.models.inference.options import Cluster as Cluster
@@ -72,8 +72,8 @@ from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
 from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
 from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
-from pegasos_stats.studies.subgroups import Subgroups as Subgroups
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
+from pegasos_stats.studies.validation import Subgroups as Subgroups
 from pegasos_stats.studies.validation import Validation as Validation
 from pegasos_stats.studies.validation import validate as validate
 

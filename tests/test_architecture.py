@@ -137,7 +137,7 @@ DOORS = (
     "pegasos_stats.output.",
     "pegasos_stats.studies.cross_validation",
     "pegasos_stats.studies.thresholds",
-    "pegasos_stats.studies.subgroups",
+    "pegasos_stats.studies.validation",
 )
 
 

@@ -30,9 +30,15 @@ from pegasos_stats.errors import (
 from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates
 from pegasos_stats.metrics.caret import ConfusionReport, format_pval, r_format
-from pegasos_stats.metrics.clusters import clustered_intervals, counts_by_cluster
 from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
-from pegasos_stats.metrics.intervals import NONE, Interval, Method, proportion_interval
+from pegasos_stats.metrics.intervals import (
+    NONE,
+    Interval,
+    Method,
+    clustered_intervals,
+    counts_by_cluster,
+    proportion_interval,
+)
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import (
     BLOCK_ROWS,

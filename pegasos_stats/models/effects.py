@@ -31,8 +31,8 @@ from pegasos_stats.data.sample import RowIndex
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
-from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
+from pegasos_stats.models.inference.wald import NullSpace
 from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:

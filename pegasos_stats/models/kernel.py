@@ -41,7 +41,6 @@ from pegasos_stats.tables import Summary, significant
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import ResultPlots
 
-
 MEMORY = 512 * 2**20
 LARGEST_MEMORY = 2**62
 

@@ -35,7 +35,6 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models import diagnostics, effects, sql, summaries
 from pegasos_stats.models.inference import options, profile, wald
 from pegasos_stats.models.inference.bootstrap import TooLongError, bootstrap
-from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import SANDWICH, Bootstrap, Sandwich
 from pegasos_stats.models.inference.sandwich import (
     bread_at,
@@ -45,6 +44,7 @@ from pegasos_stats.models.inference.sandwich import (
     penalty_of,
     sandwich,
 )
+from pegasos_stats.models.inference.wald import NullSpace
 from pegasos_stats.models.notes import (
     FOR_PREDICTIONS,
     LISTED,

@@ -24,7 +24,6 @@ from pegasos_stats.solvers.solver_runs import OptimalityBounds
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
-
 # Topics that a summary shows, the most important first; others, such as "certificate",
 # "inference" and "rows", are among its details.
 RANKED = (

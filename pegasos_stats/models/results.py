@@ -698,7 +698,7 @@ class Results(DisplayedBySummary, ABC):
             together in their order alone.
         """
         if by is not None:
-            from pegasos_stats.studies.subgroups import subgroups
+            from pegasos_stats.studies.validation import subgroups
 
             choices = {
                 "ties": ties,

@@ -25,7 +25,6 @@ from pegasos_stats.solvers.problem import Problem
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
-
 INTERCEPT = "Intercept"
 MORE = "More: summary(details=True)"
 WEIGHTED = {

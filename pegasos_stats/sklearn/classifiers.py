@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, validation
 from sklearn.utils.metaestimators import available_if
@@ -26,6 +26,7 @@ from pegasos_stats.errors import (
     ConvergenceWarning,
     DataError,
     LabelError,
+    MissingAttributeError,
     OptionError,
     PegasosStatsWarning,
     counted,
@@ -43,7 +44,6 @@ from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import needs_scaling
 from pegasos_stats.models.results import Results
-from pegasos_stats.sklearn.stored import StoredFit, state_of
 from pegasos_stats.solvers.kernel_problem import (
     Gamma,
     KernelFunction,
@@ -59,6 +59,7 @@ from pegasos_stats.solvers.problem import Lam
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.solver_runs import linear_scores, nearer, scores_of
 
+State = dict[str, Any]
 OWN = ("epochs", "tol")  # options of the solver that are also parameters
 SEEDS = 2**31 - 1
 SVC_DEGREE, SVC_OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
@@ -68,6 +69,72 @@ LARGEST_STEP = 2**31  # largest number of the first step of `partial_fit`
 LARGE_GAP = 0.1  # relative gap above which a solver without a tolerance warns
 Weights = Vector | Mapping[Level, float] | str | None
 Rows = Any  # dense array or scipy CSR matrix that scikit-learn has checked
+
+
+class StoredFit:
+    """Coefficients of a fit whose training rows are not in the pickle.
+
+    Attributes
+    ----------
+    params : Series
+        Coefficients by name; for a kernel model only the intercept.
+    relative_gap : float
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.relative_gap = float(state["relative_gap"])
+
+    @property
+    def params(self) -> "pd.Series[float]":
+        """Coefficients by name."""
+        estimates: NDArray[np.float64] = self._state["estimates"]
+        return pd.Series(estimates, list(self._state["terms"]), name="params")
+
+    def cov_params(self) -> pd.DataFrame:
+        """Covariance of `params`, if it was computed before the fit was pickled.
+
+        Raises
+        ------
+        OptionError
+            If it was not computed.
+        """
+        covariance, terms = self._state["covariance"], self._state["terms"]
+        if covariance is None:
+            raise OptionError(
+                "The covariance was not computed before the classifier was pickled; "
+                "call classifier.result_.summary() first, or keep the fit by "
+                "ps.save(classifier.result_, path)."
+            )
+        return pd.DataFrame(covariance, terms, terms)
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise MissingAttributeError(
+            f"A pickled classifier has no result_.{name}: that needs the training "
+            "rows, which are not in a pickle. Keep the fit by "
+            "ps.save(classifier.result_, path)."
+        )
+
+
+def state_of(result: "Results | StoredFit") -> State:
+    """Return the content of a pickle: numbers and names, without pandas."""
+    if isinstance(result, StoredFit):
+        return result._state
+    params, covariance = pd.Series(dtype=np.float64), None
+    if isinstance(result, LinearResults):
+        params = result.params
+        if result.has_covariance:
+            covariance = result.cov_params().to_numpy()
+    elif isinstance(result, KernelResults):
+        params = pd.Series({"Intercept": result.intercept})
+    return {
+        "terms": [str(term) for term in params.index],
+        "estimates": params.to_numpy(dtype=np.float64),
+        "covariance": covariance,
+        "relative_gap": float(result.relative_gap),
+    }
 
 
 @suggest_names("classifier")

@@ -18,7 +18,7 @@ from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.data.weights import column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics import bands, inputs, intervals, rates, scores
+from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
 from pegasos_stats.models.linear import Model
@@ -294,7 +294,7 @@ def reliability(
         error_by_chance=by_chance,
         smooth=smooth,
         ici=ici,
-        band=bands.calibration_band(p, happened, level) if band else None,
+        band=scores.calibration_band(p, happened, level) if band else None,
         **recalibrated(p, happened, level)._asdict(),
     )
 

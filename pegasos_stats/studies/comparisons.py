@@ -34,7 +34,6 @@ from pegasos_stats.studies.cross_validation import CrossValidation
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 MODELS = "give two models or more by name, not fitted, or their cross-validations."
 FITS = "give fits by name, such as {'hinge': a, 'log': b}, or a list of them."
 STARS = (0.001, 0.01, 0.05)

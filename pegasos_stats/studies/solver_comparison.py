@@ -21,7 +21,6 @@ from pegasos_stats.studies import fold_fits
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 SOLVERS = (
     "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'Optimum': ps.Optimum()}."
 )

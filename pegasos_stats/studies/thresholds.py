@@ -33,7 +33,6 @@ from pegasos_stats.tables import Summarised, Summary, significant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
 SCALE_RANGE = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}
 INNER_FOLDS = 5  # inner folds that select the threshold of a fit
 METRIC = "balanced_accuracy"

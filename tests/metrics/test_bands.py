@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 import pegasos_stats as ps
-from pegasos_stats.metrics.bands import band_of_roc, beta_bounds, calibration_band
+from pegasos_stats.metrics.scores import band_of_roc, beta_bounds, calibration_band
 
 # A population: scores of both classes, and the ROC curve.
 POPULATIONS = {

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.arrays import Mask, Matrix, Vector
+from pegasos_stats.arrays import Integers, Mask, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_flag, check_fraction
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.data.sample import Groups
@@ -27,7 +27,6 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.models.inference.estimability import NullSpace
 from pegasos_stats.models.inference.options import (
     INTERVALS,
     MOST_SECONDS,
@@ -44,6 +43,8 @@ from pegasos_stats.solvers.separation import images, is_unbounded
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
+ROUNDING = 1e-12  # of a value that is constant in the training rows
+NORMAL_EQUATIONS = 1e-6  # of a combination of columns, which is computed
 RANK_ROUNDING = 1e-9
 VARIANCE_ROUNDING = 1e-6  # relative to the largest element of a matrix
 CONSTANT = 1e-7  # of the errors that a combination could have: rounding
@@ -71,6 +72,101 @@ TRIVIAL = (
     "There are no standard errors: all coefficients are 0 and every row is predicted "
     "alike, so no resamples were drawn."
 )
+
+
+@dataclass(frozen=True, eq=False)
+class NullSpace:
+    """Directions of the ``k`` coefficients that change no score of a training row.
+
+    A constant column, given an intercept, or a linear combination of earlier columns is
+    excluded, as in R: its coefficient is not estimable. A prediction is estimable if
+    its row obeys the same equations as the training rows; that of an empty cell of an
+    interaction does not.
+
+    Attributes
+    ----------
+    names : tuple of str, length q
+        The columns that are left out.
+    columns : int array, shape (q,)
+        Their places among the coefficients, the intercept first.
+    directions : float64 array, shape (k, q)
+        Each is 1 at its own column and 0 at the others that are left out.
+    """
+
+    names: tuple[str, ...]
+    columns: Integers
+    directions: Matrix
+
+    _field_rules = "names q, columns q nonnegative, directions kq finite"
+
+    @classmethod
+    def of_constants(
+        cls, names: Sequence[str], constant: Mask, values: Vector, intercept: bool
+    ) -> "NullSpace":
+        """That of columns with one value in all rows, shapes (p,).
+
+        Examples
+        --------
+        >>> mask, values = np.array([False, True]), np.array([0.0, 3.0])
+        >>> found = NullSpace.of_constants(["x", "c"], mask, values, True)
+        >>> found.directions.T
+        array([[-3.,  0.,  1.]])
+        >>> found.broken_by(np.array([[1.0, 5.0, 3.0], [1.0, 5.0, 0.0]])).ravel()
+        array([False,  True])
+        """
+        first, chosen = int(intercept), np.flatnonzero(constant)
+        directions = np.zeros((len(constant) + first, len(chosen)))
+        directions[chosen + first, np.arange(len(chosen))] = 1.0
+        if intercept:
+            directions[0] = -values[chosen]
+        return cls(tuple(names[int(j)] for j in chosen), chosen + first, directions)
+
+    def mask(self) -> Mask:
+        """Coefficients that are not estimable, shape (k,)."""
+        found = np.zeros(len(self.directions), dtype=bool)
+        found[self.columns] = True
+        return found
+
+    def broken_by(self, R: Matrix) -> Mask:
+        """Which equations of the training rows new rows break, shape (m, q)."""
+        size = np.abs(R) @ np.abs(self.directions)
+        rounding = np.where(self._are_constant, ROUNDING, NORMAL_EQUATIONS)
+        return np.asarray(np.abs(R @ self.directions) > rounding * size)
+
+    @property
+    def _are_constant(self) -> Mask:
+        """Columns that are a multiple of the first one, the intercept, shape (q,)."""
+        return np.asarray((self.directions[1:] != 0.0).sum(axis=0) <= 1)
+
+    def undetermined(self, R: Matrix) -> Mask:
+        """New rows that break an equation of the training rows, shape (m,)."""
+        return np.asarray(self.broken_by(R).any(axis=1))
+
+    def hypothesised(self, R: Matrix) -> Mask:
+        """The same of hypotheses about coefficients, shape (m, q).
+
+        Those without a column that is left out are about the fit without it.
+        """
+        return np.asarray(self.broken_by(R) & (R[:, self.columns] != 0.0))
+
+    def reason(self, broken: Mask | None = None, nothing: str = "NaN") -> str:
+        """Why estimates are NaN, by the equations that they break, shape (m, q)."""
+        if broken is None:
+            broken = np.ones((1, len(self.columns)), dtype=bool)
+        involved = np.asarray(broken.any(axis=0))
+        own = [self.names[i] for i in np.flatnonzero(involved)]
+        what = "constant"
+        if not self._are_constant[involved].all():
+            what += " or a combination of other predictors"
+        verb = "is" if len(own) == 1 else "are"
+        return (
+            f"{nothing}: not estimable, as {listing(own, LISTED)} {verb} {what} in the "
+            "training data."
+        )
+
+    def _conditions(self) -> Iterator[object]:
+        """The columns are coefficients."""
+        yield (self.columns < len(self.directions)).all()
 
 
 def are_variances(matrix: Matrix) -> bool:

@@ -12,10 +12,14 @@ from pegasos_stats.arrays import Codes
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
-from pegasos_stats.metrics.bands import band_of_roc
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.intervals import auc_interval
-from pegasos_stats.metrics.scores import PrecisionRecall, area_under_curve, roc_curve
+from pegasos_stats.metrics.scores import (
+    PrecisionRecall,
+    area_under_curve,
+    band_of_roc,
+    roc_curve,
+)
 from pegasos_stats.models import results
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults

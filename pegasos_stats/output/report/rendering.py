@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
 
-
 Escape = Callable[[str], str]
 
 PAGE_MARK = 'content="pegasos_stats"'  # in the head of HTML pages
