@@ -210,6 +210,15 @@ class ErrorComparison(tables.Summarised):
         studies = self.cross_validations.items()
         return {name: float(study.mean[self.metric]) for name, study in studies}
 
+    def _by_fold(self) -> dict[str, Vector]:
+        """Differences in each fold, for each pair of models."""
+        values = {
+            name: study.by_fold[self.metric].to_numpy(np.float64)
+            for name, study in self.cross_validations.items()
+        }
+        pairs = combinations(values.items(), 2)
+        return {f"{a} - {b}": one - two for (a, one), (b, two) in pairs}
+
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """Differences for each pair of models: the first minus the second.
@@ -230,13 +239,12 @@ class ErrorComparison(tables.Summarised):
             If `conf_level` is not between 0 and 1.
         """
         level, lines = checks.check_fraction("conf_level", conf_level), []
-        for (a, one), (b, two) in combinations(self.cross_validations.items(), 2):
-            folds = one.by_fold
-            delta = (folds[self.metric] - two.by_fold[self.metric]).to_numpy(np.float64)
-            share = float((folds["n_test"] / folds["n_train"]).mean())
+        folds = next(iter(self.cross_validations.values())).by_fold
+        share = float((folds["n_test"] / folds["n_train"]).mean())
+        for term, delta in self._by_fold().items():
             mean, error, df = paired_mean(delta, folds["weight"].to_numpy(), share)
             line = estimates(np.array([mean]), np.array([error]), df, level)
-            lines.append(line.assign(term=f"{a} - {b}", df=df))
+            lines.append(line.assign(term=term, df=df))
         return pd.concat(lines, ignore_index=True)[[*TIDY_COLUMNS, "df"]]
 
     @suggest_arguments
@@ -244,6 +252,8 @@ class ErrorComparison(tables.Summarised):
         self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Draw the differences with their intervals, a row for each pair of models.
+
+        Rings are the differences in the folds.
 
         Parameters
         ----------
@@ -264,7 +274,8 @@ class ErrorComparison(tables.Summarised):
         """
         from pegasos_stats.output.plotting.forest import draw_differences
 
-        return draw_differences(self.tidy(conf_level), self.metric, ax, line)
+        table, folds = self.tidy(conf_level), self._by_fold()
+        return draw_differences(table, folds, self.metric, ax, line)
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
@@ -543,7 +554,8 @@ class ModelComparison(tables.Exported):
         from pegasos_stats.output.plotting.forest import draw_models
 
         table = self.estimates[self.estimates["term"] != INTERCEPT]
-        return draw_models(table, list(self.fits), ax, line)
+        levels = {name: fit.reference_levels for name, fit in self.fits.items()}
+        return draw_models(table, levels, ax, line)
 
     @suggest_arguments
     def plot_roc(

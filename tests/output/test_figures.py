@@ -139,11 +139,11 @@ def test_estimates_and_intervals_stand_on_their_own_line():
 
 
 def test_levels_are_below_the_name_of_their_factor():
-    names = ["age", "ward: A (reference)", "ward: B", "sex: m"]
+    names = ["age", "ward: A (ref.)", "ward: B", "sex: m"]
     table = pd.DataFrame(1.0, ["age", "ward: B", "sex: m"], INTERVAL)
     ax = draw_forest(names, [Series(table)], axes(), {}, references=names[1:2])
     labels = [text.get_text() for text in ax.get_yticklabels()]
-    assert labels == ["age", "ward:", "A (reference)", "B", "sex: m"]
+    assert labels == ["age", "ward:", "A (ref.)", "B", "sex: m"]
     (ring,) = [line for line in ax.get_lines() if line.get_markerfacecolor() == "none"]
     assert ring.get_xydata().tolist() == [[0.0, 2.0]]
 

@@ -291,7 +291,7 @@ def test_odds_ratios_are_exponents_with_a_row_for_the_reference(found):
     fit = found["fit"]
     ax = FIGURES["odds ratios"](found)
     names = [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()]
-    assert sum("(reference)" in name for name in names) == 1
+    assert sum("(ref.)" in name for name in names) == 1
     assert names.count("assay:") == 1
     assert len(names) == len(fit.coef) + 2
     assert ax.get_xscale() == "log"

@@ -466,7 +466,10 @@ def draw_bootstrap(
     style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
     style.draw_reference(ax, row["conf_low"], None, "95% interval", "--")
     style.draw_reference(ax, row["conf_high"], None, "", "--")
-    words = {"xlabel": f"Coefficient of {row.name}", "ylabel": "Resamples"}
+    words = {
+        "xlabel": f"Coefficient of {style.term_text(row.name)}",
+        "ylabel": "Resamples",
+    }
     return style.finish(ax, **{axis: style.as_text(t) for axis, t in words.items()})
 
 

@@ -1,19 +1,21 @@
 """Forest plots, and estimates with intervals along a predictor."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.errors import OptionError
 from pegasos_stats.models.effects import SLOPE, Margins, value_text
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Style
+from pegasos_stats.output.plotting.style import Axes, Floats, Style
 
 ROW_HEIGHT, TALL_ROW_HEIGHT, MAX_TALL_ROWS = 0.18, 0.32, 20  # inches
 FOREST_MARGIN = 1.2  # inches above and below the rows
 MIN_HEIGHT, MAX_HEIGHT = 2.2, 60.0  # inches
+NUMBERS_WIDTH = 5.0  # inches, the least with numbers
 NUMBER_SIZE = 0.85  # of the size of the names of rows
 SERIES_SPREAD = 0.6  # share of a row's height for several series
 PANEL_WIDTH = 2.2  # inches, of several panels side by side
@@ -47,6 +49,7 @@ def draw_forest(
     *,
     zero: float | None = 0.0,
     references: Sequence[str] = (),
+    folds: Mapping[str, Floats] | None = None,
     numbers: bool = False,
     **words: str,
 ) -> "Axes":
@@ -64,16 +67,28 @@ def draw_forest(
         Value of no effect; 1 for ratios, which get a logarithmic axis.
     references : sequence of str
         Reference levels, drawn as rings at `zero`.
+    folds : mapping of name to values, optional
+        Estimates of single folds, drawn below a row.
     numbers : bool
         Whether to write estimates and limits to the right of the rows.
     **words : str
         Passed to `style.finish`.
+
+    Raises
+    ------
+    OptionError
+        If there is no room for numbers.
     """
     rows = style.with_headings(names)
     per_row = sum(bool(group.label) for group in series)
     height = TALL_ROW_HEIGHT if len(rows) <= MAX_TALL_ROWS else ROW_HEIGHT
     height = FOREST_MARGIN + height * len(rows) * max(1.0, 0.6 * per_row)
     ax = style.axes_of(ax, height=float(np.clip(height, MIN_HEIGHT, MAX_HEIGHT)))
+    if numbers and (width := style.column_width(ax)) < NUMBERS_WIDTH:
+        raise OptionError(
+            f"numbers=True needs a panel {NUMBERS_WIDTH:g} inches wide, and this one "
+            f"has {width:.1f}; give ax= of a wider figure, or omit numbers."
+        )
     labels = ax.get_legend_handles_labels()[1]
     shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
     if per_row > 1:
@@ -97,6 +112,10 @@ def draw_forest(
     ring: Style = {"color": style.text_colour(ax), "markerfacecolor": "none"}
     for name in references:
         ax.plot([zero or 0.0], [at[name] + shifts[0]], "o", **ring)
+    for j, (name, values) in enumerate((folds or {}).items()):
+        label = "" if j else "A fold"
+        below = np.full(len(values), at[name] + OVERLAY_SHIFT)
+        ax.plot(values, below, "o", alpha=0.5, markersize=4.0, label=label, **ring)
     ax.grid(visible=False, axis="y")
     if zero == 1.0:
         ax.set_xscale("log")
@@ -111,6 +130,26 @@ def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> 
         estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
         interval = " ({}, {})".format(*ends) * bool(np.isfinite(line[1]))
         ax.text(1.02, place, estimate + interval, **look)
+
+
+def rows_of_terms(
+    terms: Iterable[str], levels: Mapping[str, object]
+) -> tuple[list[str], list[str]]:
+    """Return the names of rows, reference levels before the others, and the references.
+
+    Examples
+    --------
+    >>> rows_of_terms(["age", "ward[T.B]"], {"ward": "A"})
+    (['age', 'ward: A (ref.)', 'ward: B'], ['ward: A (ref.)'])
+    """
+    rows, references = dict[str, None](), dict[str, None]()
+    for term in terms:
+        factor, variable, _ = style.factor_level(term) or ("",) * 3
+        if factor in levels:
+            references[f"{variable}: {levels[factor]} (ref.)"] = None
+            rows |= references
+        rows[style.term_text(term)] = None
+    return list(rows), list(references)
 
 
 def meaning(
@@ -132,7 +171,10 @@ def meaning(
 
 
 def draw_models(
-    table: pd.DataFrame, models: Sequence[str], ax: "Axes | None", line: Style
+    table: pd.DataFrame,
+    levels: Mapping[str, Mapping[str, object]],
+    ax: "Axes | None",
+    line: Style,
 ) -> "Axes":
     """Draw the estimates of several fits, see `ModelComparison.plot`.
 
@@ -140,13 +182,17 @@ def draw_models(
     ----------
     table : DataFrame
         Columns ``model, term, estimate, conf_low, conf_high``.
-    models : sequence of str
+    levels : mapping
+        The reference levels of each model by its name.
     ax : Axes, optional
     line : mapping
     """
-    series, without = [], []
+    series, without, same = [], [], dict[str, object]()
+    for own in levels.values():
+        same |= own
+    rows, references = rows_of_terms(table["term"].unique(), same)
     table = table.assign(term=table["term"].map(style.term_text))
-    for name in models:
+    for name in levels:
         own = table[table["model"] == name].set_index("term")[INTERVAL].astype(float)
         if own["conf_low"].isna().all():
             without.append(name)
@@ -154,16 +200,21 @@ def draw_models(
     x_label = "Coefficient, 95% interval"
     if without:
         x_label += style.as_text(f"\n(none of {', '.join(without)})")
-    return draw_forest(list(table["term"].unique()), series, ax, line, xlabel=x_label)
+    words: Style = {"references": references, "xlabel": x_label}
+    return draw_forest(rows, series, ax, line, **words)
 
 
 def draw_differences(
-    table: pd.DataFrame, metric: str, ax: "Axes | None", line: Style
+    table: pd.DataFrame,
+    folds: Mapping[str, Floats],
+    metric: str,
+    ax: "Axes | None",
+    line: Style,
 ) -> "Axes":
     """Draw differences of models, see `ErrorComparison.plot`."""
     own, percent = table.set_index("term"), "x" * (metric in style.SHARE_METRICS)
     x_label = f"{style.metric_name(metric)}: first less second model, paired by fold"
-    words: Style = {"xlabel": x_label, "percent": percent}
+    words: Style = {"folds": folds, "xlabel": x_label, "percent": percent}
     return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
 
@@ -264,7 +315,7 @@ def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
         if (own == SLOPE).all():
             names.append(f"{term} (per unit)")
         elif not margins.are_predictions and own.str.endswith(sign + last).all():
-            references.append(f"{term}: {last} (reference)")
+            references.append(f"{term}: {last} (ref.)")
             levels = [text.removesuffix(sign + last) for text in own]
             names += [references[-1], *(f"{term}: {level}" for level in levels)]
         else:

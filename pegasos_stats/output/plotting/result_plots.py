@@ -480,15 +480,8 @@ class LinearPlots(ResultPlots):
         table, p = self.result.coefficient_table(), len(self.result.coef)
         slopes = table[table["term"] != INTERCEPT].dropna(subset=["estimate"])
         largest = largest_terms(slopes.reset_index(drop=True), max_terms)
-        rows, references = list[str](), list[str]()
-        for term in largest["term"]:
-            factor, variable, _ = style.factor_level(term) or ("",) * 3
-            if factor in (levels := self.result.reference_levels):
-                reference = f"{variable}: {levels[factor]} (reference)"
-                if reference not in references:
-                    references.append(reference)
-                    rows.append(reference)
-            rows.append(style.term_text(term))
+        levels = self.result.reference_levels
+        rows, references = forest.rows_of_terms(largest["term"], levels)
         shown = largest.assign(term=largest["term"].map(style.term_text))
         own = shown.set_index("term")[forest.INTERVAL].astype(float)
         if zero == 1.0:

@@ -466,7 +466,7 @@ def wrap_text(
 
 def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
     """Wrap names into at most `most` lines of `width` letters and shorten the rest."""
-    short = abbreviate(names, most * width - 4 * (most > 1))
+    short = abbreviate(names, most * width - 4 * (most - 1))
     texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
         texts = abbreviate(names, width)
@@ -476,6 +476,13 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 def short_level(name: object) -> str:
     """Return a level for use in a text, without its middle if it is long."""
     return as_text(abbreviate([name], MAX_LEVEL_LENGTH)[0])
+
+
+def column_width(ax: "Axes") -> float:
+    """Return the width of a column of panels, in inches."""
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols
+    return float(ax.figure.bbox.width / ax.figure.dpi / columns)
 
 
 def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
@@ -488,14 +495,11 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
     for name in names:
         rows.setdefault(name, float(len(rows)))
-    dots, place = ax.figure.dpi, ax.get_subplotspec()
-    columns = 1 if place is None else place.get_gridspec().ncols
-    room = ROW_NAMES_POINTS * ax.get_window_extent().height / dots / max(len(rows), 1)
+    height = ax.get_window_extent().height / ax.figure.dpi
+    room = ROW_NAMES_POINTS * height / max(len(rows), 1)
     size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, MIN_FONT_SIZE))
-    width = int(
-        ROW_NAMES_SHARE * ax.figure.bbox.width / dots / columns / (LETTER_WIDTH * size)
-    )
-    most = 2 if room > 3.2 * size else 1
+    width = int(ROW_NAMES_SHARE * column_width(ax) / (LETTER_WIDTH * size))
+    most = int(np.clip(room / (1.6 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
     texts = fit_names(own, min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
@@ -591,8 +595,8 @@ def _put_legend(ax: "Axes") -> None:
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
-    place, extent = ax.get_subplotspec(), ax.get_window_extent()
-    is_last = place is None or place.is_last_col()
+    extent, others = ax.get_window_extent(), ax.figure.axes
+    is_last = all(other.get_window_extent().x0 < extent.x1 for other in others)
     right = ax.figure.bbox.x1 if is_last else extent.x1
     inches = (right - extent.x0) / ax.figure.dpi
     size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)
