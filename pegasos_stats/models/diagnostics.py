@@ -51,15 +51,15 @@ def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
     y, scores = result.problem.y, np.asarray(result.decision_function(), np.float64)
     w = result.problem.row_weights * (result.nobs / result.problem.n)
     if name == "fittedvalues":
-        found = expit(scores)
+        values = expit(scores)
     elif name == "resid_response":
-        found = y * expit(-y * scores)
+        values = y * expit(-y * scores)
     elif name == "resid_pearson":  # sqrt(w) (y - mu) / sqrt(mu (1 - mu))
         with np.errstate(over="ignore"):
-            found = y * np.sqrt(w) * np.exp(-0.5 * y * scores)
+            values = y * np.sqrt(w) * np.exp(-0.5 * y * scores)
     else:  # signed roots of what each row adds to the deviance
-        found = y * np.sqrt(-2.0 * w * log_expit(y * scores))
-    return pd.Series(found, result.index, name=name)
+        values = y * np.sqrt(-2.0 * w * log_expit(y * scores))
+    return pd.Series(values, result.index, name=name)
 
 
 @suggest_names("influence")
@@ -110,8 +110,8 @@ class Influence:
 
         h = self.hat_matrix_diag
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.square(self.resid_studentized) * h / (1.0 - h) / self.k_vars
-        return found, np.asarray(fdtrc(self.k_vars, self.df_resid, found))
+            distances = np.square(self.resid_studentized) * h / (1.0 - h) / self.k_vars
+        return distances, np.asarray(fdtrc(self.k_vars, self.df_resid, distances))
 
     def summary_frame(self) -> pd.DataFrame:
         """Columns ``cooks_d, standard_resid, hat_diag``, as statsmodels names them."""
@@ -212,8 +212,8 @@ def vif(self: "LinearResults") -> pd.DataFrame:
             continue
         log_factor = log_det(own) + log_det(~own & free) - log_det(free)
         lines.append((term, np.exp(log_factor), own.sum()))
-    found = pd.DataFrame(lines, columns=["term", "vif", "df"])
-    return found.assign(vif_root=found["vif"] ** (0.5 / found["df"]))
+    table = pd.DataFrame(lines, columns=["term", "vif", "df"])
+    return table.assign(vif_root=table["vif"] ** (0.5 / table["df"]))
 
 
 def rank_of(X: Any, intercept: bool) -> int:
@@ -231,8 +231,8 @@ def rank_of(X: Any, intercept: bool) -> int:
 def ratio_reason(result: "LinearResults") -> str:
     """Why likelihood ratios of a fit have no p-value; empty if they have."""
     problem = result.problem
-    drawn = problem.row_weights[problem.row_weights > 0.0]
-    if result.groups is not None or np.ptp(drawn) > ROUNDING:
+    positive_weights = problem.row_weights[problem.row_weights > 0.0]
+    if result.groups is not None or np.ptp(positive_weights) > ROUNDING:
         return f"rows have weights or groups, {NO_LAW}."
     if problem.has_firth:
         return "the likelihood has Firth's penalty; result.pvalues are by its profile."
@@ -357,14 +357,14 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     >>> ps.anova(small, large)
     <Likelihood ratio test: chi2 = 4.418, df = 2, p = 0.11>
     """
-    for each in (small, large):
-        if not isinstance(each, Results):
+    for result in (small, large):
+        if not isinstance(result, Results):
             raise OptionError(
                 "anova() takes two fits of ps.logit(): anova(small, large)."
             )
-        check_rows(each, "anova()")
+        check_rows(result, "anova()")
     _check_same_rows(small, large)
-    ranks = [rank_of(each.problem.X, each.problem.intercept) for each in (small, large)]
+    ranks = [rank_of(fit.problem.X, fit.problem.intercept) for fit in (small, large)]
     df = ranks[1] - ranks[0]
     _check_nested(small, large, ranks)
     statistic = small.deviance - large.deviance
@@ -375,9 +375,9 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     p_value = chi2_p_value(statistic, df) if not note else np.nan
     fits = [small, large]
     cells = {
-        "formula": [str(each.design.formula or "") for each in fits],
-        "df_residual": np.array([each.nobs for each in fits]) - ranks,
-        "deviance": [each.deviance for each in fits],
+        "formula": [str(fit.design.formula or "") for fit in fits],
+        "df_residual": np.array([fit.nobs for fit in fits]) - ranks,
+        "deviance": [fit.deviance for fit in fits],
         "df": [np.nan, df],
         "statistic": [np.nan, statistic],
         "p_value": [np.nan, p_value],
@@ -404,7 +404,7 @@ def _check_nested(
     """Raise `OptionError` unless columns of `small` follow from those of `large`."""
     from scipy.sparse import hstack
 
-    both = [each.problem.X for each in (large, small)]
+    both = [fit.problem.X for fit in (large, small)]
     joined = (
         hstack(both, format="csr") if any(map(is_sparse, both)) else np.hstack(both)
     )
@@ -432,8 +432,8 @@ def terms_of(design: Design) -> dict[str, list[str]]:
     design = unscaled(design)
     if not isinstance(design, FormulaDesign):
         return {name: [name] for name in design.names}
-    each = zip(design.terms, design.columns, strict=True)
-    return {str(term): list(names) for term, names in each if names}
+    pairs = zip(design.terms, design.columns, strict=True)
+    return {str(term): list(names) for term, names in pairs if names}
 
 
 def joint_tests_by_term(

@@ -155,18 +155,18 @@ class EffectRows:
         """The predictors of these names, or raise `OptionError`; all for None."""
         if variables is None:
             return [name for name in self.names if not self.is_text(name)]
-        known = [self._name(name) for name in as_list(variables)]
-        if not known or len(set(known)) < len(known):
+        predictors = [self._name(name) for name in as_list(variables)]
+        if not predictors or len(set(predictors)) < len(predictors):
             raise OptionError(
                 f"variables={shown(variables)} is not allowed; give different names of "
                 f"predictors: {listing(self.names, 8)}."
             )
-        return known
+        return predictors
 
     def _name(self, name: object) -> Level:
-        for known in self.names:
-            if isinstance(name, type(known)) and known == name:
-                return known
+        for predictor in self.names:
+            if isinstance(name, type(predictor)) and predictor == name:
+                return predictor
         raise OptionError(
             f"{shown(name)} is not a predictor of this fit, which has "
             f"{listing(self.names, 8)}; rows are data=."
@@ -176,9 +176,9 @@ class EffectRows:
         """Levels of a factor; of more than five numbers the extremes and quartiles."""
         if name in self.levels:
             return list(self.levels[name])
-        numbers = np.unique(found := self.numbers(name))
+        numbers = np.unique(column := self.numbers(name))
         if numbers.size > len(FIVE):
-            numbers = np.unique(np.quantile(found, FIVE))
+            numbers = np.unique(np.quantile(column, FIVE))
         return [float(value) for value in numbers]
 
     def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
@@ -193,28 +193,31 @@ class EffectRows:
                 f"at={shown(at)} is not allowed; give 'mean', or values by name, such "
                 "as at={'x': [1, 2]}."
             )
-        each = {self._name(name): self._allowed(name, at[name]) for name in at}
-        if both := [name for name in each if name in varied]:
+        values_by_name = {
+            self._name(name): self._allowed(name, at[name]) for name in at
+        }
+        if both := [name for name in values_by_name if name in varied]:
             raise OptionError(
                 f"at= has a value for {listing(both)}, which is set to each of its "
                 "values already; leave it out of at=, or of the variables."
             )
-        chosen = product(*each.values())
-        return [dict(zip(each, values, strict=True)) for values in chosen]
+        chosen = product(*values_by_name.values())
+        return [dict(zip(values_by_name, values, strict=True)) for values in chosen]
 
-    def _allowed(self, name: object, given: object) -> list[object]:
+    def _allowed(self, name: object, requested: object) -> list[object]:
         """Values of a predictor that ``at=`` has, or raise `OptionError`."""
-        values, levels = as_list(given), self.levels.get(self._name(name))
+        values, levels = as_list(requested), self.levels.get(self._name(name))
         if levels is None:
-            known = [bool(np.isfinite(checks.number_of(value))) for value in values]
+            is_valid = [bool(np.isfinite(checks.number_of(value))) for value in values]
         else:
             positions = [user_data.position_of(value, levels) for value in values]
-            known = [position >= 0 for position in positions]
+            is_valid = [position >= 0 for position in positions]
             values = [levels[position] for position in positions]
-        if not (values and all(known)):
+        if not (values and all(is_valid)):
             cure = "finite numbers" if levels is None else f"of {listing(levels)}"
             raise OptionError(
-                f"at= has {shown(given)} for {shown(name)}; give one or several {cure}."
+                f"at= has {shown(requested)} for {shown(name)}; give one or several "
+                f"{cure}."
             )
         return values
 
@@ -318,10 +321,10 @@ def completed(
     return np.column_stack([*[np.ones(len(X))] * intercept, X, ends])
 
 
-def as_list(given: object) -> list[object]:
+def as_list(value: object) -> list[object]:
     """The values that were given, one or several."""
-    several = isinstance(given, list | tuple | pd.Series | pd.Index | np.ndarray)
-    return list(given) if several else [given]  # type: ignore[call-overload]
+    several = isinstance(value, list | tuple | pd.Series | pd.Index | np.ndarray)
+    return list(value) if several else [value]  # type: ignore[call-overload]
 
 
 def written(place: Place) -> str:
@@ -352,11 +355,11 @@ def unread_columns(
     if lines is None or lines.frame is None or not getattr(inner, "named", True):
         return None
     frame, numeric = lines.frame, getattr(inner, "numeric", inner.names)
-    read = {*map(str, numeric)} & {*inner.names}
+    columns = {*map(str, numeric)} & {*inner.names}
     unread = [
         name
         for name in predictors_of(inner)
-        if str(name) not in read or are_booleans(frame[name])
+        if str(name) not in columns or are_booleans(frame[name])
     ]
     return frame[unread].iloc[lines.positions].reset_index(drop=True)
 
@@ -403,16 +406,16 @@ def training_rows(
 
 
 def new_rows(
-    design: designs.Design, data: pd.DataFrame, kept: weights.Positions
+    design: designs.Design, data: pd.DataFrame, positions: weights.Positions
 ) -> pd.DataFrame:
     """Predictors of new rows, those at these positions, which are complete."""
     inner = scaling.unscaled(design)
-    if not len(kept):
+    if not len(positions):
         raise DataError("No row of data= is complete; give rows with all predictors.")
     columns = predictors_of(inner)
     if isinstance(inner, designs.FrameDesign) and not inner.named:
         data = data.set_axis(columns, axis=1)
-    frame = data[columns].iloc[kept].reset_index(drop=True)
+    frame = data[columns].iloc[positions].reset_index(drop=True)
     for name in columns:
         column = frame[name]
         if isinstance(column.dtype, pd.SparseDtype):
@@ -428,20 +431,23 @@ def levels_of(
     With `dummy` numbers that are all 0 and 1 are levels too.
     """
     inner = scaling.unscaled(design)
-    found: dict[Level, list[Level]] = {}
+    levels_by_name: dict[Level, list[Level]] = {}
     if isinstance(inner, FormulaDesign):
-        found.update(inner.levels)
+        levels_by_name.update(inner.levels)
         for text, coding in inner.codings.items():
             name, levels = factored(text, inner.variables), coding.levels
-            if name in found and coding.base is not None:
+            if name in levels_by_name and coding.base is not None:
                 base = levels[coding.base]
-                found[name] = [base, *(level for level in levels if level != base)]
-    for name in (name for name in frame.columns if name not in found):
+                levels_by_name[name] = [
+                    base,
+                    *(level for level in levels if level != base),
+                ]
+    for name in (name for name in frame.columns if name not in levels_by_name):
         if are_booleans(frame[name]):
-            found[name] = [False, True]
+            levels_by_name[name] = [False, True]
         elif dummy and set(frame[name].unique()) == {0, 1}:
-            found[name] = [0, 1]
-    return found
+            levels_by_name[name] = [0, 1]
+    return levels_by_name
 
 
 def rows_of(
@@ -468,21 +474,23 @@ def rows_of(
             )
         checks.check_rows_have_own(weights=weights_of_rows)
         frame = training_rows(design, problem.X, result.unread)
-        known = result._matrix(offset=offset).offset
-        each = problem.outcome_weights
+        row_offset = result._matrix(offset=offset).offset
+        row_weights = problem.outcome_weights
     else:
-        given = result._frame(data)
-        matrix = result._matrix(given, offset=offset)
-        kept, known = np.flatnonzero(matrix.kept), matrix.offset
-        frame = new_rows(design, given, kept)
-        each = np.ones(len(frame))
+        new_data = result._frame(data)
+        matrix = result._matrix(new_data, offset=offset)
+        complete, row_offset = np.flatnonzero(matrix.kept), matrix.offset
+        frame = new_rows(design, new_data, complete)
+        row_weights = np.ones(len(frame))
         if weights_of_rows is None:
-            weights_of_rows = weights.column_of_counts(None, result.counted, given)
+            weights_of_rows = weights.column_of_counts(None, result.counted, new_data)
             are_counts = weights_of_rows is not None
         if weights_of_rows is not None:
-            asked = "weights", weights_of_rows, given, given.index
-            each = weights.numbers_of_rows(*asked, "one number for each row")[kept]
-    if not (np.isfinite(each).all() and each.sum() > 0.0):
+            source = "weights", weights_of_rows, new_data, new_data.index
+            row_weights = weights.numbers_of_rows(*source, "one number for each row")[
+                complete
+            ]
+    if not (np.isfinite(row_weights).all() and row_weights.sum() > 0.0):
         raise DataError(
             "weights are missing in a complete row, or 0 in all; give one for each row."
         )
@@ -490,10 +498,10 @@ def rows_of(
         design,
         problem.intercept,
         frame,
-        each / each.sum(),
-        int(each.sum()) if are_counts else len(frame),
+        row_weights / row_weights.sum(),
+        int(row_weights.sum()) if are_counts else len(frame),
         levels_of(design, frame, dummy),
-        known,
+        row_offset,
         shifted,
     )
 
@@ -576,34 +584,34 @@ class Estimand:
 
     def values(self, thetas: Matrix, response: Response) -> Vector:
         """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
-        size, found = max(1, int(SCORES / len(self.rows))), []
+        size, means = max(1, int(SCORES / len(self.rows))), []
         for first in range(0, thetas.shape[1], size):
             theta = thetas[:, first : first + size]
             scores = self.rows @ theta
             if self.direction is not None:
-                each = response.derivatives(scores)[0] * (self.direction @ theta)
+                row_values = response.derivatives(scores)[0] * (self.direction @ theta)
             else:
-                each = response.of(scores)
-            mean = self.shares @ each
+                row_values = response.of(scores)
+            mean = self.shares @ row_values
             if self.other is not None:
                 other = self.shares @ response.of(self.other @ theta)
                 mean = compared(self.comparison, mean, other)[0]
-            found.append(mean)
-        return np.concatenate(found)
+            means.append(mean)
+        return np.concatenate(means)
 
     def gradient(self, theta: Vector, response: Response) -> Vector:
         """Derivatives by ``theta``, shape (k + 2,)."""
-        slope, bend = response.derivatives(self.rows @ theta)
+        slope, second = response.derivatives(self.rows @ theta)
         if self.direction is not None:
-            each = self.shares * bend * (self.direction @ theta)
-            return each @ self.rows + (self.shares * slope) @ self.direction
-        found = (self.shares * slope) @ self.rows
+            curvatures = self.shares * second * (self.direction @ theta)
+            return curvatures @ self.rows + (self.shares * slope) @ self.direction
+        total = (self.shares * slope) @ self.rows
         if self.other is not None:
             means = (self.shares @ response.of(Z @ theta) for Z in self._sides)
             _, by_mean, by_other = compared(self.comparison, *means)
             slope, _ = response.derivatives(self.other @ theta)
-            found = by_mean * found + by_other * ((self.shares * slope) @ self.other)
-        return np.asarray(found)
+            total = by_mean * total + by_other * ((self.shares * slope) @ self.other)
+        return np.asarray(total)
 
     @property
     def _sides(self) -> list[Matrix]:
@@ -656,7 +664,7 @@ def compared(
     if comparison == "lnratio":
         return np.log(mean / other), 1.0 / mean, -1.0 / other
     odds = mean / (1.0 - mean) * (1.0 - other) / other
-    slopes = (1.0 / (each * (1.0 - each)) for each in (mean, other))
+    slopes = (1.0 / (p * (1.0 - p)) for p in (mean, other))
     by_mean, by_other = slopes
     return np.log(odds), by_mean, -by_other
 
@@ -666,8 +674,10 @@ def fits_of(theta: Vector, estimate: wald.Estimate | None, shift: float) -> Matr
     fits, shifts = theta[None], np.array([shift])
     if isinstance(estimate, wald.BootstrapResult):
         fits, priors = np.vstack([fits, estimate.estimates]), estimate.priors
-        each = np.full(len(estimate.estimates), shift) if priors is None else priors
-        shifts = np.append(shifts, each)
+        resample_shifts = (
+            np.full(len(estimate.estimates), shift) if priors is None else priors
+        )
+        shifts = np.append(shifts, resample_shifts)
     return np.column_stack([fits, shifts, np.ones(len(fits))]).T
 
 
@@ -883,7 +893,7 @@ class Margins(tables.Summarised):
     ) -> pd.DataFrame:
         """Estimates with intervals; of shares they end at 0 and 1, but of slopes."""
         tests, names = self.estimates, list(terms)
-        found = tests.frame(level, names, simultaneous)
+        table = tests.frame(level, names, simultaneous)
         if self.comparison == "ratio" and tests.resampled is None:
             logarithms = replace(
                 tests,
@@ -891,14 +901,14 @@ class Margins(tables.Summarised):
                 sd=tests.sd / tests.effect,
                 null=np.zeros(len(names)),
             ).frame(level, names, simultaneous)
-            found[LIMITS] = np.exp(logarithms[LIMITS])
+            table[LIMITS] = np.exp(logarithms[LIMITS])
             tested = ["statistic", "p_value"]
-            found[tested] = logarithms[tested]
+            table[tested] = logarithms[tested]
         if self.are_shares:
             lowest = 0.0 if self.are_predictions else -1.0
             bounded = self.keys.iloc[:, 1].ne(SLOPE).to_numpy(dtype=bool)
-            found.loc[bounded, LIMITS] = found.loc[bounded, LIMITS].clip(lowest, 1.0)
-        return found
+            table.loc[bounded, LIMITS] = table.loc[bounded, LIMITS].clip(lowest, 1.0)
+        return table
 
 
 @suggest_arguments
@@ -1029,11 +1039,11 @@ def margins(
     moved = checked_changes(change, rows, numbers, steps)
     at_means = isinstance(at, str) and at == "mean"
 
-    def found() -> Iterable[tuple[Key, Estimand]]:
+    def estimands() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
             here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
-            each = effects(here, rows, names, moved, contrasts, comparison)
-            for name, contrast, estimand in each:
+            changes = effects(here, rows, names, moved, contrasts, comparison)
+            for name, contrast, estimand in changes:
                 key = str(name), contrast, place, f"{name}: {contrast}"
                 yield key, estimand
 
@@ -1051,10 +1061,10 @@ def margins(
             f"{listing(texts)} is text that the formula computes with and is left out; "
             "its levels have effects as a factor."
         )
-    made = estimated(
-        self, found(), rows, response, "contrast", at_means, notes, comparison
+    result = estimated(
+        self, estimands(), rows, response, "contrast", at_means, notes, comparison
     )
-    return replace(made, comparison=comparison)
+    return replace(result, comparison=comparison)
 
 
 @suggest_arguments
@@ -1110,22 +1120,24 @@ def predictions(
     values = [rows.values(name) for name in names]
     term = ":".join(str(name) for name in names) or "all rows"
 
-    def found() -> Iterable[tuple[Key, Estimand]]:
-        for place, each in product(places, product(*values)):
-            chosen = dict(zip(names, each, strict=True))
+    def estimands() -> Iterable[tuple[Key, Estimand]]:
+        for place, combination in product(places, product(*values)):
+            chosen = dict(zip(names, combination, strict=True))
             Z = base.at_known(place | chosen).matrix({})
-            value = ", ".join(map(value_text, each))
+            value = ", ".join(map(value_text, combination))
             key = term, value, place, written(chosen) or term
             yield key, Estimand(base.shares, Z)
 
-    made = estimated(self, found(), rows, response, "value", at_means, [])
+    averages = estimated(self, estimands(), rows, response, "value", at_means, [])
     numeric = [name for name in [*names, *places[0]] if name not in rows.levels]
-    return replace(made, observed={str(name): rows.numbers(name) for name in numeric})
+    return replace(
+        averages, observed={str(name): rows.numbers(name) for name in numeric}
+    )
 
 
 def estimated(
     result: "LinearResults",
-    found: Iterable[tuple[Key, Estimand]],
+    estimands: Iterable[tuple[Key, Estimand]],
     rows: EffectRows,
     response: Response,
     column: str,
@@ -1146,7 +1158,7 @@ def estimated(
     estimate = None if missing else wald.at_fixed_scale(result._errors.covariance)
     fits = fits_of(theta, estimate, problem.prior_shift)
     keys, names, values, gradients, unlimited, broken = [], [], [], [], [], []
-    for (term, contrast, place, label), estimand in found:
+    for (term, contrast, place, label), estimand in estimands:
         at_place = {f"at_{name}": value for name, value in place.items()}
         keys.append({"term": term, column: contrast} | at_place)
         names.append(f"{label} at {written(place)}" if place else label)
@@ -1215,26 +1227,26 @@ def checked_changes(
     OptionError
     """
     of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
-    given = {rows.checked([name])[0]: each for name, each in of_names.items()}
-    factors = [name for name in given if name in rows.levels]
-    if factors or (change is not None and not given):
+    changes = {rows.checked([name])[0]: amount for name, amount in of_names.items()}
+    factors = [name for name in changes if name in rows.levels]
+    if factors or (change is not None and not changes):
         named = listing(factors or list(rows.levels))
         raise OptionError(
             f"is for numeric predictors, and {named} has levels; give contrasts=.",
             "change",
             change,
         )
-    found: dict[Level, tuple[str, float | None]] = {}
+    moves: dict[Level, tuple[str, float | None]] = {}
     for name in names:
-        each = given.get(name)
-        if each is None and name not in steps:
-            found[name] = SLOPE, None
-        elif each is None or (isinstance(each, str) and each == "sd"):
-            found[name] = "+ 1 sd", rows.spread(name)
+        requested = changes.get(name)
+        if requested is None and name not in steps:
+            moves[name] = SLOPE, None
+        elif requested is None or (isinstance(requested, str) and requested == "sd"):
+            moves[name] = "+ 1 sd", rows.spread(name)
         else:
-            amount = checks.check_positive("change", each)
-            found[name] = f"+ {errors.plain(each)}", amount
-    return found
+            amount = checks.check_positive("change", requested)
+            moves[name] = f"+ {errors.plain(requested)}", amount
+    return moves
 
 
 def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
@@ -1242,7 +1254,7 @@ def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
 
     A step stays as it is, or jumps, where its predictor moves by very little.
     """
-    found: list[Level] = []
+    steps: list[Level] = []
     terms = () if rows.formula is None else rows.formula.terms
     texts = [factor.text for term in terms for factor in term.factors]
     for name in names:
@@ -1250,13 +1262,13 @@ def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
             continue
         x = rows.numbers(name)
         others = np.where(rows.valued({name: np.roll(x, 1)}), np.roll(x, 1), x)
-        each = [x, others, *around(rows, rows, name)]
-        Z, other, below, above = rows.matrices([{name: values} for values in each])
+        versions = [x, others, *around(rows, rows, name)]
+        Z, other, below, above = rows.matrices([{name: values} for values in versions])
         size = np.abs(other - Z).max(axis=0)
         move = np.abs(above - below).max(axis=0)
         if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
-            found.append(name)
-    return found
+            steps.append(name)
+    return steps
 
 
 def effects(
@@ -1316,9 +1328,9 @@ def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Ve
     part of the values. Where all values have one sign they are relative to values below
     it, so that ``log(x)`` stays defined.
     """
-    x, known = here.numbers(name), whole.numbers(name)
+    x, observed = here.numbers(name), whole.numbers(name)
     spread = whole.spread(name)
-    one_sign = (known >= 0.0).all() or (known <= 0.0).all()
+    one_sign = (observed >= 0.0).all() or (observed <= 0.0).all()
     size = np.full(x.shape, spread or 1.0)
     if one_sign or not spread:
         size = np.where(x == 0.0, size, np.minimum(np.abs(x), spread or np.inf))
@@ -1418,9 +1430,9 @@ class RowPredictions(tables.Displayed):
         values = self.response.of(table.drop(columns="std_error").to_numpy())
         slope, _ = self.response.derivatives(table["estimate"].to_numpy())
         names = ["predicted", "ci_lower", "ci_upper"]
-        found = pd.DataFrame(values, table.index, names)
-        found.insert(1, "se", table["std_error"] * slope)
-        return found
+        frame = pd.DataFrame(values, table.index, names)
+        frame.insert(1, "se", table["std_error"] * slope)
+        return frame
 
     def __str__(self) -> str:
         cells, sentence = self._shown()
@@ -1471,8 +1483,8 @@ class RowPredictions(tables.Displayed):
         """Some rows, see `completed`."""
         some, offset = slice(begin, begin + BLOCK), self.matrix.offset
         X = dense_rows(self.matrix.values[some])
-        known = None if offset is None else offset[some]
-        return completed(X, self.has_intercept, self.response.shifts, known)
+        row_offset = None if offset is None else offset[some]
+        return completed(X, self.has_intercept, self.response.shifts, row_offset)
 
     def warn(self) -> None:
         """Warn of rows whose prediction the training rows do not determine."""
@@ -1480,7 +1492,7 @@ class RowPredictions(tables.Displayed):
             return
         begins = range(0, self.matrix.values.shape[0], BLOCK)
         rows = (self._rows(begin)[:, :-2] for begin in begins)
-        broken = np.concatenate([self.null.broken_by(each) for each in rows])
+        broken = np.concatenate([self.null.broken_by(Z) for Z in rows])
         if number := int(broken.any(axis=1).sum()):
             errors.warn_caller(
                 f"{errors.counted(number, 'prediction')} "
@@ -1543,7 +1555,7 @@ def get_prediction(
         )
     theta = self._theta
     covariance = wald.at_fixed_scale(self._errors.covariance)
-    found = RowPredictions(
+    prediction = RowPredictions(
         self._matrix(data, unseen, offset),
         fits_of(theta, covariance, self.problem.prior_shift),
         covariance,
@@ -1552,5 +1564,5 @@ def get_prediction(
         self.null_space,
     )
     if data is not None:
-        found.warn()
-    return found
+        prediction.warn()
+    return prediction

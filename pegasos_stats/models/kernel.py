@@ -183,7 +183,7 @@ class KernelSVM(Model):
         'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)
-        sample, kept = samples.sample_of_formula(
+        sample, has_intercept = samples.sample_of_formula(
             formula,
             data,
             intercept,
@@ -193,12 +193,12 @@ class KernelSVM(Model):
             freq_weights,
             functions,
         )
-        sample = as_rows_of_kernel(sample, kernel, standardize, kept)
+        sample = as_rows_of_kernel(sample, kernel, standardize, has_intercept)
         function = kernels.checked_kernel(
             kernel, degree, offset, gamma, partial(usual_gamma, sample)
         )
         model = cls.__new__(cls)
-        model._set_up(sample, lam, kept, function, memory)
+        model._set_up(sample, lam, has_intercept, function, memory)
         return model
 
     def _set_up(
@@ -323,9 +323,9 @@ class KernelSVM(Model):
         )
 
     def _scores(
-        self, found: AnySolution, X: Predictors, offset: Vector | None
+        self, solution: AnySolution, X: Predictors, offset: Vector | None
     ) -> Vector:
-        return new_scores(self.problem, found, X, self._columns)
+        return new_scores(self.problem, solution, X, self._columns)
 
 
 @suggest_names("result", "kernel")
@@ -389,8 +389,8 @@ class KernelResults(Results):
         ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation counts
         ``c``; ``a_j y_j / (lam n)`` for `Optimum` with dual weights ``a``.
         """
-        support, each = kernels.support_of(self.problem, self.solution)
-        return pd.Series(each, index=self.index[support], name="dual_coef")
+        support, coefficients = kernels.support_of(self.problem, self.solution)
+        return pd.Series(coefficients, index=self.index[support], name="dual_coef")
 
     @property
     def _support(self) -> NDArray[np.intp]:
@@ -472,7 +472,7 @@ class KernelResults(Results):
 
 def new_scores(
     problem: kernels.KernelProblem,
-    found: AnySolution,
+    solution: AnySolution,
     X: Predictors,
     columns: NDArray[np.int64] | None = None,
 ) -> NDArray[np.float64]:
@@ -481,17 +481,17 @@ def new_scores(
     Parameters
     ----------
     problem : KernelProblem
-    found : KernelSolution
+    solution : KernelSolution
     X : array or scipy sparse array, shape (q, p)
         For a precomputed kernel ``K(x, x_j)`` with the rows of the fit, or with all
         rows given to the model, among which `columns` are those of the fit.
     columns : int64 array, shape (n,), optional
     """
-    assert isinstance(found, kernels.KernelSolution)
+    assert isinstance(solution, kernels.KernelSolution)
     X = dense(X)
     if problem.kernel.name == "precomputed" and X.shape[1] != problem.n:
         X = X[:, columns]
-    return np.asarray(kernels.scores_of_kernel(problem, found, X))
+    return np.asarray(kernels.scores_of_kernel(problem, solution, X))
 
 
 def as_rows_of_kernel(

@@ -83,19 +83,19 @@ class Recorder:
 
     def __call__(self, moment: Moment) -> None:
         """Add a line."""
-        found = moment.solution
-        at = certificate_of(self.problem, found)
+        solution = moment.solution
+        at = certificate_of(self.problem, solution)
         line = {
             "epoch": moment.epoch,
-            "steps": found.n_iter,
+            "steps": solution.n_iter,
             "objective": at.objective,
             "gap": at.gap,
-            "violations": found.n_violations - self._violations,
+            "violations": solution.n_violations - self._violations,
             "training_error": at.error_rate(self.problem.n, self.ties),
         }
         if self.test_error is not None:
-            line["test_error"] = self.test_error(found)
-        self._violations = found.n_violations
+            line["test_error"] = self.test_error(solution)
+        self._violations = solution.n_violations
         self._lines.append(line | {"cpu_seconds": moment.cpu_seconds})
 
     def frame(self) -> pd.DataFrame:
@@ -282,18 +282,18 @@ class Model(ABC):
             return Recorder(self.problem, ties)
         X, y, offset = held_out
 
-        def error_rate(found: AnySolution) -> float:
-            signs = signs_of(self._scores(found, X, offset), ties)
+        def error_rate(solution: AnySolution) -> float:
+            signs = signs_of(self._scores(solution, X, offset), ties)
             decided = ~np.isnan(signs)
             return float((signs != y)[decided].mean()) if decided.any() else np.nan
 
         return Recorder(self.problem, ties, error_rate)
 
     def _scores(
-        self, found: AnySolution, X: Predictors, offset: Vector | None
+        self, solution: AnySolution, X: Predictors, offset: Vector | None
     ) -> Vector:
         """Scores of the rows of a matrix by a solution."""
-        return scores_of(self.problem, found, X, offset)
+        return scores_of(self.problem, solution, X, offset)
 
     def _recorder(self, trace: bool, test: object, ties: Ties) -> Recorder | None:
         """Make the record of a fit, if one is asked for."""
@@ -460,15 +460,15 @@ class LinearModel(Model):
         weighted = weights, freq_weights, functions, standardize, offset
         of_rows = intercept, coding, na_action, *weighted
         if not is_streamed(data):
-            sample, kept = samples.sample_of_formula(formula, data, *of_rows)
-            return cls.of_sample(sample, lam, kept, loss, penalty)
+            sample, has_intercept = samples.sample_of_formula(formula, data, *of_rows)
+            return cls.of_sample(sample, lam, has_intercept, loss, penalty)
         is_ridge = own_value("penalty", penalty) == "ridge"
         needs_memory = {
             "lam": lam if isinstance(lam, str) else None,
             "penalty": None if is_ridge else penalty,
         }
-        sample, kept = sample_of_stream(formula, data, needs_memory, *of_rows)
-        model = cls.of_sample(sample, lam, kept, loss, penalty)
+        sample, has_intercept = sample_of_stream(formula, data, needs_memory, *of_rows)
+        model = cls.of_sample(sample, lam, has_intercept, loss, penalty)
         model.problem.source.warn_of_memory(model.loss)
         return model
 
@@ -618,13 +618,13 @@ class LinearModel(Model):
         if not self.problem.lam:  # before lambda is chosen
             check_solver(self.problem, solver)
         began = time.perf_counter()
-        found = None if groups is None or lines is None else lines.groups(groups)
+        row_groups = None if groups is None or lines is None else lines.groups(groups)
         if strata is not None and lines is not None:
-            found = lines.stratified(found, strata)
-        model = self.at_chosen_lambda(found)
+            row_groups = lines.stratified(row_groups, strata)
+        model = self.at_chosen_lambda(row_groups)
         recorder = model._recorder(trace, test, solver.ties)
         # Or refuse it before the fit.
-        options.chosen_options(cov_type, model.problem, found)
+        options.chosen_options(cov_type, model.problem, row_groups)
         run = run_solver(
             model.problem, solver, refinement, recorder, progress, model._likelihood
         )
@@ -639,7 +639,7 @@ class LinearModel(Model):
             trace=None if recorder is None else recorder.frame(),
             refinement=refinement,
             errors_by=options.checked_cov_type(cov_type),
-            groups=found,
+            groups=row_groups,
             lines=None if lines is None else replace(lines, frame=None),
             seconds=time.perf_counter() - began,
             counted=self.counted,

@@ -231,10 +231,10 @@ class LinearResults(Results):
         if self.scaling is None:
             return self.params.rename("params_original")
         beta, alpha = self.scaling.undone(self.solution.beta, self.intercept)
-        found = pd.Series(beta, index=list(self.design.names)).mask(self.coef.isna())
+        params = pd.Series(beta, index=list(self.design.names)).mask(self.coef.isna())
         if self.problem.intercept:
-            found = pd.concat([pd.Series({"Intercept": alpha}), found])
-        return found.rename("params_original")
+            params = pd.concat([pd.Series({"Intercept": alpha}), params])
+        return params.rename("params_original")
 
     @property
     def covariance(self) -> wald.Estimate:
@@ -399,7 +399,7 @@ class LinearResults(Results):
     def _missing_limits(self, limits: Matrix) -> list[str]:
         """What is to be said of limits by the profiles that are infinite or missing."""
         rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
-        found = []
+        texts = []
         for is_one, reason in (
             (
                 rows.isna(),
@@ -410,8 +410,8 @@ class LinearResults(Results):
             if is_one.any(axis=None):
                 names = rows.index[is_one.any(axis=1)]
                 named = listing(list(names), LISTED)
-                found.append(f"the interval of {named} has no end: {reason}.")
-        return found
+                texts.append(f"the interval of {named} has no end: {reason}.")
+        return texts
 
     def _with_profiles(
         self, table: pd.DataFrame, level: float, original: bool
@@ -463,9 +463,9 @@ class LinearResults(Results):
             raise DataError(
                 "with_flic() needs the training rows; call it before saving the fit."
             )
-        found = replace(problem, penalty="flic")
+        flic = replace(problem, penalty="flic")
         solution = with_flic(problem, self.solution)
-        return replace(self, problem=found, solution=solution, errors_by="default")
+        return replace(self, problem=flic, solution=solution, errors_by="default")
 
     @suggest_arguments
     def t_test(self, r_matrix: object) -> wald.ContrastTests:
@@ -509,7 +509,7 @@ class LinearResults(Results):
         Warns
         -----
         UndefinedMetricWarning
-            If hypotheses are about what is the same in all samples, as the coefficient
+            If a combination is equal in all samples, such as the coefficient
             of a constant column: they are left out, and `df_num` counts the others.
         """
         return self._errors.wald_test(r_matrix)
@@ -591,34 +591,34 @@ class LinearResults(Results):
         OptionError
             If `cov_type` and `groups` cannot be combined.
         """
-        found = self.groups
+        row_groups = self.groups
         if groups is not None:
             self.problem.source.check_in_memory(groups=groups)
             # The model holds the data, of which a column may be named.
             model = self.full_model
             lines = self.lines if model is None else model._sample.lines
             assert lines is not None  # of rows in memory
-            found = lines.groups(groups)
+            row_groups = lines.groups(groups)
         elif not options.goes_with_groups(cov_type):
-            found = None
-        options.chosen_options(cov_type, self.problem, found)  # or refuse it
+            row_groups = None
+        options.chosen_options(cov_type, self.problem, row_groups)  # or refuse it
         kind = options.checked_cov_type(cov_type)
-        other = replace(self, errors_by=kind, groups=found)
-        kept = {name: value for name, value in vars(self).items() if name in CARRIED}
-        return with_cached(other, **kept)
+        other = replace(self, errors_by=kind, groups=row_groups)
+        cached = {name: value for name, value in vars(self).items() if name in CARRIED}
+        return with_cached(other, **cached)
 
     def _missing(self) -> list[Note]:
         """Why there are no standard errors, if there are none."""
         if self.problem.no_ml:
             return [Note("separation", "warning", no_ml(self.problem))]
-        asked = self.errors_by != "default"
-        why = wald.reason_skipped(self.problem, self.cov_type, asked)
-        if self._is_trivial and not asked:
+        requested = self.errors_by != "default"
+        why = wald.reason_skipped(self.problem, self.cov_type, requested)
+        if self._is_trivial and not requested:
             why = wald.TRIVIAL
-        elif not (why or asked or self.has_covariance):
+        elif not (why or requested or self.has_covariance):
             why = self._too_long
-        known = self.has_covariance or not why
-        return [] if known else [Note("standard errors", "note", why)]
+        has_errors = self.has_covariance or not why
+        return [] if has_errors else [Note("standard errors", "note", why)]
 
     @cached_property
     def _is_trivial(self) -> bool:
@@ -653,8 +653,8 @@ class LinearResults(Results):
         OptionError
             With ``cov_type="none"``.
         """
-        drawn = vars(self).get("_in_time", math.inf)
-        return self._estimate(math.inf) if isinstance(drawn, float) else drawn
+        resampled = vars(self).get("_in_time", math.inf)
+        return self._estimate(math.inf) if isinstance(resampled, float) else resampled
 
     def _estimate(self, limit: float) -> wald.Estimate:
         """The same, if resamples take no longer than so many seconds."""
@@ -669,7 +669,7 @@ class LinearResults(Results):
         if problem.no_ml:
             return sandwich(problem, solution, SANDWICH, scaling)
         resampled = bootstrap(problem, solution, self.cov_type, scaling, groups, limit)
-        if problem.loss == "hinge" or problem.p > wald.MOST_COEFFICIENTS:
+        if problem.loss == "hinge" or problem.p > wald.QUICK_COEFFICIENTS:
             return resampled
         plain = sandwich(problem, solution, SANDWICH)
         separated, unbounded = plain.separated, plain.unbounded
@@ -678,8 +678,8 @@ class LinearResults(Results):
     @property
     def has_covariance(self) -> bool:
         """Whether the covariance has been estimated already."""
-        drawn = vars(self).get("_in_time", math.inf)
-        return "estimated" in vars(self) or not isinstance(drawn, float)
+        resampled = vars(self).get("_in_time", math.inf)
+        return "estimated" in vars(self) or not isinstance(resampled, float)
 
     @cached_property
     def _uncertainty(self) -> wald.Uncertainty:
@@ -755,8 +755,8 @@ class LinearResults(Results):
         if not problem.lam:
             return float(self.df_model + problem.intercept)
         reads = problem.source.is_streamed and self.cov_type is not None
-        found = self.estimated if reads or self.has_covariance else None
-        bread = getattr(found, "bread", None)
+        covariance = self.estimated if reads or self.has_covariance else None
+        bread = getattr(covariance, "bread", None)
         if problem.has_rows and wald.is_quick(problem):
             bread = bread_at(self.problem, self.solution)
         if bread is None:
@@ -822,8 +822,10 @@ class LinearResults(Results):
     @property
     def df_null(self) -> int:
         """Degrees of freedom of `null_deviance`, ``nobs`` less its intercept."""
-        alone = self.problem.offset is not None and not self.problem.intercept
-        return self.nobs - (not alone)
+        has_no_parameter = (
+            self.problem.offset is not None and not self.problem.intercept
+        )
+        return self.nobs - (not has_no_parameter)
 
     @property
     def llr(self) -> float:
@@ -927,8 +929,8 @@ class LinearResults(Results):
         """
         of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
         names = (*of_likelihood, "deviance", "null_deviance", "df_null")
-        found = super().glance().assign(**{name: getattr(self, name) for name in names})
-        return found.assign(df_residual=self.df_resid)
+        row = super().glance().assign(**{name: getattr(self, name) for name in names})
+        return row.assign(df_residual=self.df_resid)
 
     @suggest_arguments
     def tidy(
@@ -1125,47 +1127,47 @@ class LinearResults(Results):
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
         problem, names = self.problem, self.design.names
-        found, null = list[Note](), self.null_space
+        notes, null = list[Note](), self.null_space
         if len(null.columns):
-            found.append(Note("estimability", "note", null.reason()))
+            notes.append(Note("estimability", "note", null.reason()))
         if not problem.lam:
-            return np.inf, found
+            return np.inf, notes
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
             by_default = problem.lam_rule == "1/n"
-            found += held_back(problem.lam, spread, names, by_default)
-        return np.inf, found
+            notes += held_back(problem.lam, spread, names, by_default)
+        return np.inf, notes
 
     def notes_on_errors(self) -> list[Note]:
         """Notes on the standard errors, which are computed here if that is quick."""
-        found = self._missing() or self._uncertainty.remarks()
+        notes = self._missing() or self._uncertainty.remarks()
         if self.problem.penalty == "firth":
-            found = [*found, FOR_PREDICTIONS]
+            notes = [*notes, FOR_PREDICTIONS]
         if self._is_profiled and not self._missing():
             texts = self._missing_limits(self.profiled.limits)
-            found = [*[Note("separation", "warning", text) for text in texts], *found]
+            notes = [*[Note("separation", "warning", text) for text in texts], *notes]
         name, shift = self.penalty_shift
         if shift > SHRUNKEN and self.problem.lam_rule != "cv":
-            found = [*found, shrinkage(name, shift)]
-        separated = any(note.topic == "separation" for note in found)
+            notes = [*notes, shrinkage(name, shift)]
+        separated = any(note.topic == "separation" for note in notes)
         hinge = self.problem.loss == "hinge"
         if separated or hinge or self.problem.offset is not None:
-            return found
-        return [*found, *all_right(self.training_table, len(self.params))]
+            return notes
+        return [*notes, *all_right(self.training_table, len(self.params))]
 
     def _columns_beside(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
     ) -> "dict[str, pd.Series[float]]":
-        found: dict[str, pd.Series[float]] = {}
+        columns: dict[str, pd.Series[float]] = {}
         is_log = self.problem.loss == "log"
         if data is None and is_log and self.problem.has_rows:
-            found |= diagnostics.columns_of(self)
+            columns |= diagnostics.columns_of(self)
         predict = partial(self.get_prediction, data, unseen=unseen, offset=offset)
         if se_fit:
-            found["score_se"] = predict(scale="link").se
+            columns["score_se"] = predict(scale="link").se
         if se_fit and is_log:
-            found["probability_se"] = predict().se
-        return found
+            columns["probability_se"] = predict().se
+        return columns
 
     # What the package maketables reads, which makes tables for Word, Typst and others;
     # its releases up to 0.2 read params, bse and pvalues, as of statsmodels, instead.
@@ -1184,10 +1186,10 @@ class LinearResults(Results):
     @property
     def __maketables_vcov_info__(self) -> dict[str, str]:
         name = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "none"
-        found = {"se_type": getattr(self.cov_type, "correction", name)}
+        info = {"se_type": getattr(self.cov_type, "correction", name)}
         if self.groups is not None:
-            found["cluster_var"] = str(self.groups)
-        return found
+            info["cluster_var"] = str(self.groups)
+        return info
 
     def __maketables_stat__(self, key: str) -> object:
         if key == "lam":
@@ -1248,7 +1250,7 @@ def with_passes(result: LinearResults, passes: StreamedFit) -> LinearResults:
 
 
 def drop_zero_weights(
-    problem: Problem, found: Solution, groups: Groups | None = None
+    problem: Problem, solution: Solution, groups: Groups | None = None
 ) -> tuple[Problem, Solution, Groups | None]:
     """Problem, solution and groups of the rows that have a weight, with mean 1 again.
 
@@ -1264,7 +1266,7 @@ def drop_zero_weights(
     (2, None, array([1., 1.]))
     """
     if not (problem.n_weightless and problem.has_rows):
-        return problem, found, groups
+        return problem, solution, groups
     rows = np.flatnonzero(problem.row_weights)
     problem = problem.of_rows(rows)
     weights = mean_one(np.asarray(problem.weights))
@@ -1272,7 +1274,7 @@ def drop_zero_weights(
         problem, weights = replace(problem, weights=None), np.ones(problem.n)
     else:
         problem = replace(problem, weights=weights)
-    share = len(rows) / len(found.dual)
-    dual = np.minimum(share * found.dual[rows], weights)
+    share = len(rows) / len(solution.dual)
+    dual = np.minimum(share * solution.dual[rows], weights)
     groups = None if groups is None else groups.among(rows)
-    return problem, replace(found, dual=dual), groups
+    return problem, replace(solution, dual=dual), groups

@@ -71,14 +71,14 @@ def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]
 
 def without_training_rows(result: "Results") -> "Results":
     """Return a linear fit without per-row data, for sending to workers."""
-    problem, found = result.problem, result.solution
-    if not isinstance(problem, Problem) or not isinstance(found, Solution):
+    problem, fitted = result.problem, result.solution
+    if not isinstance(problem, Problem) or not isinstance(fitted, Solution):
         return result
     offset = None if problem.offset is None else np.zeros(1)
     X, y = np.zeros((1, problem.p)), np.ones(1)
     few = replace(problem, X=X, y=y, weights=None, offset=offset)
     few = with_cached(few, prior_shift=problem.prior_shift)
-    solution, index = replace(found, dual=np.zeros(1)), pd.RangeIndex(1)
+    solution, index = replace(fitted, dual=np.zeros(1)), pd.RangeIndex(1)
     return replace(result, problem=few, solution=solution, index=index, full_model=None)
 
 
@@ -242,7 +242,7 @@ class RowsByBlock:
             self._pieces = blocks_of_data(
                 result, source, unseen, offset, [*columns, counts], actual is None
             )
-        if not all(isinstance(each, str | None) for each in (actual, *columns)):
+        if not all(isinstance(value, str | None) for value in (actual, *columns)):
             self._pieces = iter([joined_rows(self._pieces)])
         some, solution = result.problem.source.sample(SOME), result.solution
         self._positions, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
@@ -294,8 +294,8 @@ def rows_of_table(
 
 def are_all_zero(counts: object) -> bool:
     """Whether rows have counts, none of which is above 0."""
-    each = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
-    return isinstance(each, pd.Series) and bool((each.isna() | each.eq(0)).all())
+    column = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
+    return isinstance(column, pd.Series) and bool((column.isna() | column.eq(0)).all())
 
 
 def labelled_rows(
@@ -304,12 +304,12 @@ def labelled_rows(
     """Complete rows with a label, each as often as it counts, and their offset."""
     column = user_data.column_of_labels(labels)
     if counts is not None:
-        taken = repeated(counts, column, matrix.index)
-        column, matrix = column.iloc[taken], matrix.taken(taken)
+        positions = repeated(counts, column, matrix.index)
+        column, matrix = column.iloc[positions], matrix.taken(positions)
     column = column[matrix.kept]
-    known = column.notna().to_numpy(dtype=bool)
-    offset = None if matrix.offset is None else matrix.offset[known]
-    return user_data.selected(matrix.values, known), column[known], offset
+    is_labelled = column.notna().to_numpy(dtype=bool)
+    offset = None if matrix.offset is None else matrix.offset[is_labelled]
+    return user_data.selected(matrix.values, is_labelled), column[is_labelled], offset
 
 
 def with_source(
@@ -345,25 +345,27 @@ def with_source(
         return replace(table, source="training") if same else table
     if type(values) is not type(problem.X) or not len(column):
         return table
-    found = digests_by_row(values, result.coding.encode(column), offset)
-    known = result._row_digests
-    is_seen = np.isin(found, known)
+    digests = digests_by_row(values, result.coding.encode(column), offset)
+    training = result._row_digests
+    is_seen = np.isin(digests, training)
     number = int(is_seen.sum())
-    if number <= MOST_SHARED * len(found):
+    if number <= MOST_SHARED * len(digests):
         return table
-    if len(found) == len(known) and (np.sort(found) == np.sort(known)).all():
+    if len(digests) == len(training) and (np.sort(digests) == np.sort(training)).all():
         return replace(table, source="training")
     if result.counted is not None:  # copies of a row that counts for several are one
-        pairs = pd.DataFrame({"row": known, "label": result.index.factorize()[0]})
-        known = pairs.drop_duplicates()["row"].to_numpy()
-    if not _is_no_chance(np.unique(found[is_seen]).size, np.unique(found).size, known):
+        pairs = pd.DataFrame({"row": training, "label": result.index.factorize()[0]})
+        training = pairs.drop_duplicates()["row"].to_numpy()
+    if not _is_no_chance(
+        np.unique(digests[is_seen]).size, np.unique(digests).size, training
+    ):
         return table
-    if number == len(found):
+    if number == len(digests):
         return replace(table, source="training")
     return replace(table, source="partly training", n_seen=number)
 
 
-def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
+def _is_no_chance(number: int, n: int, digests: NDArray[np.uint64]) -> bool:
     """Test whether the number of matches with training rows exceeds chance.
 
     The match probability is estimated from duplicates in the training data; with none,
@@ -376,6 +378,6 @@ def _is_no_chance(number: int, n: int, known: NDArray[np.uint64]) -> bool:
     """
     from scipy.stats import binom
 
-    alone = int((~pd.Series(known).duplicated(keep=False)).sum())
-    equal = (len(known) - alone + 3) / len(known)
+    n_unique = int((~pd.Series(digests).duplicated(keep=False)).sum())
+    equal = (len(digests) - n_unique + 3) / len(digests)
     return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)

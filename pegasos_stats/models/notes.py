@@ -86,16 +86,16 @@ def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
 
     Examples
     --------
-    >>> found = [Note("rows", "note", "1"), Note("penalty", "note", "2")]
-    >>> found += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
-    >>> [note.text for note in most_important(found)]
+    >>> notes = [Note("rows", "note", "1"), Note("penalty", "note", "2")]
+    >>> notes += [Note("separation", "warning", "3"), Note("penalty", "note", "4")]
+    >>> [note.text for note in most_important(notes)]
     ['3', '2']
     """
     first = {note.topic: note for note in reversed([*notes])}
-    found = [first[topic] for topic in RANKED if topic in first]
+    notes_by_rank = [first[topic] for topic in RANKED if topic in first]
     if RANKED[-1] not in first:
-        return found[:most]
-    return [*found[:-1][: most - 1], found[-1]]
+        return notes_by_rank[:most]
+    return [*notes_by_rank[:-1][: most - 1], notes_by_rank[-1]]
 
 
 def ranked(notes: Iterable[Note]) -> list[Note]:
@@ -281,9 +281,9 @@ def other_first(levels: Sequence[object]) -> str:
 
 def _by_letters(text: str) -> tuple[str, str, str]:
     """Letters without case and accents, then with accents, small ones first."""
-    apart = unicodedata.normalize("NFD", text)
-    letters = "".join(c for c in apart if not unicodedata.combining(c))
-    return letters.casefold(), apart.casefold(), apart.swapcase()
+    decomposed = unicodedata.normalize("NFD", text)
+    letters = "".join(c for c in decomposed if not unicodedata.combining(c))
+    return letters.casefold(), decomposed.casefold(), decomposed.swapcase()
 
 
 def factor_levels(design: Design) -> dict[str, list[object]]:
@@ -329,7 +329,7 @@ def held_back(
         return []
     least, most = ordered[ordered.size // 10], ordered[-1]
     small = HALF * math.sqrt(lam)
-    held = int((spread[ordered] < small).sum())
+    n_shrunken = int((spread[ordered] < small).sum())
     large = small if by_default else APART * spread[least]
     if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
@@ -337,7 +337,7 @@ def held_back(
     text = (
         "Predictors differ in scale (standard deviation "
         f"{low} for {names[least]}, {high} for {names[most]}), so that the penalty "
-        f"shrinks {held} of {counted(len(spread), 'coefficient')} strongly. "
+        f"shrinks {n_shrunken} of {counted(len(spread), 'coefficient')} strongly. "
         "Try standardize=True."
     )
     return [Note("penalty", "note", text)]

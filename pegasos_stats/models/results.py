@@ -69,10 +69,10 @@ if TYPE_CHECKING:
     from pegasos_stats.studies.cross_validation import LambdaPath
     from pegasos_stats.studies.thresholds import Thresholds
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
-class LazyMethod(Generic[Found]):
+class LazyMethod(Generic[Result]):
     """A method that is a function of a module above this one, imported when asked for.
 
     Parameters
@@ -84,10 +84,10 @@ class LazyMethod(Generic[Found]):
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
-    def __get__(self, found: object, kind: type) -> Callable[..., Found]:
+    def __get__(self, instance: object, kind: type) -> Callable[..., Result]:
         """The method of an object, or of a class the function."""
         function = getattr(import_module(self.module), self.name)
-        return function if found is None else MethodType(function, found)
+        return function if instance is None else MethodType(function, instance)
 
 
 @dataclass(frozen=True)
@@ -564,8 +564,8 @@ class Results(DisplayedBySummary, ABC):
             raise OptionError(f"offset= was given, and the {has}; leave it out.")
         if data is not None:
             missing = unseen == "missing"
-            known = without_unseen(self.design, data) if missing else data
-            matrix = self.design.matrix(known)
+            with_known_levels = without_unseen(self.design, data) if missing else data
+            matrix = self.design.matrix(with_known_levels)
             if self.offsets is None:
                 return matrix
             return self.offsets.on(matrix, data, offset)
@@ -634,8 +634,8 @@ class Results(DisplayedBySummary, ABC):
             raise same_name(self.coding.name, "data and actual=labels")
         return pd.concat([outcome, predictors], axis=1)
 
-    def _ties(self, given: Ties | None) -> Ties:
-        return self.solver.ties if given is None else given
+    def _ties(self, ties: Ties | None) -> Ties:
+        return self.solver.ties if ties is None else ties
 
     @suggest_arguments
     @takes_streams
@@ -771,8 +771,8 @@ class Results(DisplayedBySummary, ABC):
     def training_table(self) -> ConfusionMatrix:
         """Confusion table of the training rows; for a loaded model, its counts."""
         pair, levels = (self._labels(), self.predict()), self.coding.levels
-        found = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
-        return replace(found, source="training")
+        table = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
+        return replace(table, source="training")
 
     @abstractmethod
     @suggest_arguments
@@ -913,11 +913,11 @@ def with_columns(
             f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
         )
     added = added.add_prefix(prefix)
-    taken = [name for name in added.columns if name in data.columns]
-    if taken:
+    duplicates = [name for name in added.columns if name in data.columns]
+    if duplicates:
         raise ColumnError(
-            f"The data have columns called {listing(taken)}, which augment() adds; "
-            f"give a prefix, such as prefix={'.' + prefix!r}."
+            f"The data already have columns called {listing(duplicates)}, which "
+            f"augment() adds; give a prefix, such as prefix={'.' + prefix!r}."
         )
     return pd.concat([data, added.set_axis(data.index)], axis=1)
 
@@ -929,5 +929,5 @@ def sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:
     matrix = csr_matrix(user_data.in_rows(X))
     names = [f"x{j + 1}" for j in range(matrix.shape[1])]
     sparse = pd.DataFrame.sparse.from_spmatrix  # type: ignore[attr-defined]
-    found: pd.DataFrame = sparse(matrix, index, names)
-    return found
+    frame: pd.DataFrame = sparse(matrix, index, names)
+    return frame

@@ -149,7 +149,7 @@ FUNCTIONS = {"abs", "sqrt", "exp", "log10", "floor", "ceiling", "negative"}
 FUNCTIONS |= {"sin", "cos", "tan", "asin", "acos", "atan"}
 COMPOSED: dict[str, Callable[..., Tree]] = {
     "positive": lambda x: x,
-    "log": lambda x, *base: joined("/", [["ln", each] for each in (x, *base)]),
+    "log": lambda x, *base: joined("/", [["ln", part] for part in (x, *base)]),
     "log2": lambda x: ["/", ["ln", x], constant(math.log(2.0))],
     "log1p": lambda x: ["ln", ["+", ONE, x]],
     "expm1": lambda x: ["-", ["exp", x], ONE],
@@ -228,8 +228,8 @@ class Lowering:
             case Operation("not", (inner,)):
                 return ["not", self.condition(inner, "'not'")]
             case Operation(name, parts) if name in CONNECTIVES:
-                each = [self.condition(part, f"'{name}'") for part in parts]
-                return joined(CONNECTIVES[name], each)
+                conditions = [self.condition(part, f"'{name}'") for part in parts]
+                return joined(CONNECTIVES[name], conditions)
             case Operation(name, parts) if name.split()[0] in COMPARISONS:
                 return self._comparison(name.split(), parts)
             case Operation(name, parts):
@@ -237,21 +237,21 @@ class Lowering:
         raise cannot(f"'{getattr(node, 'name', node)}'")
 
     def _comparison(self, names: list[str], parts: tuple[Expression, ...]) -> Tree:
-        found: list[Tree] = []
+        comparisons: list[Tree] = []
         for name, (left, right) in zip(names, pairwise(parts), strict=True):
-            known = getattr(right, "value", None)
-            if isinstance(known, list):
-                first, levels = self.factor(left), [plain_level(v) for v in known]
+            constants = getattr(right, "value", None)
+            if isinstance(constants, list):
+                first, levels = self.factor(left), [plain_level(v) for v in constants]
                 self._check_compared(name, first, *map(constant, levels))
                 inside = ["in", first, levels]
-                found.append(inside if name in ("in", "==") else ["not", inside])
+                comparisons.append(inside if name in ("in", "==") else ["not", inside])
             elif name in ("in", "not_in"):
                 raise cannot(f"'{name}'")
             else:
                 sides = self.factor(left), self.factor(right)
                 self._check_compared(name, *sides)
-                found.append([name, *sides])
-        return joined("and", found)
+                comparisons.append([name, *sides])
+        return joined("and", comparisons)
 
     def _check_compared(self, name: str, *trees: Tree) -> None:
         """Raise unless all are numbers, or a column of text and text."""
@@ -264,21 +264,21 @@ class Lowering:
 
     def _call(self, call: Call) -> Tree:
         name = call.name.removeprefix("np.").removeprefix(".")
-        given, state = list(call.arguments.values()), self.state.get(call.key, {})
+        arguments, state = list(call.arguments.values()), self.state.get(call.key, {})
         if name == "as_numeric":
-            return self._checked(self._tree(given[0]))
+            return self._checked(self._tree(arguments[0]))
         if name in SUMMARIES and "value" in state:
             return constant(state["value"])
         if name in ("center", "scale", "standardize"):
-            tree = self.number(given[0])
+            tree = self.number(arguments[0])
             for operation, part in (("-", "center"), ("/", "scale")):
                 if state[part] is not None:
                     tree = [operation, tree, constant(state[part])]
             return tree
         if name in ("ifelse", "where"):
-            test = self.condition(given[0], "ifelse()")
-            return ["if", test, *map(self.factor, given[1:])]
-        return applied(name, map(self.number, given), f"{call.name}()")
+            test = self.condition(arguments[0], "ifelse()")
+            return ["if", test, *map(self.factor, arguments[1:])]
+        return applied(name, map(self.number, arguments), f"{call.name}()")
 
 
 @dataclass(frozen=True)
@@ -297,30 +297,30 @@ class Writer:
 
     def value(self, tree: Tree) -> str:
         """A number, computed in double precision."""
-        operation, *given = tree
+        operation, *operands = tree
         if operation == "column":
-            kind, name = DOUBLE[self.dialect], self.name(given[0])
+            kind, name = DOUBLE[self.dialect], self.name(operands[0])
             column = f"CAST({name} AS {kind})"
             if self.dialect == "sqlite":  # where other text than numbers is larger
                 return f"CASE WHEN {name} <= CAST(9e999 AS {kind}) THEN {column} END"
-            if self.dialect == "postgresql" and given[0] in self.booleans:
+            if self.dialect == "postgresql" and operands[0] in self.booleans:
                 return f"CAST(CAST({name} AS INTEGER) AS {kind})"
             is_known = self.dialect not in WITH_NAN
             return column if is_known else f"NULLIF({column}, CAST('NaN' AS {kind}))"
         if operation == "number":
-            return self.number(given[0]["value"])
+            return self.number(operands[0]["value"])
         if operation == "levels":
-            inner, *coded = given
+            inner, *coded = operands
             cases = " ".join(
                 f"WHEN {self.equal(inner, level)} THEN {self.number(value['value'])}"
                 for level, value in zip(*coded, strict=True)
             )
             return f"CASE {cases} END"  # of no known level NULL
         if operation == "if":
-            test, yes, no = self.condition(given[0]), *map(self.value, given[1:])
+            test, yes, no = self.condition(operands[0]), *map(self.value, operands[1:])
             return f"CASE WHEN {test} THEN {yes} WHEN NOT {test} THEN {no} END"
-        values = [self.value(part) for part in given]
-        if operation == "**" and given[1] == TWO:
+        values = [self.value(part) for part in operands]
+        if operation == "**" and operands[1] == TWO:
             return f"({values[0]} * {values[0]})"
         if operation in WRITTEN:
             return WRITTEN[operation].format(*values)
@@ -329,20 +329,20 @@ class Writer:
 
     def condition(self, tree: Tree) -> str:
         """A condition, which is unknown where a column is NULL."""
-        operation, *given = tree
+        operation, *operands = tree
         if operation in ("and", "or"):
-            sides = [self.condition(part) for part in given]
+            sides = [self.condition(part) for part in operands]
             return f"({f' {operation.upper()} '.join(sides)})"
         if operation == "not":
-            return f"(NOT {self.condition(given[0])})"
+            return f"(NOT {self.condition(operands[0])})"
         if operation == "in":
-            inner, levels = given
-            each = " OR ".join(self.equal(inner, level) for level in levels)
+            inner, levels = operands
+            tests = " OR ".join(self.equal(inner, level) for level in levels)
             named = any(isinstance(level, str | bool) for level in levels)
             named = named and inner[0] == "column"
             there = self.name(inner[1]) if named else self.value(inner)
-            return f"({there} IS NOT NULL AND ({each}))"
-        left, right = given if given[0][0] != "text" else given[::-1]
+            return f"({there} IS NOT NULL AND ({tests}))"
+        left, right = operands if operands[0][0] != "text" else operands[::-1]
         if right[0] != "text":
             sign = {"==": "=", "!=": "<>"}.get(operation, operation)
             return f"({self.value(left)} {sign} {self.value(right)})"
@@ -417,7 +417,7 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
         terms = list(compress(terms, estimable))
     if result.offsets is None:
         return terms
-    return [*terms, *_known(result.offsets, types_of(design))]
+    return [*terms, *_offset_terms(result.offsets, types_of(design))]
 
 
 def types_of(design: Design) -> dict[str, str]:
@@ -430,7 +430,7 @@ def types_of(design: Design) -> dict[str, str]:
     return types | dict.fromkeys(design.numeric, "number") | design.types
 
 
-def _known(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]:
+def _offset_terms(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]:
     """The parts of an offset, with the coefficient 1."""
     if offset.given:
         raise OptionError(
@@ -439,12 +439,12 @@ def _known(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]:
         )
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
     for term in offset.terms:
-        read = read_expression(term, (), term, offset.functions)
-        nodes = (n for n in read.walk() if isinstance(n, Operation | Call))
+        expression = read_expression(term, (), term, offset.functions)
+        nodes = (n for n in expression.walk() if isinstance(n, Operation | Call))
         looks = {node.name.split()[0] for node in nodes}
         is_plain = not looks & {*COMPARISONS, "as_numeric"}
-        others = dict.fromkeys(read.columns, "number") if is_plain else {}
-        trees.append(Lowering({}, others | dict(types)).number(read))
+        others = dict.fromkeys(expression.columns, "number") if is_plain else {}
+        trees.append(Lowering({}, others | dict(types)).number(expression))
     for name, tree in zip(offset.parts, trees, strict=True):
         yield SqlTerm(name, 1.0, 0.0, 1.0, [tree])
 
@@ -485,12 +485,12 @@ def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
 
 def plain_level(level: object) -> Level:
     """Return a level as text, number or boolean, or raise `OptionError`."""
-    found = level.item() if isinstance(level, np.generic) else level
-    if not isinstance(found, str | bool | int | float):
+    value = level.item() if isinstance(level, np.generic) else level
+    if not isinstance(value, str | bool | int | float):
         raise cannot(f"levels of type {type(level).__name__}")
-    if not isinstance(found, str) and not is_double(found):
-        raise cannot(f"the level {listing([found])}")
-    return found
+    if not isinstance(value, str) and not is_double(value):
+        raise cannot(f"the level {listing([value])}")
+    return value
 
 
 def to_json(self: "LinearResults") -> str:

@@ -89,7 +89,7 @@ def header_lines(
     if (room := tables.TEXT_WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
     # A reader has to see a seed that is in no argument.
-    drawn = result.solver.seed is None and result.seed is not None
+    is_random_seed = result.solver.seed is None and result.seed is not None
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
     ran = ", then ".join(run.name for run in result.solution.methods)
     end = convergence(result)
@@ -98,7 +98,7 @@ def header_lines(
         training_error(result.training_table),
         f"{ran}, {end}" if ran else end,
         *([WEIGHTED[problem.weights_of]] if problem.weights is not None else []),
-        *([f"seed {result.seed}"] if drawn else []),
+        *([f"seed {result.seed}"] if is_random_seed else []),
         *([] if problem.has_firth else [penalty]),
         *likelihood,
     ]
@@ -319,5 +319,5 @@ def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
     """
     slopes = table.loc[table["term"] != INTERCEPT, "estimate"]
     by_size = slopes.abs().sort_values(ascending=False, kind="stable")
-    kept = slice(len(slopes)) if limit is None else slice(limit)
-    return table.drop(index=by_size.index.difference(by_size.index[kept]))
+    largest = slice(len(slopes)) if limit is None else slice(limit)
+    return table.drop(index=by_size.index.difference(by_size.index[largest]))

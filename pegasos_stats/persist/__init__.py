@@ -260,7 +260,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            result = codec.read(cls, stored, reader)
+            result = codec.restore(cls, stored, reader)
             reader.check_all_taken()
             check_same(stored, codec.write(cls, result, ArrayWriter()))
             if not isinstance(result, Results):

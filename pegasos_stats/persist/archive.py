@@ -142,7 +142,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     try:
         if os.path.exists(name) and not os.path.isfile(name):  # do not wait for a pipe
             raise OSError("it is no regular file")
-        header, arrays = _read(name, shown)
+        header, arrays = _contents(name, shown)
         yield header, arrays
     except DataError:
         raise
@@ -156,7 +156,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
         ) from None
 
 
-def _read(name: str, shown: str) -> tuple[Header, Arrays]:
+def _contents(name: str, shown: str) -> tuple[Header, Arrays]:
     with open(name, "rb") as handle:
         if not is_model(handle):
             raise DataError(

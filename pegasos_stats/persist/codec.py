@@ -573,7 +573,7 @@ def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
     return writer.put(value) if origin is np.ndarray else any_out(value, writer)
 
 
-def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
+def restore(hint: object, stored: Json, reader: ArrayReader) -> Value:
     """Undo `write`."""
     origin, inner = meant_by(hint)
     if codec := FORMS.get(hint):
@@ -582,14 +582,14 @@ def read(hint: object, stored: Json, reader: ArrayReader) -> Value:
         if stored is None and types.NoneType in inner:
             return None
         ((name, part),) = stored.items() if len(choices) > 1 else [(*choices, stored)]
-        return read(choices[name], part, reader)
+        return restore(choices[name], part, reader)
     if origin in (tuple, list):
         pairs = zip(_items(origin, inner, len(stored)), stored, strict=True)
-        return origin([read(item, part, reader) for item, part in pairs])
+        return origin([restore(item, part, reader) for item, part in pairs])
     if origin in (dict, Mapping) and get_origin(inner[1]) is Callable:
         return {name: reader.function(name) for name in stored}
     if origin in (dict, Mapping):
-        return dict(read(_pairs(inner), stored, reader))
+        return dict(restore(_pairs(inner), stored, reader))
     if _is_record(origin):
         return _fields_back(origin, stored, reader)
     return reader.take(stored) if origin is np.ndarray else any_back(stored, reader)
@@ -692,7 +692,7 @@ def _fields_back(kind: type, stored: Json, reader: ArrayReader) -> Value:
     """Undo `_fields_out`."""
     names, hints = _hints(kind)
     # Arrays must be read in the order of the file.
-    values = {name: read(hints[name], part, reader) for name, part in stored.items()}
+    values = {name: restore(hints[name], part, reader) for name, part in stored.items()}
     record = kind(**{name: values.pop(name) for name in names})
     if values:
         vars(record).update(values)

@@ -163,7 +163,7 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
 
 def model_back(stored: Json, reader: ArrayReader) -> Model:
     """Undo `model_out`."""
-    kind, saved = MODELS[stored[0]], codec.read(SavedModel, stored[1], reader)
+    kind, saved = MODELS[stored[0]], codec.restore(SavedModel, stored[1], reader)
     problem = saved.problem
     is_kernel, losses = kind is KernelSVM, getattr(kind, "_losses", ("hinge",))
     if isinstance(problem, KernelProblem) != is_kernel or problem.loss not in losses:

@@ -167,8 +167,10 @@ def test_files_dask_paths_and_the_hinge_are_refused(data, tmp_path):
 
 def test_a_limit_that_is_not_found_is_missing_and_said_so(data, monkeypatch):
     """Here no fit with a coefficient held converges."""
-    held = Profile._held
-    monkeypatch.setattr(Profile, "_held", lambda *given: (np.nan, held(*given)[1]))
+    constrained = Profile._constrained
+    monkeypatch.setattr(
+        Profile, "_constrained", lambda *args: (np.nan, constrained(*args)[1])
+    )
     fit = ps.logit(FORMULA, data, penalty="firth").fit()
     with pytest.warns(ps.errors.UndefinedMetricWarning, match="'x'"):
         assert fit.conf_int().isna().all(axis=None)

@@ -32,7 +32,7 @@ def written(value: Any, kind: Any) -> tuple[Any, dict[str, Any]]:
 
 def read(stored: Any, arrays: dict[str, Any], kind: Any) -> Any:
     """Undo `written`."""
-    return codec.read(kind, stored, ArrayReader(arrays, {}))
+    return codec.restore(kind, stored, ArrayReader(arrays, {}))
 
 
 def forged(path: Any, place: str, value: Any, functions: Any = None) -> bytes:

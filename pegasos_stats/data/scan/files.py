@@ -99,7 +99,7 @@ SHARE = 32  # of the budget that the rows of a piece may take
 MOST_ROWS = 2**15  # of a piece
 MAGIC = "*?["
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 Stamp = tuple[int, int, int]
 Stamps = dict[str, Stamp]
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -665,7 +665,7 @@ class Scan:
         """Itself: what is looked at until it is enough."""
         yield self
 
-    def each(self, call: "Callable[[Scan], Found]", columns: object) -> "list[Found]":
+    def each(self, call: "Callable[[Scan], Result]", columns: object) -> "list[Result]":
         """What a call finds in the files."""
         return [call(self)]
 
@@ -720,11 +720,11 @@ class Scan:
 
     def map_frames(
         self,
-        rule: Callable[[pd.DataFrame], Found],
+        rule: Callable[[pd.DataFrame], Result],
         design: Design,
         coding: LabelCoding,
         also: Sequence[str],
-    ) -> Iterator[Found]:
+    ) -> Iterator[Result]:
         """Apply a rule to the rows of a model; parameters as for `scanned_frames`."""
         return map(rule, scanned_frames(self, design, coding, also))
 

@@ -41,7 +41,7 @@ from pegasos_stats.data.user_data import are_finite
 from pegasos_stats.errors import DataError, shown
 from pegasos_stats.parallel import map_in_order, one_ahead
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 ALL = slice(None)
 NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
 MATRICES = 2  # of p x p numbers, which a block takes for its products
@@ -636,8 +636,8 @@ class StreamedRows(RowSource):
         )
 
     def map_blocks(
-        self, work: Work[Found], values: Values = NO_VALUES, rows: int | None = None
-    ) -> Iterator[Found]:
+        self, work: Work[Result], values: Values = NO_VALUES, rows: int | None = None
+    ) -> Iterator[Result]:
         """Apply `work` to each block of rows, in their order, in one pass.
 
         The blocks are the same each time. `work` is given the values of the block's
@@ -646,7 +646,7 @@ class StreamedRows(RowSource):
         What is found in blocks that follow each other may come as one, see `plus`.
         """
 
-        def found(make: Callable[[], Block]) -> Found:
+        def found(make: Callable[[], Block]) -> Result:
             block = make()
             first = block.first - self.first
             return work(block, values[first : first + block.y.size])
@@ -658,8 +658,8 @@ class StreamedRows(RowSource):
         self.n_reads += 1
 
     def _read_partitions(
-        self, scan: Partitions, work: Callable[[Block, Values], Found], values: Values
-    ) -> Iterator[Found]:
+        self, scan: Partitions, work: Callable[[Block, Values], Result], values: Values
+    ) -> Iterator[Result]:
         """Read all partitions where they are, with what is known of their rows."""
         calls, places, first = [], [], 0
         for pieces in self.parts:
@@ -760,10 +760,10 @@ class StreamedRows(RowSource):
 
 def _read_there(
     rows: StreamedRows,
-    work: Callable[[Block, Values], Found],
+    work: Callable[[Block, Values], Result],
     values: Values,
     there: Partition,
-) -> tuple[Found | None, Values | None]:
+) -> tuple[Result | None, Values | None]:
     """What is found in a partition, and the values of its rows if they changed.
 
     What Dask holds is not changed: it may be asked for again.

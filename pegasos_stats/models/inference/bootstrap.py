@@ -47,7 +47,7 @@ NOISE, SAFETY = 1e-3, 4.0  # of a standard error; of what is measured on the pil
 TIGHTER, TIGHTEST = 1e-2, 1e-12  # the next tolerance, relative to one; the last one
 MOST_SOLVED = 0.9  # of the pilot, to such a tolerance
 ROUNDING = 1e-9  # of an estimate
-PILOT_ALONE = 8  # of resamples that are fitted by themselves
+SINGLE_PILOT = 8  # of resamples that are fitted by themselves
 MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
 CONSTANT = 1e-12  # variance, of standardized predictors
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
@@ -128,8 +128,8 @@ def bootstrap(
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, -1.0, 1.0])
     >>> problem = Problem(X, y, lam=0.1, intercept=False)
     >>> fit = Solution(np.array([1.0]), 0.0, np.full(4, 0.5), 0, 0, None)
-    >>> found = bootstrap(problem, fit, Bootstrap(500, seed=443, tol=1e-10))
-    >>> found.estimates[:3].round(3)
+    >>> result = bootstrap(problem, fit, Bootstrap(500, seed=443, tol=1e-10))
+    >>> result.estimates[:3].round(3)
     array([[0.333],
            [0.333],
            [1.   ]])
@@ -139,17 +139,17 @@ def bootstrap(
     if centre is not None:
         inner, start = centred(problem, centre), shifted_solution(solution, -centre)
     settled = refits(inner, start, options, scaling is not None, groups, rng, limit)
-    estimates, found = settled.estimates, settled.facts
+    estimates, facts = settled.estimates, settled.facts
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
-            found[:, KNOWN : KNOWN + problem.p] += centre
-    n_left_out = int((found[:, STATUS] == NO_OPTIMUM).sum())
-    n_infinite = int((found[:, STATUS] == NO_MAXIMUM).sum())
-    kept = found[:, STATUS] == 0.0
-    estimates, found = estimates[kept], found[kept]
+            facts[:, KNOWN : KNOWN + problem.p] += centre
+    n_left_out = int((facts[:, STATUS] == NO_OPTIMUM).sum())
+    n_infinite = int((facts[:, STATUS] == NO_MAXIMUM).sum())
+    is_finite = facts[:, STATUS] == 0.0
+    estimates, facts = estimates[is_finite], facts[is_finite]
     notes = left_out(n_left_out, options.replicates, n_infinite)
-    gaps = found[:, GAP]
+    gaps = facts[:, GAP]
     if beyond := int((gaps > options.tol).sum()):
         warn_caller(
             f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
@@ -159,7 +159,7 @@ def bootstrap(
     first, fixed = 0 if problem.intercept else 1, None
     if scaling is not None:
         fixed = estimates[:, first:].copy()
-        means, deviations = np.hsplit(found[:, KNOWN:], 2)
+        means, deviations = np.hsplit(facts[:, KNOWN:], 2)
         if scaling.centre.any():
             estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
         estimates[:, 1:] *= deviations
@@ -176,13 +176,13 @@ def bootstrap(
         n_left_out=n_left_out,
         n_infinite=n_infinite,
         relative_gap=float(gaps.max()),
-        distance=float(found[:, DISTANCE].max()),
+        distance=float(facts[:, DISTANCE].max()),
         options=options,
         notes=notes,
         tolerance=settled.noise[first:],
         fixed=fixed,
         reference=reference_of(inner),
-        priors=found[:, PRIOR].copy() if problem.balanced else None,
+        priors=facts[:, PRIOR].copy() if problem.balanced else None,
         centre=centre if problem.intercept else None,
         error=settled.error[first:],
     )
@@ -250,25 +250,25 @@ def refits(
     else:
         tasks = resampled_groups(groups, B, rng)
     first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, B))))
-    is_quick = refit.is_alone and problem.n * problem.p < SMALL
+    is_quick = refit.is_single and problem.n * problem.p < SMALL
     workers = 1 if is_quick else options.workers
     with one_thread():
-        if refit.is_alone:
+        if refit.is_single:
             refit(first[0][:1])  # what is compiled by that is not timed
             seconds_of_all(refit, first[0], B, workers, limit)
-        known = list(map_in_order(refit, first, workers))
-        refit.look_near_the_margin(*map(np.concatenate, zip(*known, strict=True)))
-        trial = resamples_of(first, PILOT_ALONE if refit.is_alone else PILOT)
+        parts = list(map_in_order(refit, first, workers))
+        refit.look_near_the_margin(*map(np.concatenate, zip(*parts, strict=True)))
+        trial = resamples_of(first, SINGLE_PILOT if refit.is_single else PILOT)
         settled, noise = refit.settled(lambda fit: map_in_order(fit, trial, workers))
         if settled is not refit:
-            tasks, known = chain(first, tasks), []
+            tasks, parts = chain(first, tasks), []
         seconds = seconds_of_all(settled, first[0], B, workers, limit)
         others = map_in_order(settled, tasks, workers)
         if seconds > MOST_SECONDS:
             others = shown_parts(others, B)
-        known += others
+        parts += others
         ((whole, _),) = map_in_order(settled, [np.arange(problem.n)[None]], 1)
-    estimates, facts = map(np.concatenate, zip(*known, strict=True))
+    estimates, facts = map(np.concatenate, zip(*parts, strict=True))
     error = np.abs(whole[0] - np.append(solution.alpha, solution.beta))
     return SettledRefits(estimates, facts, noise, error)
 
@@ -283,11 +283,11 @@ def seconds_of_all(
     TooLongError
         If that is longer than the limit.
     """
-    some = task[:TIMED] if refit.is_alone else task
+    some = task[:TIMED] if refit.is_single else task
     began = time.thread_time()  # of the processor: other programs do not count
     refit(some)
-    each = (time.thread_time() - began) / len(some)
-    seconds = each * replicates / n_workers(workers)
+    seconds_per_resample = (time.thread_time() - began) / len(some)
+    seconds = seconds_per_resample * replicates / n_workers(workers)
     if seconds > limit:
         raise TooLongError(seconds)
     return seconds
@@ -305,10 +305,10 @@ def shown_parts(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
 
 def resamples_of(tasks: Sequence[Rows], count: int) -> list[Rows]:
     """The first resamples of some tasks, so many."""
-    found = list[Rows]()
+    first = list[Rows]()
     for rows in tasks:
-        found.append(rows[: count - sum(map(len, found))])
-    return [rows for rows in found if len(rows)]
+        first.append(rows[: count - sum(map(len, first))])
+    return [rows for rows in first if len(rows)]
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -327,8 +327,8 @@ def reference_of(problem: Problem) -> Matrix | None:
     ones = np.ones((problem.n, int(problem.intercept)))
     Z = np.hstack([ones, dense_rows(problem.X)])
     whiten = whitening(cross(Z, problem.row_weights) / problem.n)
-    found = whiten.T @ whiten
-    return found if np.isfinite(found).all() else None
+    S = whiten.T @ whiten
+    return S if np.isfinite(S).all() else None
 
 
 def in_a_task(n: int, replicates: int) -> int:
@@ -353,15 +353,15 @@ def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[
     Examples
     --------
     >>> groups = Groups(("",), (2,), (np.array([0, 1, 0]),))
-    >>> [each.tolist() for each in resampled_groups(groups, 2, RRandom(1))]
+    >>> [rows.tolist() for rows in resampled_groups(groups, 2, RRandom(1))]
     [[[0, 2, 1]], [[0, 2, 0, 2]]]
     """
     (codes,), (number,) = groups.codes, groups.numbers
     order, ends = np.argsort(codes, kind="stable"), np.bincount(codes).cumsum()
     members = np.split(order.astype(np.int64), ends[:-1])
     for _ in range(replicates):
-        drawn = rng.sample_int(number, number, replace=True) - 1
-        yield np.concatenate([members[group] for group in drawn])[None]
+        sampled = rng.sample_int(number, number, replace=True) - 1
+        yield np.concatenate([members[group] for group in sampled])[None]
 
 
 Trial = Callable[["Refit"], Iterable[tuple[Matrix, Matrix]]]
@@ -381,7 +381,7 @@ class Refit:
         tol: float,
         standardizes: bool = False,
     ) -> None:
-        self._problem, self._tol, self._asked = problem, tol, tol
+        self._problem, self._tol, self._requested_tol = problem, tol, tol
         self._standardizes = standardizes
         weights = np.maximum(problem.row_weights, TINY)
         self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
@@ -400,25 +400,25 @@ class Refit:
             self._together = kind(problem, solution, self._shares, tol)
 
     @property
-    def is_alone(self) -> bool:
+    def is_single(self) -> bool:
         """Whether each resample is fitted by itself."""
         return self._together is None and self._likelihood is None
 
-    def look_near_the_margin(self, estimates: Matrix, found: Matrix) -> None:
+    def look_near_the_margin(self, estimates: Matrix, facts: Matrix) -> None:
         """Let the hinge leave rows alone that stay on their side of the margin.
 
         A row may move `REACH` times as far as in the first `estimates`.
         """
-        some = found[:, STATUS] != NO_OPTIMUM
+        some = facts[:, STATUS] != NO_OPTIMUM
         if self._together is not None and some.any():
             self._together.look_near(estimates[some], REACH)
 
     def tighter(self) -> "Refit":
         """The same with the next tolerance, as far as many at once get there."""
-        found, found._tol = copy(self), self._tol * TIGHTER
+        refit, refit._tol = copy(self), self._tol * TIGHTER
         if self._together is not None:
-            found._together = self._together.with_tol(found._tol)
-        return found
+            refit._together = self._together.with_tol(refit._tol)
+        return refit
 
     def settled(self, trial: Trial) -> tuple["Refit", Vector]:
         """Itself or a tighter one, with little noise; and its noise, shape (p + 1,).
@@ -428,23 +428,23 @@ class Refit:
         tolerance is too small for stay as near as they get; if these are many it is the
         last one.
         """
-        refit, (known, before) = self, solved_by(trial(self))
-        noise = rounding = ROUNDING * np.abs(known).max(axis=0, initial=0.0)
+        refit, (estimates, old_gaps) = self, solved_by(trial(self))
+        noise = rounding = ROUNDING * np.abs(estimates).max(axis=0, initial=0.0)
         while self._problem.lam and len(
-            known
+            estimates
         ):  # maximum likelihood is solved to rounding
             tighter = refit.tighter()
             closer, gaps = solved_by(trial(tighter))
-            moves = np.abs(closer - known)
+            moves = np.abs(closer - estimates)
             most_move = (moves > 0.0).any(axis=1).sum() > 0.5 * len(moves)
             if most_move:
                 noise = np.maximum(SAFETY * moves.max(axis=0), rounding)
             small = most_move and (noise <= NOISE * closer.std(axis=0)).all()
             solved = (gaps <= tighter._tol).mean() >= MOST_SOLVED
-            nearer = np.median(gaps) < 0.5 * np.median(before)
+            nearer = np.median(gaps) < 0.5 * np.median(old_gaps)
             if small or not (solved or nearer):
                 break
-            refit, known, before = tighter, closer, gaps
+            refit, estimates, old_gaps = tighter, closer, gaps
             if refit._tol <= TIGHTEST or not solved:
                 break
         return refit, noise
@@ -457,41 +457,41 @@ class Refit:
         Coefficients are for predictors as they are here.
         """
         problem, B = self._problem, len(rows)
-        drawn = [np.bincount(each, minlength=problem.n) for each in rows]
-        counts = np.array(drawn, dtype=np.float64)
+        counts_of_rows = [np.bincount(numbers, minlength=problem.n) for numbers in rows]
+        counts = np.array(counts_of_rows, dtype=np.float64)
         sides = np.column_stack([problem.y < 0.0, problem.y > 0.0]).astype(np.float64)
         weights = counts * problem.row_weights
-        estimates, found = np.zeros((B, problem.p + 1)), np.zeros((B, KNOWN))
+        estimates, facts = np.zeros((B, problem.p + 1)), np.zeros((B, KNOWN))
         deviations = np.ones((B, problem.p))
         if problem.balanced:
             totals = np.maximum(1.0, counts @ sides)
             weights = counts * ((problem.n / (2.0 * totals)) @ sides.T)
-            found[:, PRIOR] = np.log(totals[:, 0] / totals[:, 1])
+            facts[:, PRIOR] = np.log(totals[:, 0] / totals[:, 1])
         if self._standardizes:
             means, deviations = moments(problem.X, weights)
-            found = np.hstack([found, means, deviations])
+            facts = np.hstack([facts, means, deviations])
         of_sides = weights @ sides
         least = of_sides.min(axis=1) if problem.intercept else of_sides.sum(axis=1)
-        found[least <= 0.0, STATUS] = NO_OPTIMUM
+        facts[least <= 0.0, STATUS] = NO_OPTIMUM
         some = np.flatnonzero(least > 0.0)
         if self._together is not None and some.size:
             penalties = problem.lam * deviations[some] ** 2
             estimates[some], gap, risk = self._together(weights[some], penalties)
             with np.errstate(all="ignore"):
-                found[some, GAP] = gap / risk
-                found[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
-            some = some[~(found[some, GAP] <= self._asked)]
+                facts[some, GAP] = gap / risk
+                facts[some, DISTANCE] = np.sqrt(2.0 * gap / problem.lam)
+            some = some[~(facts[some, GAP] <= self._requested_tol)]
         elif self._likelihood is not None and some.size:
             estimates[some], exists = self._likelihood(weights[some])
             some = some[~exists]
         for b in some:
-            found[b, :STATUS] = np.inf
+            facts[b, :STATUS] = np.inf
             with suppress(DataError):  # of squares that overflow
-                estimates[b], facts = self._alone(weights[b], deviations[b])
-                found[b, : len(facts)] = facts
-        return estimates, found
+                estimates[b], own_facts = self._single_fit(weights[b], deviations[b])
+                facts[b, : len(own_facts)] = own_facts
+        return estimates, facts
 
-    def _alone(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
+    def _single_fit(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
         """``alpha, beta`` and gap and distance of one resample."""
         rows = np.flatnonzero(weights)
         w = weights[rows] / weights[rows].mean()
@@ -522,7 +522,7 @@ def solved_by(tasks: Iterable[tuple[Matrix, Matrix]]) -> tuple[Matrix, Vector]:
     return estimates[some], facts[some, GAP]
 
 
-def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:
+def moments(X: Predictors, counts: Matrix) -> tuple[Matrix, Matrix]:
     """Means and standard deviations of rows drawn so often; 1 for a constant column.
 
     Examples
@@ -531,9 +531,9 @@ def moments(X: Predictors, drawn: Matrix) -> tuple[Matrix, Matrix]:
     >>> moments(X, np.array([[1.0, 0.0, 1.0]]))
     (array([[2., 5.]]), array([[1.41421356, 1.        ]]))
     """
-    n = drawn.sum(axis=1)[:, None]
-    means = (drawn @ X) / n
-    variances = np.maximum(0.0, (drawn @ (X * X)) / n - means**2) * n / (n - 1.0)
+    n = counts.sum(axis=1)[:, None]
+    means = (counts @ X) / n
+    variances = np.maximum(0.0, (counts @ (X * X)) / n - means**2) * n / (n - 1.0)
     constant = variances <= CONSTANT * np.maximum(1.0, means**2)
     return means, np.where(constant, 1.0, np.sqrt(variances))
 

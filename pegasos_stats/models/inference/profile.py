@@ -94,18 +94,18 @@ class Profile:
         NaN if that fit does not converge, or is the better one: the objective with
         Firth's penalty may have several maxima.
         """
-        return self._held(j, value, self.fit)[0]
+        return self._constrained(j, value, self.fit)[0]
 
-    def _held(
+    def _constrained(
         self, j: int, value: float, start: LikelihoodFit
     ) -> tuple[float, LikelihoodFit]:
         starts = [] if self.fit.diverges else [start.phi]
         if self.separated:  # there may be several maxima
             starts.append(0.0 * start.phi if start is self.fit else self.fit.phi)
-        held = fit_likelihood(self.rows, self.firth, {j: value}, starts)
-        deviance = 2.0 * (self.fit.objective - held.objective)
-        is_valid = (held.converged or held.diverges) and deviance > -SAME
-        return (max(0.0, deviance) if is_valid else np.nan), held
+        constrained = fit_likelihood(self.rows, self.firth, {j: value}, starts)
+        deviance = 2.0 * (self.fit.objective - constrained.objective)
+        is_valid = (constrained.converged or constrained.diverges) and deviance > -SAME
+        return (max(0.0, deviance) if is_valid else np.nan), constrained
 
     def tests(self) -> ProfileTests:
         """Test that each coefficient is 0.
@@ -159,11 +159,13 @@ class Profile:
                 return sign * np.inf
         latest, inside, outside, at = self.fit, 0.0, np.inf, target
         for _ in range(MOST_FITS):
-            deviance, held = self._held(j, estimate + sign * at * unit, latest)
+            deviance, constrained = self._constrained(
+                j, estimate + sign * at * unit, latest
+            )
             root, step = np.sqrt(deviance), np.nan
             if not np.isnan(root):
-                latest = held
-                slope = -sign * unit * held.slope(self.rows.back[j])
+                latest = constrained
+                slope = -sign * unit * constrained.slope(self.rows.back[j])
                 step = (target - root) * root / slope if slope > 0.0 else np.nan
             if abs(step) <= EXACT * at:
                 return estimate + sign * float(at + step) * unit

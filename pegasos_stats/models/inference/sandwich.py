@@ -43,7 +43,7 @@ from pegasos_stats.solvers.threads import one_thread
 if TYPE_CHECKING:  # scipy is loaded where it is used
     from scipy.sparse import csr_array
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 NUMBERS = 1 << 20  # of a block
 NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
@@ -282,7 +282,7 @@ class Fitted:
             int((u[counted] > SAME).sum()),
         )
 
-    def scores(self, given: RowInfluence, block: Block, dual: Values) -> RowScores:
+    def scores(self, influence: RowInfluence, block: Block, dual: Values) -> RowScores:
         """``S_i`` and ``D_i`` of a block, a row each.
 
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
@@ -298,24 +298,26 @@ class Fitted:
         Z, y, w, _, s = self.part(block, dual)
         r, first = w, int(self.intercept)
         place = (y > 0.0).astype(int)
-        if given.correction in OF_LEVERAGES:
-            h = self.leverages(Z, w, s, given.inverse, given.n)
+        if influence.correction in OF_LEVERAGES:
+            h = self.leverages(Z, w, s, influence.inverse, influence.n)
             left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
-            r = w / (np.sqrt(left) if given.correction == "HC2" else left)
-        S = r[:, None] * (-(s * y)[:, None] * Z - given.means[place])
+            r = w / (np.sqrt(left) if influence.correction == "HC2" else left)
+        S = r[:, None] * (-(s * y)[:, None] * Z - influence.means[place])
         moved = None
-        if given.moments is not None:
-            centre, means, variances = (each[..., first:] for each in given.moments)
+        if influence.moments is not None:
+            centre, means, variances = (
+                moment[..., first:] for moment in influence.moments
+            )
             X = Z[:, first:]
             spread = np.square(X - centre) - variances[place]
             spread *= w[:, None] * self.slopes
             S[:, first:] += self.lam * spread
             moved = np.zeros_like(S)
             moved[:, first:] = 0.5 * spread
-            if given.centred:
+            if influence.centred:
                 moved[:, 0] = w * ((X - means[place]) @ self.slopes)
-        if given.classes is not None:
-            below, above = given.n / given.classes
+        if influence.classes is not None:
+            below, above = influence.n / influence.classes
             prior = np.where(place > 0, -above, below) * (w > 0.0)
             moved = np.column_stack(
                 [np.zeros_like(S) if moved is None else moved, prior]
@@ -334,9 +336,9 @@ class Fitted:
         forms = np.einsum("ij,ij->i", Z @ inverse, Z)
         return np.asarray(w * LOSSES[self.loss].bends(s) * forms / n)
 
-    def products(self, given: RowInfluence, block: Block, dual: Values) -> Products:
+    def products(self, influence: RowInfluence, block: Block, dual: Values) -> Products:
         """Sum over a block what `Products` holds."""
-        psi, fixed = self.scores(given, block, dual).influence(given.inverse)
+        psi, fixed = self.scores(influence, block, dual).influence(influence.inverse)
         squares = psi.T @ psi
         return Products(squares, squares if psi is fixed else fixed.T @ fixed)
 
@@ -345,7 +347,7 @@ class Fitted:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def sandwich(
     problem: Problem,
-    found: Solution,
+    solution: Solution,
     options: Sandwich,
     scaling: Scaling | None = None,
     groups: Groups | None = None,
@@ -360,7 +362,7 @@ def sandwich(
     ----------
     problem : Problem
         Rows in memory, in files, or of Dask.
-    found : Solution
+    solution : Solution
     options : Sandwich
     scaling : Scaling, optional
         How the predictors were standardized, if they were.
@@ -392,30 +394,30 @@ def sandwich(
     >>> sandwich(problem, at, Sandwich()).std_error.round(2)
     array([0.99, 0.46])
     """
-    rows = SandwichRows.of(problem, found, options, scaling, groups, relative_gap)
-    sums: ClassSums = rows.read(rows.fitted.sums)
-    if found.estimable is not None:
-        whole = rows.of_estimable(sums, found.estimable)
+    rows = SandwichRows.of(problem, solution, options, scaling, groups, relative_gap)
+    sums: ClassSums = rows.total(rows.fitted.sums)
+    if solution.estimable is not None:
+        whole = rows.of_estimable(sums, solution.estimable)
         return rows.uncentred(rows.without_step(whole))
     whole = rows.without_step(rows.covariance(sums))
     if problem.no_ml:
         return rows.uncentred(undefined(whole, no_ml(problem)))
     if not problem.lam:  # rows overlap, as the estimate exists
         return rows.uncentred(whole)
-    known = None if np.isnan(whole.matrix).all() else rows.separation(sums)
-    if known is None:
+    separated = None if np.isnan(whole.matrix).all() else rows.separation(sums)
+    if separated is None:
         if rows.is_collinear(sums):
             reason = f"predictors are collinear, and lam={problem.lam:g} is too small"
             whole = undefined(whole, reason)
         return rows.uncentred(whole)
-    number, part, fitted = known
+    number, part, fitted = separated
     first = int(problem.intercept)
     slopes = part.change[first:, first:] @ fitted.beta
     fitted = replace(fitted, columns=part.columns, slopes=slopes)
     whole = replace(whole, separated=number, unbounded=part.unbounded)
     if part.columns.size:  # else separation is complete
         others = replace(rows, fitted=fitted)
-        rest = others.covariance(others.read(fitted.sums))
+        rest = others.covariance(others.total(fitted.sums))
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
@@ -451,7 +453,7 @@ class SandwichRows:
     def of(
         cls,
         problem: Problem,
-        found: Solution,
+        solution: Solution,
         options: Sandwich,
         scaling: Scaling | None = None,
         groups: Groups | None = None,
@@ -465,30 +467,32 @@ class SandwichRows:
                 f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
             )
         centre = centre_for_errors(problem)
-        alpha = found.alpha + (0.0 if centre is None else float(centre @ found.beta))
+        alpha = solution.alpha + (
+            0.0 if centre is None else float(centre @ solution.beta)
+        )
         is_near = problem.loss == "hinge" and gap <= NEAR
         fitted = Fitted(
             problem.lam,
             problem.loss,
             problem.intercept,
-            found.beta,
+            solution.beta,
             alpha,
             centre,
-            found.beta,
+            solution.beta,
         )
-        dual = found.dual if is_near else None
+        dual = solution.dual if is_near else None
         return cls(problem, fitted, dual, options, scaling, groups)
 
-    def map_blocks(self, work: Work[Found]) -> Iterator[Found]:
+    def map_blocks(self, work: Work[Result]) -> Iterator[Result]:
         """Apply `work` to each block of rows and their dual weights."""
         dual = NO_VALUES if self.dual is None else self.dual
         step = max(256, NUMBERS // max(1, self.problem.p))
         return self.problem.source.map_blocks(work, dual, step)
 
-    def read(self, work: Work[Found]) -> Found:
+    def total(self, work: Work[Result]) -> Result:
         """Sum of what `work` finds in each block."""
-        found: Found = added(self.map_blocks(work))
-        return found
+        total: Result = added(self.map_blocks(work))
+        return total
 
     def of_estimable(self, sums: ClassSums, estimable: Mask) -> Covariance:
         """The covariance of the estimable columns; 0 for the others."""
@@ -499,7 +503,7 @@ class SandwichRows:
         others = replace(
             self, fitted=replace(self.fitted, columns=columns, slopes=slopes)
         )
-        inner = others.covariance(others.read(others.fitted.sums))
+        inner = others.covariance(others.total(others.fitted.sums))
         step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
         away = None
         if inner.unbounded is not None:
@@ -522,9 +526,13 @@ class SandwichRows:
             unbounded=away,
         )
 
-    def without_step(self, found: Covariance) -> Covariance:
+    def without_step(self, covariance: Covariance) -> Covariance:
         """The covariance; with Firth's penalty the step of the log loss is no error."""
-        return replace(found, newton_step=None) if self.problem.has_firth else found
+        return (
+            replace(covariance, newton_step=None)
+            if self.problem.has_firth
+            else covariance
+        )
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """How many rows of the log loss are separated, if any, and what is left.
@@ -536,14 +544,16 @@ class SandwichRows:
             return None
         theta = np.append([fitted.alpha] * fitted.intercept, fitted.beta)
         n, look = self.problem.n_weighed, self.fitted.pass_over
-        known = find_separation(lambda *at: self.read(partial(look, *at)), theta, n)
-        if known is None:
+        separation = find_separation(
+            lambda *at: self.total(partial(look, *at)), theta, n
+        )
+        if separation is None:
             return None
         H = np.zeros_like(sums.H)
-        if known.number < n:
-            fitted = replace(fitted, directions=known.directions)
-            H = self.read(fitted.sums).H
-        return known.number, IdentifiedPart.by(H), fitted
+        if separation.number < n:
+            fitted = replace(fitted, directions=separation.directions)
+            H = self.total(fitted.sums).H
+        return separation.number, IdentifiedPart.by(H), fitted
 
     def is_collinear(self, sums: ClassSums) -> bool:
         """Whether predictors are combinations of others, up to a negligible penalty."""
@@ -563,7 +573,7 @@ class SandwichRows:
         most = farthest * radius + (abs(step[0]) if self.fitted.intercept else 0.0)
         if most < FORWARD:
             return False
-        return bool(self.read(partial(self.fitted.moved_forward, step)))
+        return bool(self.total(partial(self.fitted.moved_forward, step)))
 
     def covariance(self, sums: ClassSums) -> Covariance:
         """The covariance for rows about their centre, or why there is none."""
@@ -618,8 +628,8 @@ class SandwichRows:
 
     def penalty(self, k: int) -> Matrix:
         """``lam J``, shape (k, k), for the columns as they are looked at."""
-        found, B = penalty_of(self.problem, k), self.fitted.basis
-        return found if B is None else B.T @ found @ B
+        penalty, B = penalty_of(self.problem, k), self.fitted.basis
+        return penalty if B is None else B.T @ penalty @ B
 
     def needed_basis(self, H: Matrix) -> Matrix | None:
         """``B`` with ``B'HB = 1`` where columns are nearly collinear, but determined.
@@ -646,25 +656,25 @@ class SandwichRows:
     def covariance_in(self, B: Matrix, H: Matrix) -> Covariance:
         """The covariance by ``phi``, ``theta = B phi``: rows are read once more."""
         others = replace(self, fitted=replace(self.fitted, basis=B))
-        found = others.covariance(others.read(others.fitted.sums))
-        step, prior = found.newton_step, found.prior
+        inner = others.covariance(others.total(others.fitted.sums))
+        step, prior = inner.newton_step, inner.prior
         return replace(
-            found,
-            matrix=B @ found.matrix @ B.T,
+            inner,
+            matrix=B @ inner.matrix @ B.T,
             bread=H,
             newton_step=None if step is None else B @ step,
             prior=None if prior is None else np.append(B @ prior[:-1], prior[-1]),
             basis=B,
-            inner=found.matrix,
-            unbounded=images(B, found.unbounded),
+            inner=inner.matrix,
+            unbounded=images(B, inner.unbounded),
         )
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
         """Width of the kernel, and the curvature with it; all 0 without a width."""
         width, k = self.options.bandwidth, len(sums.H)
         if width == "silverman":
-            given, w = self.problem.weights, sums.margin_weights
-            weights = None if given is None else np.concatenate(w)
+            row_weights, w = self.problem.weights, sums.margin_weights
+            weights = None if row_weights is None else np.concatenate(w)
             width = silverman(np.concatenate(sums.u), weights)
         if not width:
             return 0.0, Curvature(np.zeros((k, k)), 0.0, 0)
@@ -672,7 +682,7 @@ class SandwichRows:
         means = sums.wu / np.maximum(sums.w, np.finfo(float).tiny)
         size = (sums.wuu - means * sums.wu)[:, None]
         slopes = (sums.uz - means[:, None] * sums.z) / np.where(size > 0, size, np.inf)
-        return float(width), self.read(partial(self.fitted.curvature, width, slopes))
+        return float(width), self.total(partial(self.fitted.curvature, width, slopes))
 
     def products(
         self, sums: ClassSums, inverse: Matrix, H: Matrix
@@ -698,7 +708,7 @@ class SandwichRows:
             centre, means = sums.z.sum(axis=0) / sums.w.sum(), averages(sums.z)
             squares = averages(sums.squares) - 2.0 * centre * means + centre**2
             moments = centre, means, squares
-        given = RowInfluence(
+        influence = RowInfluence(
             inverse,
             n,
             correction,
@@ -708,15 +718,15 @@ class SandwichRows:
             sums.rows if balanced and problem.loss == "log" else None,
         )
         if self.groups is None:
-            found: Products = self.read(partial(self.fitted.products, given))
-            return found, None
-        return self.group_products(given, self.groups)
+            products: Products = self.total(partial(self.fitted.products, influence))
+            return products, None
+        return self.group_products(influence, self.groups)
 
     def group_products(
-        self, given: RowInfluence, groups: Groups
+        self, influence: RowInfluence, groups: Groups
     ) -> tuple[Products, Matrix | None]:
         """``sum_ways c sum_g psi_g psi_g'``, with ``S_g`` as the correction has it."""
-        parts = self.map_blocks(partial(self.fitted.scores, given))
+        parts = self.map_blocks(partial(self.fitted.scores, influence))
         (S, moved), undetermined = concatenated([*parts]), None
         products = []
         for way in ways_of(groups, self.options.correction != "CR3"):
@@ -725,31 +735,35 @@ class SandwichRows:
             )
             if self.options.correction == "CR3":
                 roots = np.concatenate([*self.map_blocks(self.fitted.roots)])
-                inverse = given.inverse / given.n
+                inverse = influence.inverse / influence.n
                 scores, undetermined = scores_left_out(
                     of_groups.S, roots, groups.codes[0], inverse
                 )
                 of_groups = of_groups._replace(S=scores)
-            psi = of_groups.influence(given.inverse)
-            products.append(Products(*(way.product(each) for each in psi)))
+            psi = of_groups.influence(influence.inverse)
+            products.append(Products(*(way.product(array) for array in psi)))
         total: Products = added(products)
         return total, undetermined
 
-    def uncentred(self, found: Covariance) -> Covariance:
+    def uncentred(self, covariance: Covariance) -> Covariance:
         """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
         centre, intercept = self.fitted.centre, self.problem.intercept
         if centre is None:
-            return found
-        scale, step, fixed = np.ones(centre.size), found.newton_step, found.fixed
+            return covariance
+        scale, step, fixed = (
+            np.ones(centre.size),
+            covariance.newton_step,
+            covariance.fixed,
+        )
         back = Scaling(centre, scale).undoing(intercept)
         C = Scaling(-centre, scale).undoing(intercept)
         return replace(
-            found.combined(back),
-            bread=C.T @ found.bread @ C,
+            covariance.combined(back),
+            bread=C.T @ covariance.bread @ C,
             newton_step=None if step is None else back @ step,
             fixed=None if fixed is None else back @ fixed @ back.T,
-            basis=back if found.basis is None else back @ found.basis,
-            inner=found.matrix if found.inner is None else found.inner,
+            basis=back if covariance.basis is None else back @ covariance.basis,
+            inner=covariance.matrix if covariance.inner is None else covariance.inner,
         )
 
 
@@ -801,7 +815,7 @@ def correction_factor(
     return above / (n - d) if n > d else np.nan
 
 
-def null_directions(problem: Problem, found: Solution) -> Matrix:
+def null_directions(problem: Problem, solution: Solution) -> Matrix:
     """Directions in which no score changes, of a fit with columns not estimable.
 
     Returns
@@ -809,10 +823,10 @@ def null_directions(problem: Problem, found: Solution) -> Matrix:
     float64 array, shape (k, q)
         A column for each that is not estimable, which is 1 at its own place.
     """
-    assert found.estimable is not None
-    rows = SandwichRows.of(problem, found, Sandwich())
-    sums: ClassSums = rows.read(rows.fitted.sums)
-    columns = np.flatnonzero(np.append([True] * problem.intercept, found.estimable))
+    assert solution.estimable is not None
+    rows = SandwichRows.of(problem, solution, Sandwich())
+    sums: ClassSums = rows.total(rows.fitted.sums)
+    columns = np.flatnonzero(np.append([True] * problem.intercept, solution.estimable))
     directions = IdentifiedPart.of_columns(sums.H, columns).unbounded
     if rows.fitted.centre is None:
         return directions
@@ -820,22 +834,22 @@ def null_directions(problem: Problem, found: Solution) -> Matrix:
     return np.asarray(back @ directions)
 
 
-def bread_at(problem: Problem, found: Solution) -> Matrix:
+def bread_at(problem: Problem, solution: Solution) -> Matrix:
     """``H`` of the log loss at a fit, for rows about their centre."""
-    rows = SandwichRows.of(problem, found, Sandwich())
-    sums: ClassSums = rows.read(rows.fitted.sums)
+    rows = SandwichRows.of(problem, solution, Sandwich())
+    sums: ClassSums = rows.total(rows.fitted.sums)
     return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
 
 
 @one_thread()
-def hat_values(problem: Problem, found: Solution) -> Vector:
+def hat_values(problem: Problem, solution: Solution) -> Vector:
     """Leverages of a logistic fit to rows in memory, shape (n,).
 
     The diagonal of ``W^1/2 Z (Z'WZ + n lam J)^-1 Z' W^1/2`` with ``W = diag(w_i s_i (1
     - s_i))``; NaN if the matrix is singular.
     """
-    rows = SandwichRows.of(problem, found, Sandwich())
-    inverse = inverse_of(bread_at(problem, found))
+    rows = SandwichRows.of(problem, solution, Sandwich())
+    inverse = inverse_of(bread_at(problem, solution))
 
     def leverages(block: Block, dual: Values) -> Vector:
         Z, _, w, _, s = rows.fitted.part(block, dual)
@@ -960,10 +974,10 @@ def scores_left_out(
             directions.append(inverse @ R[g].T @ vectors[g, :, column])
     if not directions:
         return S, None
-    found = np.column_stack(directions)
-    found /= np.abs(found).max(axis=0)
-    found[np.abs(found) < SAME] = 0.0
-    return S, found
+    undetermined = np.column_stack(directions)
+    undetermined /= np.abs(undetermined).max(axis=0)
+    undetermined[np.abs(undetermined) < SAME] = 0.0
+    return S, undetermined
 
 
 def concatenated(parts: list[RowScores]) -> RowScores:

@@ -1,8 +1,8 @@
-"""Standard errors of a fit: tests and intervals by them, and notes on them.
+"""Standard errors of a fit, with tests, intervals and notes.
 
-statsmodels has Wald tests too. Ours stand here because theirs take the rank of
-``R V R'`` as it is, so that of hypotheses on scales far apart only some are tested, and
-because their results cannot have the intervals of a bootstrap.
+The Wald tests of statsmodels are not used: they compute the rank of ``R V R'`` without
+scaling, so that of hypotheses on very different scales only some are tested, and their
+results cannot hold bootstrap intervals.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,30 +47,30 @@ ROUNDING = 1e-12  # of a value that is constant in the training rows
 NORMAL_EQUATIONS = 1e-6  # of a combination of columns, which is computed
 RANK_ROUNDING = 1e-9
 VARIANCE_ROUNDING = 1e-6  # relative to the largest element of a matrix
-CONSTANT = 1e-7  # of the errors that a combination could have: rounding
-USUAL = 0.95  # level of intervals
-DRAWS, DRAWS_AT_ONCE = 2**18, 2**13  # of the largest of several t statistics
-RANK = 1e-12  # least eigenvalue of a correlation matrix that counts, of the largest
-OFTEN = 0.025  # of the resamples, with one value of a coefficient
+CONSTANT_ERROR = 1e-7  # rounding, relative to the largest possible standard error
+DEFAULT_LEVEL = 0.95  # of intervals
+DRAWS, BATCH = 2**18, 2**13  # simulated maxima of t statistics
+EIGENVALUE_RATIO = 1e-12  # smaller eigenvalues of a correlation matrix count as 0
+ATOM_SHARE = 0.025  # resamples with equal estimates, above which a note warns
 INTERVAL_ENDS = ["conf_low", "conf_high"]
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
-SMALL = 0.25  # of a standard error: 95% intervals then cover 94.3%
+MOST_STEP = 0.25  # standard errors: a 95% interval so far off covers 94.3%
 OF_FIRTH = (
     "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
-    "with Firth's penalty; t_test() and margins() have those of Wald"
+    "with Firth's penalty; t_test() and margins() use Wald's"
 )
-OF_ROWS = "Rows are taken as independent; otherwise give their groups."
-OF_GROUPS = "Groups are taken as independent of each other, rows of one are not."
+OF_ROWS = "Rows are assumed independent; otherwise give groups=."
+OF_GROUPS = "Groups are assumed independent of each other, rows within one are not."
 COMPLETE = (
     "the predictors separate the levels perfectly (complete separation): only the "
     "penalty limits the coefficients, which have no standard errors. Check whether a "
     "predictor contains the outcome."
 )
-FAR = 1e-4  # relative gap of a hinge fit that is not at its optimum
-MOST_COEFFICIENTS, MOST_PRODUCTS = 1000, 1e10  # some two seconds
+MOST_GAP = 1e-4  # relative gap of a hinge fit at its optimum
+QUICK_COEFFICIENTS, QUICK_PRODUCTS = 1000, 1e10  # about two seconds
 TRIVIAL = (
-    "There are no standard errors: all coefficients are 0 and every row is predicted "
-    "alike, so no resamples were drawn."
+    "There are no standard errors: all coefficients are 0 and all rows have the same "
+    "prediction, so no resamples were drawn."
 )
 
 
@@ -170,14 +170,14 @@ class NullSpace:
 
 
 def are_variances(matrix: Matrix) -> bool:
-    """Return whether a matrix is finite and its variances, up to rounding, positive."""
+    """Return whether a matrix is finite and its variances positive up to rounding."""
     least = -VARIANCE_ROUNDING * np.abs(matrix).max(initial=0.0)
     return bool(np.isfinite(matrix).all() and (np.diag(matrix) >= least).all())
 
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """Covariance of ``k`` coefficients by the sandwich, the intercept first.
+    """Sandwich covariance of ``k`` coefficients, the intercept first.
 
     Attributes
     ----------
@@ -192,24 +192,24 @@ class Covariance:
     bandwidth : float or None
         ``h`` of the kernel at the margin, for the hinge.
     newton_step : float64 array, shape (k,), or None
-        ``-H^-1 grad P`` for the log loss: how far the optimum is, very nearly.
+        ``-H^-1 grad P`` for the log loss: approximately, the step to the optimum.
     notes : tuple of Note
-        Why it is not defined.
+        Why the covariance is not defined.
     fixed : float64 array, shape (k, k), optional
-        Of standardized predictors: the covariance for the predictors as the fit
-        standardized them, which become those on the original scale.
+        For standardized predictors: the covariance with their means and standard
+        deviations treated as fixed.
     prior : float64 array, shape (k + 1,), optional
         Of balanced weights with the log loss: covariances of the coefficients with
         ``log(n- / n+)``, and its variance.
     separated : int
-        Rows whose scores nothing but the penalty limits.
+        Separated rows: only the penalty limits their scores.
     unbounded : float64 array, shape (k, q), optional
-        Directions of ``theta`` that nothing but the penalty limits, and it not enough
-        for a standard error.
+        Directions of ``theta`` that only the penalty limits; combinations along them
+        have no standard error.
     basis, inner : float64 arrays, shapes (k, b) and (b, b), optional
-        Where columns are far from 0 or nearly collinear: ``B``, and the covariance of
-        ``phi`` with ``theta = B phi``, from which those of combinations are computed.
-        The columns of ``z'B`` are centred, and nearly at right angles.
+        ``B``, and the covariance of ``phi`` with ``theta = B phi``, if columns are far
+        from 0 or nearly collinear. Variances of combinations are computed from these,
+        as the columns of ``z'B`` are centred and nearly orthogonal.
     """
 
     matrix: Matrix
@@ -244,7 +244,7 @@ class Covariance:
 
     @property
     def counts_scaling(self) -> bool:
-        """Whether means and deviations of standardized predictors are estimates too."""
+        """Whether the covariance allows for estimated means and standard deviations."""
         return self.fixed is not None and not np.allclose(self.fixed, self.matrix)
 
     def combined(self, R: Matrix) -> "Covariance":
@@ -268,12 +268,12 @@ class Covariance:
         return R @ self.basis, self.inner
 
     def variances(self, R: Matrix, shift: Vector | float = 0.0) -> Vector:
-        """Variances of ``R theta``, shape (m,), and so many shifts of `prior`."""
+        """Variances of ``R theta + shift log(n- / n+)``, shape (m,)."""
         C, V = self._in_basis(R)
-        found: Vector = np.einsum("ij,jk,ik->i", C, V, C)
+        variances: Vector = np.einsum("ij,jk,ik->i", C, V, C)
         if self.prior is not None:
-            found += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
-        return np.maximum(found, 0.0)
+            variances += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
+        return np.maximum(variances, 0.0)
 
     def most(self, R: Matrix) -> Vector:
         """The standard errors of ``R theta`` if all coefficients varied together."""
@@ -298,35 +298,35 @@ class Covariance:
 
 @dataclass(frozen=True, eq=False)
 class BootstrapResult:
-    """Coefficients of the resamples, ``k`` of them, the intercept first.
+    """Bootstrap estimates of ``k`` coefficients, the intercept first.
 
     Attributes
     ----------
     estimate : float64 array, shape (k,)
-        Those of the fit.
+        Coefficients of the fit.
     estimates : float64 array, shape (m, k)
-        Those of the resamples that have an optimum.
+        Coefficients of the resamples that have an optimum.
     covariance : float64 array, shape (k, k)
         Of `estimates`, with the divisor ``m - 1``.
     seed : int
     n_left_out : int
-        Resamples without an optimum: of one level alone, with an intercept.
+        Excluded resamples: they hold one class only, so that no intercept is optimal.
     n_infinite : int
         With ``lam = 0`` the resamples without a maximum likelihood estimate. Limits and
         p-values count them as infinite, on either side.
     relative_gap, distance : float
         The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
-        how far the ``beta`` of a resample is from its optimum.
+        the distance of the ``beta`` of a resample from its optimum.
     options : Bootstrap
     notes : tuple of Note
-        How many resamples were left out.
+        How many resamples were excluded.
     tolerance : float64 array, shape (k,), optional
-        Differences between estimates of resamples that are the solver's.
+        Differences between resamples that are due to the solver.
     error : float64 array, shape (k,), optional
-        Distance of `estimate` from a fit as tight as those of the resamples.
+        Distance of `estimate` from a fit solved as tightly as the resamples.
     fixed : float64 array, shape (m, k), optional
-        Where predictors were standardized, and so in every resample anew: the estimates
-        for predictors as the fit standardized them.
+        For standardized predictors, which every resample standardizes again: the
+        estimates for predictors on the scale of the fit.
     reference : float64 array, shape (k, k), optional
         ``S = ((1/n) sum_i w_i z_i z_i')^-1`` with ``z = (1, x - centre)``.
     priors : float64 array, shape (m,), optional
@@ -334,7 +334,7 @@ class BootstrapResult:
     separated, unbounded
         As of `Covariance`.
     centre : float64 array, shape (p,), optional
-        ``c``, where columns are far from 0: `tolerance`, `error` and `reference` are of
+        ``c``, if columns are far from 0: `tolerance`, `error` and `reference` are for
         ``(alpha + c'beta, beta)``.
     """
 
@@ -371,14 +371,14 @@ class BootstrapResult:
 
     @property
     def std_error(self) -> Vector:
-        """Standard deviations of the resamples, shape (k,); 0 for those `pinned`."""
-        found = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
+        """Standard deviations of the resamples, shape (k,); 0 where `pinned`."""
+        deviations = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
         if self.is_unlimited:
-            return np.full_like(found, np.nan)
-        return np.where(self.pinned, 0.0, found)
+            return np.full_like(deviations, np.nan)
+        return np.where(self.pinned, 0.0, deviations)
 
     def allows(self, level: float) -> bool:
-        """Whether the resamples are enough for an envelope of this level."""
+        """Whether there are enough resamples for an envelope of this level."""
         m = len(self.estimates) + self.n_infinite
         return (m + 1) * (1.0 - level) / 2.0 + RANK_ROUNDING >= 1.0
 
@@ -386,7 +386,7 @@ class BootstrapResult:
     def is_unlimited(self) -> bool:
         """Whether more than 2.5% of the resamples count as infinite."""
         m = len(self.estimates) + self.n_infinite
-        return self.n_infinite > (1.0 - USUAL) / 2.0 * m
+        return self.n_infinite > (1.0 - DEFAULT_LEVEL) / 2.0 * m
 
     df = float("inf")  # as for the normal distribution
 
@@ -397,11 +397,11 @@ class BootstrapResult:
 
     @property
     def counts_scaling(self) -> bool:
-        """Whether predictors were standardized in every resample anew."""
+        """Whether every resample standardized the predictors again."""
         return self.fixed is not None
 
     def _noise_of(self, noise: Vector | None, R: Matrix | None = None) -> Vector:
-        """What `tolerance` or `error` means for ``R theta``; 0 where it is unknown."""
+        """Map `tolerance` or `error` to ``R theta``; 0 if it is None."""
         R = np.eye(len(self.estimate)) if R is None else R
         if noise is None:
             return np.zeros(len(R))
@@ -409,27 +409,26 @@ class BootstrapResult:
 
     @property
     def solver_noise(self) -> Vector:
-        """How far distances of resamples from the estimate may be off, shape (k,)."""
+        """Solver error of the distances between resamples and estimate, shape (k,)."""
         return self._noise_of(self.tolerance) + self._noise_of(self.error)
 
     @property
     @np.errstate(over="ignore", invalid="ignore")
     def pinned(self) -> Mask:
-        """Coefficients that are the same in all resamples, but for the solver."""
+        """Coefficients that are equal in all resamples, up to solver error."""
         spread = np.ptp(self.estimates, axis=0)
         return np.asarray(spread <= self._noise_of(self.tolerance))
 
     @cached_property
     def atoms(self) -> Vector:
-        """Largest share of the resamples with one value of a coefficient, shape (k,).
+        """Largest share of the resamples with equal estimates, shape (k,).
 
-        Of standardized predictors the coefficients are those of `fixed`, as the scale
-        of each resample is another.
+        For standardized predictors `fixed` is used, as each resample has its own scale.
         """
         draws = self.estimates if self.fixed is None else self.fixed
         widths = 2.0 * self._noise_of(self.tolerance)  # on both sides of a value
         return np.array(
-            [largest_atom(*each) for each in zip(draws.T, widths, strict=True)]
+            [largest_atom(*pair) for pair in zip(draws.T, widths, strict=True)]
         )
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -437,14 +436,16 @@ class BootstrapResult:
         """The bootstrap of the linear combinations ``R theta``."""
         estimates, C = self.estimates @ R.T, about_centre(R, self.centre)
         covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
-        found = self.mapped(R @ self.estimate, estimates, covariance, R)
+        combined = self.mapped(R @ self.estimate, estimates, covariance, R)
         reference = None if self.reference is None else C @ self.reference @ C.T
-        return replace(found, reference=reference, unbounded=images(R, self.unbounded))
+        return replace(
+            combined, reference=reference, unbounded=images(R, self.unbounded)
+        )
 
     def mapped(
         self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
     ) -> "BootstrapResult":
-        """That of functions of the coefficients, with their derivatives ``J``."""
+        """The bootstrap of functions of the coefficients, with derivatives ``J``."""
         return replace(
             self,
             estimate=estimate,
@@ -474,15 +475,15 @@ class BootstrapResult:
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
         """Intervals, shape (k, 2); see `Bootstrap` for the kinds.
 
-        An envelope needs ``2 / (1 - level) - 1`` resamples; that of 95%, which tables
-        show unasked, is NaN with fewer. An interval with no width but the solver's is
-        none: NaN.
+        An envelope needs ``2 / (1 - level) - 1`` resamples. With fewer, the 95%
+        envelope, the default of tables, is NaN; other levels raise an error. Intervals
+        that are no wider than the solver error are NaN.
 
         Raises
         ------
         OptionError
-            If the level is not between 0 and 1, or too high for so few resamples, or
-            the kind is not known.
+            If the level is not between 0 and 1 or too high for the number of resamples,
+            or the kind is not one of these.
         """
         level = check_fraction("level", level)
         kind = self.options.interval if interval is None else interval
@@ -494,7 +495,7 @@ class BootstrapResult:
             return np.full((len(centre), 2), np.nan)
         if kind == "envelope":
             rank = int(shares[0] * (m + 1) + RANK_ROUNDING)
-            if rank < 1 and abs(level - USUAL) > RANK_ROUNDING:
+            if rank < 1 and abs(level - DEFAULT_LEVEL) > RANK_ROUNDING:
                 raise too_few_resamples(level, m)
             if rank < 1:
                 return np.full((len(centre), 2), np.nan)
@@ -512,7 +513,8 @@ class BootstrapResult:
             beyond = np.full((infinite, len(centre)), np.inf)
             sides = [np.vstack([self.estimates, side * beyond]) for side in (-1.0, 1.0)]
             both = [
-                np.quantile(*each, axis=0) for each in zip(sides, shares, strict=True)
+                np.quantile(*side_and_share, axis=0)
+                for side_and_share in zip(sides, shares, strict=True)
             ]
             ends = np.column_stack(both)
             ends = ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
@@ -523,20 +525,22 @@ class BootstrapResult:
     def p_values(self, null: Vector | float) -> Vector:
         """``2 (1 + c) / (1 + m)`` of ``theta = null``, at most 1, shape (k,).
 
-        ``c`` resamples are as far from the estimate as `null` is, on the side where
-        there are more: the level at which the envelope ends at `null`.
+        ``c`` is the number of resamples at least as far from the estimate as `null`, on
+        the side with more of them: the envelope of this level ends at `null`.
         """
         if self.is_unlimited:
             return np.full(len(self.estimate), np.nan)
         reach = np.abs(null - self.estimate) - self.solver_noise
-        apart = self.estimates - self.estimate
-        c = np.maximum((apart >= reach).sum(axis=0), (-apart >= reach).sum(axis=0))
-        found: Vector = 2.0 * (1.0 + c + self.n_infinite)
-        found /= 1.0 + len(apart) + self.n_infinite
-        return np.minimum(1.0, found)
+        distances = self.estimates - self.estimate
+        c = np.maximum(
+            (distances >= reach).sum(axis=0), (-distances >= reach).sum(axis=0)
+        )
+        p_values: Vector = 2.0 * (1.0 + c + self.n_infinite)
+        p_values /= 1.0 + len(distances) + self.n_infinite
+        return np.minimum(1.0, p_values)
 
     def _conditions(self) -> Iterator[object]:
-        """The covariance has variances, and the centre a number for each slope."""
+        """Variances are positive, and the centre has an element for each slope."""
         yield are_variances(self.covariance)
         yield self.centre is None or len(self.centre) == len(self.covariance) - 1
 
@@ -545,15 +549,17 @@ Estimate = Covariance | BootstrapResult
 AnEstimate = TypeVar("AnEstimate", Covariance, BootstrapResult, Estimate)
 
 
-def at_fixed_scale(found: AnEstimate) -> AnEstimate:
-    """The estimate for predictors as the fit has standardized them."""
-    if found.fixed is None:
-        return found
-    if isinstance(found, Covariance):
-        bare = replace(found, fixed=None, basis=None, inner=None)
-        return replace(bare, matrix=found.fixed)
-    covariance = np.atleast_2d(np.cov(found.fixed, rowvar=False))
-    return replace(found, estimates=found.fixed, covariance=covariance, fixed=None)
+def at_fixed_scale(estimate: AnEstimate) -> AnEstimate:
+    """Return the estimate with the standardization of predictors treated as fixed."""
+    if estimate.fixed is None:
+        return estimate
+    if isinstance(estimate, Covariance):
+        bare = replace(estimate, fixed=None, basis=None, inner=None)
+        return replace(bare, matrix=estimate.fixed)
+    covariance = np.atleast_2d(np.cov(estimate.fixed, rowvar=False))
+    return replace(
+        estimate, estimates=estimate.fixed, covariance=covariance, fixed=None
+    )
 
 
 def about_centre(R: Matrix, centre: Vector | None) -> Matrix:
@@ -566,9 +572,9 @@ def about_centre(R: Matrix, centre: Vector | None) -> Matrix:
     """
     if centre is None:
         return R
-    found = np.array(R, dtype=np.float64)
-    found[:, 1:] -= np.outer(found[:, 0], centre)
-    return found
+    C = np.array(R, dtype=np.float64)
+    C[:, 1:] -= np.outer(C[:, 0], centre)
+    return C
 
 
 def largest_atom(draws: Vector, width: float) -> float:
@@ -585,10 +591,10 @@ def largest_atom(draws: Vector, width: float) -> float:
 
 
 def too_few_resamples(level: float, m: int) -> OptionError:
-    """The error for a level of which m resamples have no envelope."""
+    """Return the error for a level that m resamples cannot reach."""
     needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
     return OptionError(
-        f"An interval of level {level:.15g} takes {needed:,} resamples, and there are "
+        f"An interval of level {level:.15g} needs {needed:,} resamples, and there are "
         f"{m:,}; give a lower level, or Bootstrap({needed})."
     )
 
@@ -596,8 +602,8 @@ def too_few_resamples(level: float, m: int) -> OptionError:
 def whitening(middle: Matrix) -> Matrix:
     """``A`` of full row rank with ``A'A`` the inverse of a covariance.
 
-    Directions without variance, on the scale of each diagonal element, are left out; of
-    numbers that are not finite all are.
+    Directions with zero variance, relative to the diagonal, are dropped; if an element
+    is not finite, all are.
 
     Examples
     --------
@@ -611,16 +617,16 @@ def whitening(middle: Matrix) -> Matrix:
     if not np.isfinite(scaled).all():
         return np.zeros((0, len(middle)))
     values, vectors = np.linalg.eigh(scaled)
-    kept = values > 1e-10 * len(values)
-    return np.asarray((vectors[:, kept] / np.sqrt(values[kept])).T / scale)
+    positive = values > 1e-10 * len(values)
+    return np.asarray((vectors[:, positive] / np.sqrt(values[positive])).T / scale)
 
 
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class ContrastTests(tables.Displayed):
-    """Linear combinations of coefficients, each estimated and tested alone.
+    """Estimates and tests of linear combinations of coefficients, one at a time.
 
-    Made by ``result.t_test()``; attributes have the names that statsmodels gives them.
+    Returned by ``result.t_test()``; attributes have the names of statsmodels.
 
     Attributes
     ----------
@@ -634,14 +640,14 @@ class ContrastTests(tables.Displayed):
     df_denom : float
         Degrees of freedom of Student's t; infinite for the normal distribution.
     resampled : BootstrapResult or None
-        The bootstrap of these combinations, where intervals are from it.
+        The bootstrap of these combinations, if intervals come from it.
     covariances : float64 array, shape (m, m), or None
         Of the effects, for simultaneous intervals.
 
     Examples
     --------
-    >>> found = ContrastTests(["a - b = 0"], np.ones(1), np.ones(1), np.zeros(1))
-    >>> print(found)
+    >>> tests = ContrastTests(["a - b = 0"], np.ones(1), np.ones(1), np.zeros(1))
+    >>> print(tests)
     ------------------------------------------------------------------------------
                     coef    std err          z      P>|z|     [0.025     0.975]
     a - b = 0      1.000      1.000       1.00      0.317     -0.960      2.960
@@ -660,49 +666,49 @@ class ContrastTests(tables.Displayed):
         self, level: float, terms: Sequence[str], simultaneous: bool = False
     ) -> pd.DataFrame:
         """The columns of broom's ``tidy``."""
-        found = self.estimates(level, simultaneous)
-        found.insert(0, "term", list(terms))
-        return found
+        table = self.estimates(level, simultaneous)
+        table.insert(0, "term", list(terms))
+        return table
 
     def estimates(
         self, level: float = 0.95, simultaneous: bool = False
     ) -> pd.DataFrame:
         """Statistics, p-values and intervals of this level, see `estimates`.
 
-        Simultaneous intervals all hold together with this level, see `max_t_quantile`.
+        Simultaneous intervals hold jointly with this level, see `max_t_quantile`.
         """
-        found = estimates(self.effect, self.sd, self.df_denom, level, self.null)
+        table = estimates(self.effect, self.sd, self.df_denom, level, self.null)
         resampled = self.resampled
         if simultaneous:
             if self.covariances is None:
                 raise OptionError(
-                    "is for 2,000 estimates at most, and not for files of earlier "
-                    "versions; give fewer, or leave it out.",
+                    "needs at most 2,000 estimates, and is not available for files of "
+                    "earlier versions; give fewer estimates, or leave it out.",
                     "simultaneous",
                     True,
                 )
             some = (self.sd > 0.0) & (np.diag(self.covariances) > 0.0)
             joint = self.covariances[np.ix_(some, some)]
             reach = max_t_quantile(joint, level, self.df_denom) * self.sd
-            found["conf_low"] = self.effect - reach
-            found["conf_high"] = self.effect + reach
-            return found
+            table["conf_low"] = self.effect - reach
+            table["conf_high"] = self.effect + reach
+            return table
         if resampled is None:
-            return found
+            return table
         if self.is_resampled:
-            found["p_value"] = resampled.p_values(self.null)
+            table["p_value"] = resampled.p_values(self.null)
         limits = resampled.conf_int(level)
-        # A point, not an interval: the resamples agree but for the solver.
+        # The resamples agree up to solver error: a point, not an interval.
         is_point = np.isnan(limits).any(axis=1) & resampled.allows(level)
         untested = resampled.pinned | ~(self.sd > 0.0) | is_point
-        found.loc[untested, ["statistic", "p_value"]] = np.nan
-        found[["conf_low", "conf_high"]] = limits
-        found.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
-        return found
+        table.loc[untested, ["statistic", "p_value"]] = np.nan
+        table[["conf_low", "conf_high"]] = limits
+        table.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
+        return table
 
     @property
     def is_pinned(self) -> Mask:
-        """Effects that all resamples agree on, shape (m,)."""
+        """Effects that are equal in all resamples, shape (m,)."""
         if self.resampled is None:
             return np.zeros(len(self.effect), dtype=bool)
         return self.resampled.pinned & ~np.isnan(self.sd)
@@ -714,7 +720,7 @@ class ContrastTests(tables.Displayed):
 
     @property
     def headings(self) -> list[str]:
-        """Of the columns of tests in print."""
+        """Headings of the printed columns of tests."""
         return tables.headings_of_tests(self.df_denom, self.is_resampled)
 
     @property
@@ -740,18 +746,18 @@ class ContrastTests(tables.Displayed):
         ----------
         alpha : float, default 0.05
         simultaneous : bool, default False
-            Whether all intervals together have this level, by the largest of all t
+            Whether the level is joint for all intervals, by the maximum of the t
             statistics, as ``confint(glht())`` of R's multcomp.
         """
         check_flag("simultaneous", simultaneous)
-        found = self.estimates(1.0 - check_fraction("alpha", alpha), simultaneous)
-        return found[["conf_low", "conf_high"]].to_numpy()
+        table = self.estimates(1.0 - check_fraction("alpha", alpha), simultaneous)
+        return table[["conf_low", "conf_high"]].to_numpy()
 
     @suggest_arguments
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Estimates, tests and intervals, a row for each hypothesis.
+        """Estimates, tests and intervals, one row per hypothesis.
 
-        Without a column of statistics where p-values are from resamples.
+        If p-values come from resamples, there is no column of statistics.
         """
         table = self.frame(1.0 - check_fraction("alpha", alpha), self.hypotheses)
         table = table.set_index("term").rename_axis(None)
@@ -762,7 +768,7 @@ class ContrastTests(tables.Displayed):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """The same with broom's columns."""
+        """Estimates, tests and intervals with broom's columns."""
         table = self.frame(check_fraction("conf_level", conf_level), self.hypotheses)
         table.insert(1, "null_value", self.null)
         return table
@@ -780,9 +786,9 @@ class ContrastTests(tables.Displayed):
 def max_t_quantile(covariances: Matrix, level: float, df: float = np.inf) -> float:
     """Quantile of ``max_j |t_j|``, of correlated normal or t variables.
 
-    It is simulated by 262,144 draws, so that the probability is off by 0.0005 or less,
-    as a rule. Intervals ``estimate +- quantile * std_error`` hold together with this
-    probability.
+    It is simulated with 262,144 draws; the probability has a standard error of at most
+    0.001, and 0.0004 at 95%. Intervals ``estimate +- quantile * std_error`` hold
+    jointly with this probability.
 
     Parameters
     ----------
@@ -805,19 +811,19 @@ def max_t_quantile(covariances: Matrix, level: float, df: float = np.inf) -> flo
         return float("nan")
     deviations = np.sqrt(np.diag(covariances))
     values, vectors = np.linalg.eigh(covariances / np.outer(deviations, deviations))
-    some = values > RANK * values[-1]
+    some = values > EIGENVALUE_RATIO * values[-1]
     root = vectors[:, some] * np.sqrt(values[some])
-    rng, found = np.random.default_rng(1), np.empty(DRAWS)
-    for first in range(0, DRAWS, DRAWS_AT_ONCE):
-        normal = rng.standard_normal((DRAWS_AT_ONCE, root.shape[1]))
-        found[first : first + DRAWS_AT_ONCE] = np.abs(normal @ root.T).max(axis=1)
+    rng, largest = np.random.default_rng(1), np.empty(DRAWS)
+    for first in range(0, DRAWS, BATCH):
+        normal = rng.standard_normal((BATCH, root.shape[1]))
+        largest[first : first + BATCH] = np.abs(normal @ root.T).max(axis=1)
     if np.isfinite(df):
-        found /= np.sqrt(rng.chisquare(df, DRAWS) / df)
-    return float(np.quantile(found, level))
+        largest /= np.sqrt(rng.chisquare(df, DRAWS) / df)
+    return float(np.quantile(largest, level))
 
 
 def untested(theta: "pd.Series[float]") -> ContrastTests:
-    """Coefficients without errors."""
+    """Coefficients without standard errors."""
     estimates = np.asarray(theta, dtype=np.float64)
     unknown, zero = np.full(len(theta), np.nan), np.zeros(len(theta))
     return ContrastTests(list(theta.index), estimates, unknown, zero)
@@ -832,7 +838,7 @@ def estimates(
 ) -> pd.DataFrame:
     """Statistics ``(estimate - null) / std_error``, two-sided p-values and intervals.
 
-    Without an error there is no test: both are NaN.
+    Without a standard error statistic and p-value are NaN.
 
     Parameters
     ----------
@@ -855,8 +861,8 @@ def estimates(
 
     Examples
     --------
-    >>> found = estimates(np.array([3.0]), np.array([1.0]))
-    >>> found[["p_value", "conf_low"]].round(4).to_numpy()
+    >>> table = estimates(np.array([3.0]), np.array([1.0]))
+    >>> table[["p_value", "conf_low"]].round(4).to_numpy()
     array([[0.0027, 1.04  ]])
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -875,7 +881,7 @@ def estimates(
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class JointTest:
-    """Wald's test of several hypotheses together; made by ``result.wald_test()``.
+    """Joint Wald test of several hypotheses, returned by ``result.wald_test()``.
 
     Attributes
     ----------
@@ -884,13 +890,13 @@ class JointTest:
         For Hotelling's test see `Sandwich`, for resamples `Bootstrap`.
     pvalue : float
     df_num : int
-        Number of hypotheses that do not follow from the others.
+        Number of linearly independent hypotheses.
     df_denom : float
         Of the F distribution; infinite for chi-squared.
     hypotheses : list of str
     replicates : int
-        Resamples of the bootstrap whose statistics this one is compared with, instead
-        of a distribution; 0 if there are none.
+        Number of bootstrap resamples whose statistics replace the distribution; 0 for
+        a test by F or chi-squared.
 
     Examples
     --------
@@ -907,7 +913,7 @@ class JointTest:
 
     @property
     def distribution(self) -> Literal["chi2", "F", "bootstrap"]:
-        """Law of the statistic."""
+        """Distribution of the statistic under the hypotheses."""
         if self.replicates:
             return "bootstrap"
         return "F" if np.isfinite(self.df_denom) else "chi2"
@@ -935,11 +941,11 @@ def wald_test(
 ) -> JointTest:
     """Test ``R theta = q`` by ``W = (R theta - q)' (R V R')^-1 (R theta - q)``.
 
-    ``W`` is compared with chi-squared on ``m`` degrees of freedom, ``m`` the hypotheses
-    that do not follow from the others; with finite `df`, ``W / m`` with F on ``m`` and
+    ``W`` is compared with chi-squared on ``m`` degrees of freedom, the number of
+    linearly independent hypotheses; with finite `df`, ``W / m`` with F on ``m`` and
     `df`. With finite `rows` and ``m > 1`` it is Hotelling's test: ``W (rows - m + 1) /
-    (rows m)`` with F on ``m`` and ``rows - m + 1``. One hypothesis has the p-value of
-    its coefficient, by the normal law or t.
+    (rows m)`` with F on ``m`` and ``rows - m + 1``. A single hypothesis has the p-value
+    of its z or t test.
 
     Parameters
     ----------
@@ -948,7 +954,7 @@ def wald_test(
     R : float64 array, shape (m, k)
     q : float or float64 array, shape (m,)
     df : float
-        Of the covariance, as for clusters.
+        Degrees of freedom of the covariance, as for clusters.
     hypotheses : list of str, length m
     rows : float
         ``n - k``.
@@ -956,8 +962,8 @@ def wald_test(
     Returns
     -------
     JointTest
-        NaN where the covariance is not defined, something without variance is not as
-        the hypothesis has it, or rows are too few.
+        NaN if the covariance is not defined, a combination without variance differs
+        from its hypothesis, or there are too few rows.
 
     References
     ----------
@@ -974,15 +980,15 @@ def wald_test(
     from scipy.special import chdtrc, fdtrc
 
     R = np.atleast_2d(R)
-    apart = R @ theta - q
+    difference = R @ theta - q
     if isinstance(covariance, Covariance | BootstrapResult):
         middle = covariance.combined(R).matrix
     else:
         middle = R @ covariance @ R.T
-    certain = (np.diag(middle) == 0.0) & (apart != 0.0)
+    certain = (np.diag(middle) == 0.0) & (difference != 0.0)
     if certain.any() or not np.isfinite(middle).all():
         return undefined(R, df, hypotheses)
-    image = whitening(middle) @ apart
+    image = whitening(middle) @ difference
     m, W = len(image), float(image @ image)
     if not m:
         return undefined(R, df, hypotheses)
@@ -998,25 +1004,26 @@ def wald_test(
 
 
 def undefined(R: Matrix, df: float, hypotheses: Sequence[str]) -> JointTest:
-    """The test of hypotheses that there is no statistic for."""
+    """Return a test without a statistic."""
     rank = int(np.linalg.matrix_rank(R))
     return JointTest(np.nan, np.nan, rank, df, hypotheses)
 
 
 def resampled_test(
-    found: BootstrapResult, R: Matrix, q: Vector, hypotheses: Sequence[str] = ()
+    bootstrap: BootstrapResult, R: Matrix, q: Vector, hypotheses: Sequence[str] = ()
 ) -> JointTest:
     """Test ``R theta = q`` by the distances of the resamples in the metric ``S``.
 
     With ``D(d) = d' (R S R')^-1 d`` and ``S = ((1/n) sum_i w_i z_i z_i')^-1`` the
     p-value is ``(1 + c) / (1 + m)``: ``c`` of ``m`` resamples have ``D(R theta_b - R
-    theta)`` as large as ``D(R theta - q)``. The metric does not depend on how factors
-    are coded. One hypothesis has the p-value of its coefficient. What is pinned at its
-    hypothesis is no part of the test; what is pinned elsewhere leaves it undefined.
+    theta)`` at least as large as ``D(R theta - q)``. The metric does not depend on the
+    coding of factors. A single hypothesis has the p-value of its coefficient. A
+    combination that is equal in all resamples is dropped if it equals its hypothesis;
+    otherwise the test is undefined.
 
     Parameters
     ----------
-    found : BootstrapResult
+    bootstrap : BootstrapResult
         Of ``theta``.
     R : float64 array, shape (m, k)
     q : float64 array, shape (m,)
@@ -1032,63 +1039,66 @@ def resampled_test(
     >>> resampled_test(fit.covariance, np.eye(3)[1:], np.zeros(2)).pvalue
     0.01
     """
-    each, m = found.combined(R), len(found.estimates)
-    apart, free = each.estimate - q, ~each.pinned
-    noise = each.solver_noise
-    held = np.abs(apart) <= noise
-    if found.is_unlimited or not free.any() or not (held | free).all():
+    combined, m = bootstrap.combined(R), len(bootstrap.estimates)
+    difference, free = combined.estimate - q, ~combined.pinned
+    noise = combined.solver_noise
+    at_hypothesis = np.abs(difference) <= noise
+    if bootstrap.is_unlimited or not free.any() or not (at_hypothesis | free).all():
         return JointTest(np.nan, np.nan, 0, np.inf, hypotheses, m)
-    S = each.covariance if each.reference is None else each.reference
+    S = combined.covariance if combined.reference is None else combined.reference
     whiten = whitening(S[np.ix_(free, free)])
-    images = (each.estimates - each.estimate)[:, free] @ whiten.T
-    far, own = np.square(images).sum(axis=1), float(np.sum((whiten @ apart[free]) ** 2))
+    images = (combined.estimates - combined.estimate)[:, free] @ whiten.T
+    far, own = (
+        np.square(images).sum(axis=1),
+        float(np.sum((whiten @ difference[free]) ** 2)),
+    )
     reach = float(np.linalg.norm(np.abs(whiten) @ noise[free]))
     is_far = np.sqrt(far) >= np.sqrt(own) - reach
     pvalue = float(1 + is_far.sum()) / (1 + m)
     if len(whiten) == 1:
-        pvalue = float(each.p_values(q)[free][np.diag(S)[free].argmax()])
+        pvalue = float(combined.p_values(q)[free][np.diag(S)[free].argmax()])
     return JointTest(own, pvalue, len(whiten), np.inf, hypotheses, m)
 
 
 def is_quick(problem: Problem) -> bool:
-    """Whether the sandwich, of ``n p^2 + p^3`` products, takes a second or two."""
+    """Whether the sandwich, ``n p^2 + p^3`` products, takes at most two seconds."""
     n, p = problem.n, problem.p
-    return p <= MOST_COEFFICIENTS and float(n) * p * p <= MOST_PRODUCTS
+    return p <= QUICK_COEFFICIENTS and float(n) * p * p <= QUICK_PRODUCTS
 
 
-def reason_skipped(problem: Problem, options: CovType, asked: bool) -> str:
+def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
     """Why a summary has no standard errors, and how to get them; empty if it has.
 
-    Those that were asked for by name are computed, however long it takes.
+    Standard errors that were requested by name are always computed.
 
     Examples
     --------
     >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
-    >>> reason_skipped(wide, Sandwich(), asked=False)
-    'Standard errors were not computed, which takes long for 2,000 coefficients: ...'
+    >>> reason_skipped(wide, Sandwich(), requested=False)
+    'Standard errors were not computed: slow for 2,000 coefficients. ...'
     """
     why = reason_unavailable(problem, options)
-    if why or asked:
+    if why or requested:
         return why
-    takes, quick = f"long for {problem.p:,} coefficients", is_quick(problem)
+    reason, quick = f"slow for {problem.p:,} coefficients", is_quick(problem)
     if isinstance(options, Bootstrap):
         seconds = seconds_of(problem, options.replicates)
-        if seconds <= MOST_SECONDS and problem.p <= MOST_COEFFICIENTS:
+        if seconds <= MOST_SECONDS and problem.p <= QUICK_COEFFICIENTS:
             return ""
         return takes_seconds(seconds, options.replicates)
-    return "" if quick else not_computed(takes)
+    return "" if quick else not_computed(reason)
 
 
 def takes_seconds(seconds: float, replicates: int) -> str:
-    """That resamples were not drawn, which take so many seconds."""
-    return not_computed(f"some {seconds:,.0f} seconds for {replicates} resamples")
+    """That resamples were not drawn, as they need so many seconds."""
+    return not_computed(f"about {seconds:,.0f} seconds for {replicates} resamples")
 
 
-def not_computed(takes: str) -> str:
+def not_computed(reason: str) -> str:
     """That standard errors were not computed, and how to get them."""
     return (
-        f"Standard errors were not computed, which takes {takes}: "
-        "result.conf_int() computes them, and the summary then shows them."
+        f"Standard errors were not computed: {reason}. result.conf_int() computes "
+        "them, and the summary then shows them."
     )
 
 
@@ -1120,14 +1130,13 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """Errors of coefficients, tests and intervals, and whether to trust them.
+    """Standard errors, tests and intervals of a fit, and whether to trust them.
 
     Attributes
     ----------
     result : LinearResults
     theta : float64 array, shape (k,)
-        Coefficients, the intercept first.
-        Of columns that are left out 0.
+        Coefficients, the intercept first; 0 for columns that are not estimable.
     covariance : Covariance or BootstrapResult
     null : NullSpace
         What the training rows do not determine.
@@ -1140,7 +1149,7 @@ class Uncertainty:
 
     @property
     def names(self) -> list[str]:
-        """Of the coefficients."""
+        """Names of the coefficients."""
         return list(self.result.params.index)
 
     @property
@@ -1156,24 +1165,26 @@ class Uncertainty:
 
     @cached_property
     def unlimited(self) -> Mask:
-        """Coefficients that nothing but the penalty limits, shape (k,)."""
+        """Coefficients that only the penalty limits, shape (k,)."""
         return self._unlimited(np.eye(len(self.theta)))
 
     def _unlimited(self, R: Matrix) -> Mask:
-        """Combinations ``R theta`` that nothing but the penalty limits, shape (m,)."""
+        """Combinations ``R theta`` that only the penalty limits, shape (m,)."""
         free = self.covariance.unbounded
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
     def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
-        """Combinations that no sample would change, but for rounding; warns of them."""
-        same = (errors <= CONSTANT * self.covariance.most(R)) & ~self._unlimited(R)
+        """Combinations without variance, up to rounding; warns of them."""
+        same = (errors <= CONSTANT_ERROR * self.covariance.most(R)) & ~self._unlimited(
+            R
+        )
         broken = self.null.hypothesised(R)
         undetermined = np.asarray(broken.any(axis=1))
         same &= ~undetermined
         if same.any():
-            named = [each for each, is_one in zip(written, same, strict=True) if is_one]
+            named = [text for text, is_one in zip(written, same, strict=True) if is_one]
             warn_caller(
-                f"There is no test of {listing(named)}: it is the same in all samples.",
+                f"There is no test of {listing(named)}: it is equal in all samples.",
                 UndefinedMetricWarning,
             )
         if undetermined.any():
@@ -1182,18 +1193,18 @@ class Uncertainty:
 
     @property
     def is_far(self) -> bool:
-        """Whether the fit is too far from its optimum for its errors.
+        """Whether the fit is too far from its optimum for its standard errors.
 
-        For the log loss the Newton step tells, beside a quarter of a standard error;
-        for the hinge the relative gap.
+        For the log loss if the Newton step exceeds a quarter of a standard error, for
+        the hinge if the relative gap exceeds 1e-4.
         """
         if self.result.problem.has_firth:
             return not self.result.solution.settled
         step = getattr(self.covariance, "newton_step", None)
         if step is None:
-            return self.result.relative_gap > FAR
+            return self.result.relative_gap > MOST_GAP
         with np.errstate(invalid="ignore"):
-            return bool((np.abs(step) > SMALL * self.std_error).any())
+            return bool((np.abs(step) > MOST_STEP * self.std_error).any())
 
     def warn(self) -> None:
         """Warn if the numbers cannot be trusted.
@@ -1203,7 +1214,7 @@ class Uncertainty:
         ConvergenceWarning
             If the fit is too far from its optimum.
         UndefinedMetricWarning
-            If the covariance is not defined, resamples were left out, or only the
+            If the covariance is not defined, resamples were excluded, or only the
             penalty limits coefficients.
         """
         for note in (*self.covariance.notes, *self.separated()):
@@ -1214,7 +1225,7 @@ class Uncertainty:
 
     @property
     def tests(self) -> ContrastTests:
-        """Tests of the coefficients against 0."""
+        """Tests that each coefficient is 0."""
         V, nothing = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
         return ContrastTests(
@@ -1233,17 +1244,17 @@ class Uncertainty:
 
     @property
     def estimate(self) -> Vector:
-        """Coefficients, shape (k,); NaN of those that are not determined."""
+        """Coefficients, shape (k,); NaN if not estimable."""
         return np.where(self.null.mask(), np.nan, self.theta)
 
     def original(self, R: Matrix) -> Self:
-        """What follows for ``R theta``, on the scale before standardizing."""
+        """Return the same for ``R theta``, on the original scale of the predictors."""
         null = replace(self.null, directions=R @ self.null.directions)
         covariance = self.covariance.original(R)
         return replace(self, theta=R @ self.theta, covariance=covariance, null=null)
 
     def t_test(self, hypotheses: object) -> ContrastTests:
-        """Estimate and test linear combinations of coefficients, each alone."""
+        """Estimate and test linear combinations of coefficients, one at a time."""
         R, q, written = self._hypotheses(hypotheses)
         combined = self.covariance.combined(R)
         errors, effect = combined.std_error, R @ self.theta
@@ -1255,43 +1266,45 @@ class Uncertainty:
         return ContrastTests(written, effect, errors, q, df, resampled, joint)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
-        """Test linear combinations together; with `df` by F."""
+        """Test linear combinations jointly; with `df` by F."""
         (R, q, written), V = self._hypotheses(hypotheses), self.covariance
         errors = V.combined(R).std_error
         tested = ~self._same(R, errors, written)
         if self._unlimited(R).any() or not tested.any():
             return undefined(R, V.df, written)
         R, q = R[tested], q[tested]
-        written = [each for each, kept in zip(written, tested, strict=True) if kept]
+        written = [
+            text for text, is_tested in zip(written, tested, strict=True) if is_tested
+        ]
         if isinstance(V, BootstrapResult) and V.is_counted and df is None:
             return resampled_test(V, R, q, written)
         rows = V.rows if isinstance(V, Covariance) and df is None else np.inf
         df = V.df if df is None else df
         return wald_test(self.theta, V, R, q, df, written, rows)
 
-    def _hypotheses(self, given: object) -> tuple[Matrix, Vector, list[str]]:
-        """Matrix and values of linear hypotheses, and how they are written."""
-        R, q = linear.constraints(given, self.names, self.result._patsy_names)
+    def _hypotheses(self, hypotheses: object) -> tuple[Matrix, Vector, list[str]]:
+        """Matrix, values and texts of linear hypotheses."""
+        R, q = linear.constraints(hypotheses, self.names, self.result._patsy_names)
         return R, q, linear.written_hypotheses(R, q, self.names)
 
     def remarks(self) -> list[Note]:
-        """Notes on the standard errors: which they are, and whether to trust them."""
+        """Notes on the standard errors: their kind, and whether to trust them."""
         V, problem, k = self.covariance, self.result.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
-        found = [self._too_far()] if self.is_far and problem.loss == "log" else []
-        found += self.separated()
+        notes = [self._too_far()] if self.is_far and problem.loss == "log" else []
+        notes += self.separated()
         groups, rarer = self.groups, min(problem.label_counts)
         if groups is not None and groups.fewest < FEW:
             text = (
-                f"there are {groups}: with fewer than {FEW} groups intervals and "
+                f"there are {groups}: with fewer than {FEW} groups, intervals and "
                 "tests are rough"
             )
             correction = getattr(self.result.cov_type, "correction", "")
             text += ", and by CR1 far too narrow." if correction == "CR1" else "."
-            found.append(Note("few events", "warning", text))
-        if self.unlimited.all():  # there are no errors to speak of
-            return found
+            notes.append(Note("few events", "warning", text))
+        if self.unlimited.all():  # no coefficient has a standard error
+            return notes
         slopes = k - problem.intercept
         if rarer < FEW * slopes:
             text = (
@@ -1301,8 +1314,8 @@ class Uncertainty:
                 f"{FEW} of that level for each, estimates and intervals are "
                 "rough. Use fewer predictors."
             )
-            found.append(Note("few events", "warning", text))
-        found += self.identical()
+            notes.append(Note("few events", "warning", text))
+        notes += self.identical()
         text = self.kind
         is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         if problem.has_firth:
@@ -1310,20 +1323,22 @@ class Uncertainty:
         elif problem.lam:
             text += ", for penalised coefficients at this lambda"
             text += ", taken as fixed" * (problem.lam_rule == "cv")
-        elif is_hc3 and problem.weights is None:  # to which nonrobust does not go
+        elif is_hc3 and problem.weights is None:  # nonrobust needs no weights
             text += " (cov_type='nonrobust' for glm's)"
-        found.append(Note("standard errors", "note", f"{text}."))
-        text = "Intervals and tests are about penalised coefficients. "
+        notes.append(Note("standard errors", "note", f"{text}."))
+        text = "Intervals and tests are for the penalised coefficients. "
         text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
         if problem.has_firth:
-            text = "Rows are taken as independent."
+            text = "Rows are assumed independent."
         elif V.counts_scaling:
-            text += " Means and standard deviations of predictors count as estimated."
-        return [*found, Note("inference", "note", text), *V.notes]
+            text += (
+                " Standard errors allow for estimated means and standard deviations."
+            )
+        return [*notes, Note("inference", "note", text), *V.notes]
 
     @property
     def kind(self) -> str:
-        """The estimate in a few words."""
+        """Kind of the standard errors, for people."""
         V, groups = self.covariance, self.groups
         if isinstance(V, BootstrapResult):
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
@@ -1338,7 +1353,7 @@ class Uncertainty:
         return f"Standard errors: {name}" + f", {groups}" * (groups is not None) + law
 
     def separated(self) -> list[Note]:
-        """Which coefficients only the penalty limits, or one group determines."""
+        """Note coefficients that only the penalty limits, or one group determines."""
         n_rows, free = self.covariance.separated, np.array(self.names)[self.unlimited]
         if not n_rows and len(free):
             text = (
@@ -1360,17 +1375,18 @@ class Uncertainty:
         return [Note("separation", "warning", text)]
 
     def identical(self) -> list[Note]:
-        """That many resamples have one value of a coefficient, if they have."""
+        """Note that many resamples have equal estimates, if they do."""
         V = self.covariance
         if not isinstance(V, BootstrapResult):
             return []
         determined = ~self.null.mask()
-        several = int(((V.atoms >= OFTEN) & determined).sum())
+        several = int(((V.atoms >= ATOM_SHARE) & determined).sum())
         if not several:
             return []
         text = (
-            f"many bootstrap estimates are identical, of {several} of "
-            f"{counted(len(self.theta), 'coefficient')}; intervals may be unreliable"
+            f"many bootstrap estimates of {several} of "
+            f"{counted(len(self.theta), 'coefficient')} are identical; intervals "
+            "may be unreliable"
         )
         if self.result.problem.loss == "hinge":
             text += " (simulated coverage 0.69 to 1). Logistic regression (ps.logit) "
@@ -1384,15 +1400,15 @@ class Uncertainty:
 
     @property
     def groups(self) -> Groups | None:
-        """Of rows with a weight that depend on each other."""
+        """Groups of the rows with a positive weight."""
         return self.result._weighed[2]
 
     def _too_far(self) -> Note:
-        """A solver that goes to the optimum takes a smaller tolerance."""
+        """Note that the fit is too far from its optimum."""
         result = self.result
         to_optimum = result.refinement is None and result.solver.to_optimum
         text = (
             "the fit is too far from its optimum for these standard errors; "
-            f"{'tol' if to_optimum else 'refine'}=1e-8 goes on to the optimum."
+            f"give {'tol' if to_optimum else 'refine'}=1e-8."
         )
         return Note("run", "warning", text)
