@@ -378,11 +378,11 @@ def _of_state(
         elif isinstance(option, list) or (is_number and not is_list):
             yield np.array_equal(state[name], part)
         else:
-            found = state[name]
-            if isinstance(found, dict):
-                yield found.keys() == part.keys()
-                found, part = [*found.values()], [*part.values()]
-            numbers, others = np.asarray(found), np.asarray(part)
+            saved = state[name]
+            if isinstance(saved, dict):
+                yield saved.keys() == part.keys()
+                saved, part = [*saved.values()], [*part.values()]
+            numbers, others = np.asarray(saved), np.asarray(part)
             yield numbers.dtype.kind in "iuf" and numbers.shape == others.shape
             yield np.isfinite(numbers).all()
             yield name not in POSITIVE or (numbers > 0.0).all()

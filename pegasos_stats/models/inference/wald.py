@@ -108,10 +108,10 @@ class NullSpace:
         Examples
         --------
         >>> mask, values = np.array([False, True]), np.array([0.0, 3.0])
-        >>> found = NullSpace.of_constants(["x", "c"], mask, values, True)
-        >>> found.directions.T
+        >>> null = NullSpace.of_constants(["x", "c"], mask, values, True)
+        >>> null.directions.T
         array([[-3.,  0.,  1.]])
-        >>> found.broken_by(np.array([[1.0, 5.0, 3.0], [1.0, 5.0, 0.0]])).ravel()
+        >>> null.broken_by(np.array([[1.0, 5.0, 3.0], [1.0, 5.0, 0.0]])).ravel()
         array([False,  True])
         """
         first, chosen = int(intercept), np.flatnonzero(constant)
@@ -123,9 +123,9 @@ class NullSpace:
 
     def mask(self) -> Mask:
         """Coefficients that are not estimable, shape (k,)."""
-        found = np.zeros(len(self.directions), dtype=bool)
-        found[self.columns] = True
-        return found
+        mask = np.zeros(len(self.directions), dtype=bool)
+        mask[self.columns] = True
+        return mask
 
     def broken_by(self, R: Matrix) -> Mask:
         """Which equations of the training rows new rows break, shape (m, q)."""
