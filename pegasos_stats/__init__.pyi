@@ -1,11 +1,11 @@
 """Public names and their modules: for type checkers, and read by ``__init__.py``."""
 
+from pegasos_stats import datasets as datasets
 from pegasos_stats import errors as errors
-from pegasos_stats.data import datasets as datasets
-from pegasos_stats.data.datasets import load_affairs as load_affairs
+from pegasos_stats.data.files import read_svmlight as read_svmlight
 from pegasos_stats.data.labels import LabelCoding as LabelCoding
 from pegasos_stats.data.scan.files import scan as scan
-from pegasos_stats.data.svmlight import read_svmlight as read_svmlight
+from pegasos_stats.datasets import load_affairs as load_affairs
 from pegasos_stats.metrics.confusion import ConfusionMatrix as ConfusionMatrix
 from pegasos_stats.metrics.confusion import PairedComparison as PairedComparison
 from pegasos_stats.metrics.confusion import compare_predictions as compare_predictions
@@ -33,11 +33,9 @@ from pegasos_stats.output.report.report import Report as Report
 from pegasos_stats.output.report.report import report as report
 from pegasos_stats.persist import load as load
 from pegasos_stats.persist import save as save
-from pegasos_stats.proofs.certify import Certification as Certification
-from pegasos_stats.proofs.certify import certify as certify
+from pegasos_stats.proofs.proof import Certification as Certification
+from pegasos_stats.proofs.proof import certify as certify
 from pegasos_stats.rng import RRandom as RRandom
-from pegasos_stats.session import SessionInfo as SessionInfo
-from pegasos_stats.session import session_info as session_info
 from pegasos_stats.solvers.optimum import Optimum as Optimum
 from pegasos_stats.solvers.pegasos import Pegasos as Pegasos
 from pegasos_stats.solvers.sdca import SDCA as SDCA
@@ -76,6 +74,8 @@ from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 from pegasos_stats.studies.validation import Subgroups as Subgroups
 from pegasos_stats.studies.validation import Validation as Validation
 from pegasos_stats.studies.validation import validate as validate
+from pegasos_stats.tables import SessionInfo as SessionInfo
+from pegasos_stats.tables import session_info as session_info
 
 __version__: str
 __all__: list[str]

@@ -1,7 +1,7 @@
-"""Make pegasos_stats/data/datasets/digits56.csv from scikit-learn's digits.
+"""Make pegasos_stats/datasets/digits56.csv from scikit-learn's digits.
 
 Run as ``python scripts/make_digits56.py``; the same bytes come out every time.
-Source, licence and format: pegasos_stats/data/datasets/digits56.txt.
+Source, licence and format: pegasos_stats/datasets/digits56.txt.
 """
 
 from pathlib import Path

@@ -14,7 +14,14 @@ from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data import labels as outcomes
 from pegasos_stats.data import user_data
 from pegasos_stats.data import weights as row_options
-from pegasos_stats.data.design import Design, FrameDesign, ModelMatrix, row_labels
+from pegasos_stats.data.design import (
+    Design,
+    FrameDesign,
+    ModelMatrix,
+    ScaledDesign,
+    Scaling,
+    row_labels,
+)
 from pegasos_stats.data.labels import Coding, LabelCoding
 from pegasos_stats.data.language.formula import (
     check_functions,
@@ -24,10 +31,9 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.formula_design import (
     FormulaDesign,
     design_of,
+    warn_of_columns,
 )
 from pegasos_stats.data.language.vocabulary import as_levels
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.suspicious import warn_of_columns
 from pegasos_stats.data.weights import Counts, Offset, Positions, RowOptions, WeightsOf
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.foreign_names import own_value

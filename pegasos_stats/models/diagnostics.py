@@ -9,9 +9,8 @@ import pandas as pd
 
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.checks import check_log_loss
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, unscaled
 from pegasos_stats.data.language.formula_design import FormulaDesign
-from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import (
     DataError,

@@ -23,7 +23,8 @@ import pandas as pd
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Vector, dense_rows
 from pegasos_stats.data import design as designs
-from pegasos_stats.data import scaling, user_data, weights
+from pegasos_stats.data import user_data, weights
+from pegasos_stats.data.design import ScaledDesign, moments, unscaled
 from pegasos_stats.data.labels import AT_ZERO, Level
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
@@ -140,7 +141,7 @@ class EffectRows:
     @property
     def formula(self) -> FormulaDesign | None:
         """The formula if it computes terms of the predictors."""
-        inner = scaling.unscaled(self.design)
+        inner = unscaled(self.design)
         if not isinstance(inner, FormulaDesign):
             return None
         factors = {f.text for term in inner.terms for f in term.factors}
@@ -254,7 +255,7 @@ class EffectRows:
     def spread(self, name: Level) -> float:
         """Standard deviation of a numeric predictor, with the divisor ``n - 1``."""
         x = self.numbers(name)[:, None]
-        return float(scaling.moments(x, self.weights, self.number)[1].item())
+        return float(moments(x, self.weights, self.number)[1].item())
 
     def valued(self, place: Place) -> Mask:
         """Rows in which all terms of the formula have a value, with these values."""
@@ -293,7 +294,7 @@ class EffectRows:
         Functions of the user's own may take values of other rows: these get each place
         by itself.
         """
-        n, inner = len(self.frame), scaling.unscaled(self.design)
+        n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
         if own or n * len(places) > AT_ONCE:
             return [self.matrix(place) for place in places]
@@ -351,7 +352,7 @@ def unread_columns(
 
     Those are factors, booleans, and columns that only stand in other terms.
     """
-    inner = scaling.unscaled(design)
+    inner = unscaled(design)
     if lines is None or lines.frame is None or not getattr(inner, "named", True):
         return None
     frame, numeric = lines.frame, getattr(inner, "numeric", inner.names)
@@ -389,11 +390,11 @@ def training_rows(
     design: designs.Design, X: Predictors, unread: pd.DataFrame | None
 ) -> pd.DataFrame:
     """Predictors of the rows of a fit, as a user has them, or `DataError`."""
-    inner = scaling.unscaled(design)
+    inner = unscaled(design)
     if user_data.is_sparse(X):
         what = f"A table of {X.shape[0]:,} rows and {X.shape[1]:,} columns"
         user_data.check_memory(8.0 * X.shape[0] * X.shape[1], what, "give data=")
-    if isinstance(design, scaling.ScaledDesign):
+    if isinstance(design, ScaledDesign):
         X = design.scaling.unapply(X)
     values, columns = dense_rows(X), {} if unread is None else dict(unread.items())
     places = {str(name): j for j, name in enumerate(inner.names)}
@@ -409,7 +410,7 @@ def new_rows(
     design: designs.Design, data: pd.DataFrame, positions: weights.Positions
 ) -> pd.DataFrame:
     """Predictors of new rows, those at these positions, which are complete."""
-    inner = scaling.unscaled(design)
+    inner = unscaled(design)
     if not len(positions):
         raise DataError("No row of data= is complete; give rows with all predictors.")
     columns = predictors_of(inner)
@@ -430,7 +431,7 @@ def levels_of(
 
     With `dummy` numbers that are all 0 and 1 are levels too.
     """
-    inner = scaling.unscaled(design)
+    inner = unscaled(design)
     levels_by_name: dict[Level, list[Level]] = {}
     if isinstance(inner, FormulaDesign):
         levels_by_name.update(inner.levels)

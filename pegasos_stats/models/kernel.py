@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Predictors, Vector, dense_rows
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data import sample as samples
-from pegasos_stats.data.design import ModelMatrix
+from pegasos_stats.data.design import ModelMatrix, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
 from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.errors import OptionError

@@ -14,11 +14,10 @@ import pandas as pd
 from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.checks import check_choice, check_flag
 from pegasos_stats.data import sample as samples
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Coding, LabelCoding, Ties, signs_of
 from pegasos_stats.data.language.vocabulary import Functions
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
-from pegasos_stats.data.scan.samples import sample_of_stream
+from pegasos_stats.data.scan.rows import sample_of_stream
 from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import (

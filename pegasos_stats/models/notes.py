@@ -11,10 +11,9 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Vector
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, unscaled
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, doubtful_in
-from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.errors import counted, shown
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.intercept import zero_objective

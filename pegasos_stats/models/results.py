@@ -17,12 +17,12 @@ from pegasos_stats import checks
 from pegasos_stats.arrays import Mask, Vector
 from pegasos_stats.data import design as designs
 from pegasos_stats.data import user_data
-from pegasos_stats.data.digests import digests_by_row
+from pegasos_stats.data.design import ScaledDesign, Scaling
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
 from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
-from pegasos_stats.data.scaling import ScaledDesign, Scaling
+from pegasos_stats.data.scan.source import digests_by_row
 from pegasos_stats.data.weights import (
     Counts,
     Offset,

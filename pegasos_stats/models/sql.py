@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from pegasos_stats.checks import check_choice
-from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.design import Design, FrameDesign, ScaledDesign, unscaled
 from pegasos_stats.data.language.expressions import (
     Call,
     Column,
@@ -21,7 +21,6 @@ from pegasos_stats.data.language.expressions import (
     read_expression,
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of, products
-from pegasos_stats.data.scaling import ScaledDesign, unscaled
 from pegasos_stats.data.weights import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Integers, Mask
-from pegasos_stats.data.design import Design, FrameDesign
+from pegasos_stats.data.design import Design, FrameDesign, ScaledDesign
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.expressions import (
     Call,
@@ -31,7 +31,6 @@ from pegasos_stats.data.language.formula_design import (
 )
 from pegasos_stats.data.language.vocabulary import State
 from pegasos_stats.data.sample import MissingRowCounts, Sample
-from pegasos_stats.data.scaling import ScaledDesign
 from pegasos_stats.data.scan.source import MissingRows
 from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, listing

@@ -17,10 +17,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from pegasos_stats.arrays import Vector, owned
 from pegasos_stats.checks import check_choice, check_positive
-from pegasos_stats.data.design import FrameDesign
+from pegasos_stats.data.design import FrameDesign, Scaling
 from pegasos_stats.data.labels import LabelCoding, Level
 from pegasos_stats.data.sample import MissingRowCounts, Sample
-from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.user_data import position_of
 from pegasos_stats.errors import (
     ConvergenceWarning,

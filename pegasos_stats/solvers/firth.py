@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.design import Scaling
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import two_loops

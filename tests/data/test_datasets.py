@@ -7,7 +7,7 @@ import pytest
 from statsmodels.datasets import fair
 
 import pegasos_stats as ps
-from pegasos_stats.data.datasets import DIGITS56_CITATION, digits56_path, load_digits56
+from pegasos_stats.datasets import DIGITS56_CITATION, digits56_path, load_digits56
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_digits56.py"
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from pegasos_stats.data import files
-from pegasos_stats.data.files import read_csv
-from pegasos_stats.data.svmlight import looks_like_svmlight, read_svmlight
+from pegasos_stats.data.files import looks_like_svmlight, read_csv, read_svmlight
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli import main
 

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from scipy.sparse import coo_array, csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.design import Scaling
 from pegasos_stats.errors import DataError
 
 # Scores are sums of four terms of about 10; two ways of summing them.

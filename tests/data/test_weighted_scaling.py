@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from pegasos_stats.data.scaling import moments
+from pegasos_stats.data.design import moments
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
 # Sums of weighted squares and of repeated rows are rounded differently.

@@ -70,4 +70,4 @@ def nothing_is_read(monkeypatch):
 
     for name in ("read_data", "load_saved"):
         monkeypatch.setattr(f"pegasos_stats.output.cli.commands.{name}", read)
-    monkeypatch.setattr("pegasos_stats.data.datasets.load_digits56", read)
+    monkeypatch.setattr("pegasos_stats.datasets.load_digits56", read)

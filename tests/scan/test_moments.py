@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scaling import Scaling
+from pegasos_stats.data.design import Scaling
 from pegasos_stats.data.scan.rows import Columns
 from pegasos_stats.data.scan.source import added
 

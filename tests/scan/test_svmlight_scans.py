@@ -9,7 +9,6 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import pegasos_stats as ps
-from pegasos_stats.data import svmlight
 from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError
 
@@ -56,7 +55,7 @@ def folder(rows, tmp_path_factory):
 def narrow(monkeypatch):
     """Blocks of text and of rows that end at other places."""
     monkeypatch.setattr(files, "MOST_ROWS", 128)
-    monkeypatch.setattr(svmlight, "BLOCK", 7000)
+    monkeypatch.setattr("pegasos_stats.data.files.BLOCK", 7000)
 
 
 def fitted(scan, model=ps.svm, **given):
@@ -130,7 +129,7 @@ def test_what_is_wrong_in_a_file_is_named(content, named, tmp_path):
 
 
 def test_packed_files_may_exceed_memory_but_not_their_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr(svmlight, "BLOCK", 500)
+    monkeypatch.setattr("pegasos_stats.data.files.BLOCK", 500)
     monkeypatch.setattr("pegasos_stats.data.files.most_unpacked", lambda name: 2000)
     with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
         packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)

@@ -27,7 +27,6 @@ from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
 from pegasos_stats.data import files as one_file
-from pegasos_stats.data import svmlight
 from pegasos_stats.data.cells import (
     BOOLEANS,
     FALSE,
@@ -37,10 +36,9 @@ from pegasos_stats.data.cells import (
     Kinds,
     as_at_fit,
 )
-from pegasos_stats.data.design import Design
+from pegasos_stats.data.design import Design, unscaled
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import FormulaDesign, kinds_at_fit
-from pegasos_stats.data.scaling import unscaled
 from pegasos_stats.data.user_data import FileName
 from pegasos_stats.errors import ColumnError, DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
@@ -299,10 +297,10 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
 
     largest, first, whole, rows = 0, 1, True, 0
     for file in files:
-        for entries in svmlight.parsed_blocks(file, kept=False):
+        for entries in one_file.parsed_blocks(file, kept=False):
             largest = max(largest, int(entries.indices.max(initial=0)))
             first = min(first, int(entries.indices.min(initial=1)))
-            whole = whole and svmlight.are_whole(entries.labels)
+            whole = whole and one_file.are_whole(entries.labels)
             rows += len(entries.labels)
     if not rows:
         raise DataError(
@@ -317,7 +315,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
         )
     label = pa.int64() if whole else pa.float64()
     features = range(first, first + count)
-    return {svmlight.LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
+    return {one_file.LABEL_NAME: label} | {f"x{j}": pa.float64() for j in features}
 
 
 def is_feature(name: str) -> bool:
@@ -339,17 +337,17 @@ def svmlight_batches(
     import pyarrow as pa
     from scipy.sparse import csr_array
 
-    wanted = [int(name[1:]) for name in columns if name != svmlight.LABEL_NAME]
-    for entries in svmlight.parsed_blocks(file, kept=False):
-        at, indices, values = svmlight.sorted_entries(entries, file)
+    wanted = [int(name[1:]) for name in columns if name != one_file.LABEL_NAME]
+    for entries in one_file.parsed_blocks(file, kept=False):
+        at, indices, values = one_file.sorted_entries(entries, file)
         places = pd.Index(wanted).get_indexer(pd.Index(indices))
         known, shape = places >= 0, (len(entries.labels), len(wanted))
         there = at[known], places[known]
         matrix = csr_array((values[known], there), shape=shape)
-        labels = pa.array(entries.labels).cast(types[svmlight.LABEL_NAME])
+        labels = pa.array(entries.labels).cast(types[one_file.LABEL_NAME])
         for first in range(0, shape[0], rows):
             X = matrix[first : first + rows].toarray(order="F")
-            found = {svmlight.LABEL_NAME: labels.slice(first, rows)}
+            found = {one_file.LABEL_NAME: labels.slice(first, rows)}
             found |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
             yield pa.RecordBatch.from_pydict({name: found[name] for name in columns})
 
@@ -1097,7 +1095,7 @@ def scanned_frames(
     variables = inner.variables if isinstance(inner, FormulaDesign) else design.names
     names = [] if id is None else [id]
     used = [*dict.fromkeys([*also, *variables, *names])]
-    of_all = str(inner.formula) == f"{svmlight.LABEL_NAME} ~ ."
+    of_all = str(inner.formula) == f"{one_file.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
             "The svmlight files have the index 0, those of the fit had not; renumber."

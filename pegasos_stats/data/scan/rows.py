@@ -6,7 +6,7 @@ work of a lost worker.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -19,12 +19,30 @@ from numpy.typing import NDArray
 
 from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Predictors, Rows, Vector
+from pegasos_stats.checks import check_flag
 from pegasos_stats.data import weights as row_options
+from pegasos_stats.data.design import ScaledDesign, Scaling, moments, overflow
+from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.sample import MissingRowCounts, NaAction, no_rows, some_missing
-from pegasos_stats.data.scaling import ScaledDesign, Scaling, moments, overflow
+from pegasos_stats.data.language.formula_design import (
+    doubtful_in,
+    in_all_rows,
+    warn_of_columns,
+)
+from pegasos_stats.data.sample import (
+    MissingRowCounts,
+    NaAction,
+    Sample,
+    no_rows,
+    some_missing,
+)
 from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
-from pegasos_stats.data.scan.levels import ResolvedFormula, Source, counted_pieces
+from pegasos_stats.data.scan.levels import (
+    ResolvedFormula,
+    Source,
+    counted_pieces,
+    resolve_formula,
+)
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.data.scan.source import (
     NO_VALUES,
@@ -35,10 +53,12 @@ from pegasos_stats.data.scan.source import (
     Work,
     added,
     block_of,
+    check_unset,
 )
-from pegasos_stats.data.suspicious import in_all_rows
 from pegasos_stats.data.user_data import are_finite
-from pegasos_stats.errors import DataError, shown
+from pegasos_stats.data.weights import Counts, kind_of
+from pegasos_stats.errors import DataError, OptionError, shown
+from pegasos_stats.other_frames import is_dask, is_streamed
 from pegasos_stats.parallel import map_in_order, one_ahead
 
 Result = TypeVar("Result")
@@ -857,3 +877,81 @@ def streamed_rows(
     )
     found.check_unchanged()
     return found
+
+
+def streamed(data: object) -> Source | None:
+    """Return data whose rows are in files or in partitions; None for other data.
+
+    What was known of files that changed is forgotten.
+    """
+    if not is_streamed(data):
+        return None
+    source = cast(Source, Partitions(data) if is_dask(data) else data)
+    source.renewed()
+    return source
+
+
+def sample_of_stream(
+    formula: str,
+    data: object,
+    needs_memory: Mapping[str, object],
+    intercept: bool,
+    coding: Coding,
+    na_action: NaAction,
+    weights: object = None,
+    freq_weights: object = None,
+    functions: Mapping[str, Callable[..., object]] | None = None,
+    standardize: bool = False,
+    offset: object = None,
+) -> tuple[Sample, bool]:
+    """Evaluate a formula on files or partitions, in one pass or a few.
+
+    Returns the sample and whether it has an intercept.
+
+    Parameters
+    ----------
+    formula : str
+    data : Scan, Partitions or dask.dataframe.DataFrame
+    needs_memory : mapping
+        Options by name that need the rows in memory, unless None.
+    intercept, coding, na_action, weights, freq_weights, functions, standardize, offset
+        As for `SVM`.
+
+    Raises
+    ------
+    FormulaError, ColumnError, LabelError, DataError
+        As for `resolve_formula` and `streamed_rows`.
+    OptionError
+        If an option needs all rows at once.
+    """
+    scan = cast(Source, streamed(data))
+    check_unset(scan.title, needs_memory)
+    check_flag("standardize", standardize)
+    for name, value, allowed in (
+        *(("functions", functions, ()), ("freq_weights", freq_weights, str)),
+        *(("offset", offset, str), ("weights", weights, str | dict)),
+    ):
+        if not (value is None or isinstance(value, allowed)):
+            why = f"does not go with {scan.title}; give the name of a column."
+            raise OptionError(why, name, value)
+    counts, offset_column = cast("list[str | None]", [freq_weights, offset])
+    stamps = scan.renewed()
+    agreed = resolve_formula(scan, formula, intercept, coding, counts, offset_column)
+    rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
+    warn_of_columns(doubtful_in(rows.matrices.design))
+    n = rows.y.size
+    sample = Sample(
+        X=rows,
+        y=cast(Vector, rows.y),  # a byte a row, not eight
+        index=pd.RangeIndex(n),
+        design=rows.matrices.design,
+        coding=agreed.coding,
+        dropped=rows.dropped,
+        kept=np.broadcast_to(np.True_, n),
+        weights=rows.weights,
+        weights_of=kind_of(weights),
+        counted=None if counts is None else Counts(counts, rows.lines),
+        offset=rows.offset,
+        offsets=agreed.offsets,
+    )
+    return sample, agreed.intercept

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Predictors, Rows, Vector, dense_rows
+from pegasos_stats.data.design import Scaling
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.errors import ConvergenceWarning, DataError, counted, warn_caller
 from pegasos_stats.models.inference.options import MOST_SECONDS, Bootstrap
 from pegasos_stats.models.inference.sandwich import cross

@@ -18,8 +18,8 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
+from pegasos_stats.data.design import Scaling
 from pegasos_stats.data.sample import Groups
-from pegasos_stats.data.scaling import Scaling
 from pegasos_stats.data.scan.source import NO_VALUES, Block, Values, Work, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich

@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from pegasos_stats import errors, writing
-from pegasos_stats.data import datasets
+from pegasos_stats import datasets, errors, writing
 from pegasos_stats.data.labels import class_names
 from pegasos_stats.data.language.formula_design import kinds_at_fit
 from pegasos_stats.data.scan import files as scans

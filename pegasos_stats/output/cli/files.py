@@ -14,22 +14,20 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors, writing
-from pegasos_stats.data import cells, files, svmlight
+from pegasos_stats.data import cells, files
 from pegasos_stats.data.cells import NUMBERS, TEXT, Kinds, as_text, is_text
-from pegasos_stats.data.design import Design, missing_cure
+from pegasos_stats.data.design import Design, missing_cure, unscaled
 from pegasos_stats.data.language.formula import in_backticks
-from pegasos_stats.data.language.formula_design import FormulaDesign
-from pegasos_stats.data.scaling import unscaled
+from pegasos_stats.data.language.formula_design import MANY, FormulaDesign
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan.levels import columns_of_outcome
-from pegasos_stats.data.suspicious import MANY
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
 from pegasos_stats.output.report import report
 
 STANDARD_INPUT = "-"
-FORMATS = {pd.DataFrame: "csv", svmlight.Svmlight: "svmlight", scans.Scan: "files"}
+FORMATS = {pd.DataFrame: "csv", files.Svmlight: "svmlight", scans.Scan: "files"}
 NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
 HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
 PROBABILITY = "probability_"  # of each of two levels, after the score
@@ -52,7 +50,7 @@ class InputRows:
     """
 
     path: str
-    data: pd.DataFrame | svmlight.Svmlight | scans.Scan
+    data: pd.DataFrame | files.Svmlight | scans.Scan
     style: files.CsvStyle = files.COMMAS
 
     @property
@@ -74,7 +72,7 @@ class InputRows:
     @property
     def labelled(self) -> Any:
         """What a model takes as data with labels: a frame, or labels and rows."""
-        if not isinstance(self.data, svmlight.Svmlight):
+        if not isinstance(self.data, files.Svmlight):
             return self.data
         return self.data.X if self.data.y is None else (self.data.y, self.data.X)
 
@@ -148,10 +146,10 @@ def read_data(
         return InputRows(path, found)
     is_csv = options.format == "csv"
     if options.format == "auto":
-        is_csv = not svmlight.looks_like_svmlight(path)
+        is_csv = not files.looks_like_svmlight(path)
     if is_csv:
         return InputRows(path, files.read_csv(path, style, kinds, options.id), style)
-    sparse = svmlight.read_svmlight(path, n_features, zero_based=zero_based)
+    sparse = files.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         features = errors.counted(sparse.n_dropped, "feature")
         text = f"{features} of {path} left out, beyond the {n_features:,} of the fit."
@@ -219,7 +217,7 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
                 f"{train.path} has columns with names; name its two-level column with "
                 "--outcome, or the model with --formula."
             )
-        outcome = svmlight.LABEL_NAME
+        outcome = files.LABEL_NAME
     if outcome is None:
         return formula
     if formula is not None:

@@ -14,9 +14,9 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Vector
+from pegasos_stats.data.design import moments, unscaled
 from pegasos_stats.data.labels import AT_ZERO, LabelCoding, class_names, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
-from pegasos_stats.data.scaling import moments, unscaled
 from pegasos_stats.data.user_data import is_valid_text
 from pegasos_stats.errors import DataError, UndefinedMetricWarning, counted, visible
 from pegasos_stats.metrics.caret import ConfusionReport

@@ -29,12 +29,11 @@ from pegasos_stats.models.results import score_at
 from pegasos_stats.output.plotting.curves import Fitted, draw_margins, draw_roc
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
-from pegasos_stats.session import session_info
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.options import given
 from pegasos_stats.studies.cross_validation import end_of_path
-from pegasos_stats.tables import markdown
+from pegasos_stats.tables import markdown, session_info
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -123,7 +123,7 @@ def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
 
     Examples
     --------
-    >>> from pegasos_stats.data.datasets import load_digits56
+    >>> from pegasos_stats.datasets import load_digits56
     >>> train, test = load_digits56()
     >>> train["digit"].value_counts().sort_index().to_dict()
     {5: 100, 6: 100}
