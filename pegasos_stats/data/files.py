@@ -1,4 +1,9 @@
-"""Data files, also compressed ones; an error says in one sentence what is wrong."""
+"""Data files, also compressed ones; an error says in one sentence what is wrong.
+
+Cells of text files become numbers if all cells of their column are numbers. Whole
+numbers are whole also where cells are empty, and text where 64 bits cannot hold one of
+them, so that no two codes become the same number.
+"""
 
 import bz2
 import codecs
@@ -6,12 +11,14 @@ import gzip
 import io
 import os
 import re
+import shlex
 import stat
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,7 +29,7 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Integers
 from pegasos_stats.checks import check_count, check_flag
-from pegasos_stats.data import cells
+from pegasos_stats.data.language.vocabulary import as_character
 from pegasos_stats.data.user_data import limit
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
@@ -31,6 +38,17 @@ from pegasos_stats.writing import checked_path, shown_path
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+Kinds = Mapping[str, str]  # NUMBERS, TEXT or BOOLEANS, by the name of a column
+Reader = Callable[[str], str | None]
+
+NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
+TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
+SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
+CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
+QUOTED = {"'": '"\'"'}  # shorter than by shlex
+MOST_UNITS = 3  # of a column
+THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 BLOCK = 2**22  # bytes that are read at a time
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
@@ -69,6 +87,158 @@ LABEL = re.compile(NUMBER)
 PAIR = re.compile(rb"\d+:" + NUMBER)
 LIKE_PAIR = re.compile(rb"[+-]?\d+:[^\s,;]+")
 ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
+
+
+def cell_reader(
+    decimal: str = ".", thousands: str = "", units: Collection[str] = ()
+) -> Reader:
+    """Reader of a cell: its number as Python writes it; None if it holds none.
+
+    Examples
+    --------
+    >>> read = cell_reader(",", ".", ["CHF"])
+    >>> [read(cell) for cell in ("CHF 1.234,5", "-7", "1.5", "?")]
+    ['1234.5', '-7', None, None]
+    """
+    groups = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|" if thousands else ""
+    number = re.compile(
+        rf"({groups}[0-9]*)(?:{re.escape(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)"
+    )
+
+    def read(cell: str) -> str | None:
+        sign, text = "", cell.strip()
+        for unit in ("", *units):
+            text = text.removeprefix(unit).removesuffix(unit).strip()
+            if not sign and text[:1] in ("+", "-"):
+                sign, text = text[0], text[1:]
+        parts = number.fullmatch(text)
+        if parts is None or not (parts[1] or parts[2]):
+            return None
+        whole = parts[1].replace(thousands, "") if thousands else parts[1]
+        return sign + whole + f".{parts[2]}" * (parts[2] is not None) + parts[3]
+
+    return read
+
+
+PLAIN = cell_reader()
+UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a number
+
+
+def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
+    """Numbers of the cells of a column; text where 64 bits do not hold a whole one.
+
+    None if a cell is no number.
+
+    Examples
+    --------
+    >>> as_numbers(pd.Series(["9007199254740993", None])).tolist()
+    [9007199254740993, <NA>]
+    >>> as_numbers(pd.Series(["1.0", None])).tolist()
+    [1.0, nan]
+    """
+    known = cells.dropna()
+    plain = known.map(read)
+    if plain.isna().any():
+        return None
+    if not plain.str.fullmatch("[+-]?[0-9]+").all():
+        return plain.astype(np.float64).reindex(cells.index)
+    whole = [int(text) for text in plain]
+    if whole and not -(2**63) <= min(whole) <= max(whole) < 2**63:
+        return cells
+    found = pd.Series(whole, known.index, dtype=np.int64)
+    complete = len(found) == len(cells)
+    return found if complete else found.astype("Int64").reindex(cells.index)
+
+
+def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
+    """Options of the command line by which all cells are numbers; empty if none do.
+
+    Examples
+    --------
+    >>> options_that_read(["1,5", "22,75"]), options_that_read(["CHF 5", "CHF 7"])
+    ('--decimal ,', '--strip CHF')
+    >>> options_that_read(["2026-01-31", "2026-02-01"]), options_that_read(["W12"])
+    ('', '')
+    """
+    units = _units_of(cells)
+    for mark, thousands in product((decimal, ",", "."), ("", *THOUSANDS)):
+        read = cell_reader(mark, thousands, units)
+        if mark != thousands and all(read(cell) is not None for cell in cells):
+            return " ".join(
+                [f"--decimal {shlex.quote(mark)}"] * (mark != decimal)
+                + [f"--thousands {QUOTED.get(thousands) or shlex.quote(thousands)}"]
+                * bool(thousands)
+                + [f"--strip {shlex.quote(unit)}" for unit in units]
+            )
+    return ""
+
+
+def _units_of(cells: Sequence[str]) -> list[str]:
+    """Text beside the numbers: signs, or words with a blank, or the same for all."""
+    units, words = set[str](), set[str]()
+    for cell in cells:
+        for before, blank, blank_too, after in re.findall(UNIT, cell.strip()):
+            unit = before or after
+            is_sign = not any(letter.isalpha() for letter in unit)
+            (units if is_sign or blank or blank_too else words).add(unit)
+            if before and not (is_sign or blank) and before not in CURRENCIES:
+                return []  # such as of P12, the name of a row
+    same = words if len(words) == 1 and len(min(words)) > 1 else words & CURRENCIES
+    return sorted(units | same, key=len, reverse=True)[:MOST_UNITS]
+
+
+def cell_value(cell: object, read: Reader = PLAIN) -> object:
+    """The number or the boolean that a cell of text is; other cells as they are.
+
+    Examples
+    --------
+    >>> [cell_value(cell) for cell in ("7", "7.5", "True", "?")]
+    [7, 7.5, True, '?']
+    """
+    if not isinstance(cell, str):
+        return cell
+    if (plain := read(cell)) is None:
+        return WORDS.get(cell, cell)
+    return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
+
+
+def is_text(column: DataColumn) -> bool:
+    """Whether a column of a file was read as text, or as booleans and empty cells."""
+    return column.dtype == object or isinstance(column.dtype, pd.StringDtype)
+
+
+def as_at_fit(frame: pd.DataFrame, kinds: Kinds, read: Reader = PLAIN) -> pd.DataFrame:
+    """Columns of a file in the kinds that they had at the fit.
+
+    Numbers become text, and cells of text that are numbers become these; others stay.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"code": [250, 401], "ward": ["7", "?"]})
+    >>> as_at_fit(frame, {"code": TEXT, "ward": NUMBERS}).to_dict("list")
+    {'code': ['250', '401'], 'ward': [7, '?']}
+    """
+    turned = {}
+    for name in kinds.keys() & {*frame.columns}:
+        column = frame[name]
+        if kinds[name] == TEXT and column.dtype.kind in "biuf":
+            turned[name] = as_text(column)
+        elif kinds[name] != TEXT and is_text(column):
+            values = [cell_value(cell, read) for cell in column.array]
+            turned[name] = pd.Series(values, column.index, dtype=object)
+    return frame.assign(**turned) if turned else frame
+
+
+def as_text(column: DataColumn) -> DataColumn:
+    """Numbers and booleans as text, missing ones as they are.
+
+    Examples
+    --------
+    >>> as_text(pd.Series([7.0, 1.1, None])).tolist()
+    ['7', '1.1', nan]
+    """
+    found: DataColumn = as_character(column.dropna())
+    return found.reindex(column.index)
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -223,7 +393,7 @@ COMMAS = CsvStyle()
 def read_csv(
     path: str,
     style: CsvStyle = COMMAS,
-    kinds: cells.Kinds | None = None,
+    kinds: Kinds | None = None,
     id: str | None = None,
 ) -> pd.DataFrame:
     """Read a CSV file; a first column without a name becomes the row names.
@@ -261,7 +431,7 @@ def read_csv(
     if names[0]:
         return data
     labels = data.pop(data.columns[0])
-    whole = cells.as_numbers(labels)
+    whole = as_numbers(labels)
     if whole is not None and whole.astype(str).equals(labels):
         labels = whole
     return data.set_axis(pd.Index(labels.array))
@@ -271,11 +441,11 @@ def _columns(
     file: IO[bytes],
     style: CsvStyle,
     names: Sequence[str],
-    kinds: cells.Kinds,
+    kinds: Kinds,
     id: str | None,
 ) -> pd.DataFrame:
     """All columns; read again where pandas may not read them as they are written."""
-    texts = [name for name in names if kinds.get(name) == cells.TEXT]
+    texts = [name for name in names if kinds.get(name) == TEXT]
     data = _table(file, style, dtype=dict.fromkeys(texts, str))
     if not isinstance(data.index, pd.RangeIndex):  # of the first fields of long rows
         if not separator_in(data.columns):
@@ -283,13 +453,13 @@ def _columns(
         return data
     others = [name for name in names if name and name not in (id, *texts)]
     if again := [n for n in others if _is_uncertain(data[n], style, kinds.get(n))]:
-        read = cells.cell_reader(style.decimal, style.thousands, style.strip)
+        read = cell_reader(style.decimal, style.thousands, style.strip)
         found = _table(file, style, usecols=again, dtype=str)
-        numbers = {name: cells.as_numbers(found[name], read) for name in again}
+        numbers = {name: as_numbers(found[name], read) for name in again}
         data = data.assign(**{n: c for n, c in numbers.items() if c is not None})
-        data = cells.as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, read)
+        data = as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, read)
     for name in [*others, *texts] if style.keep_na else []:
-        if cells.is_text(data[name]) and kinds.get(name) != cells.NUMBERS:
+        if is_text(data[name]) and kinds.get(name) != NUMBERS:
             one: dict[str, Any] = {
                 "usecols": [name],
                 "dtype": str,
@@ -311,7 +481,7 @@ def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool
     """
     if column.dtype.kind == "f":
         return column.hasnans and bool((column.dropna() % 1 == 0).all())
-    if cells.is_text(column):
+    if is_text(column):
         asked = style.thousands or style.strip or style.keep_na or kind
         return bool(asked) or any(type(v) is int or v == "" for v in column.array)
     return column.dtype == np.uint64

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Dense, Mask, Matrix
 from pegasos_stats.data import user_data
-from pegasos_stats.data.cells import NUMBERS, TEXT
 from pegasos_stats.data.design import (
     Design,
     FrameDesign,
@@ -29,6 +28,7 @@ from pegasos_stats.data.design import (
     check_distinct,
     unscaled,
 )
+from pegasos_stats.data.files import NUMBERS, TEXT
 from pegasos_stats.data.labels import LabelCoding, positions
 from pegasos_stats.data.language import vocabulary
 from pegasos_stats.data.language.expressions import read_expression, refused, unusable

@@ -27,7 +27,8 @@ from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_count
 from pegasos_stats.data import files as one_file
-from pegasos_stats.data.cells import (
+from pegasos_stats.data.design import Design, unscaled
+from pegasos_stats.data.files import (
     BOOLEANS,
     FALSE,
     NUMBERS,
@@ -36,7 +37,6 @@ from pegasos_stats.data.cells import (
     Kinds,
     as_at_fit,
 )
-from pegasos_stats.data.design import Design, unscaled
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import FormulaDesign, kinds_at_fit
 from pegasos_stats.data.user_data import FileName

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data import cells, weights
+from pegasos_stats.data import weights
 from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.files import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language import formula as terms_of
 from pegasos_stats.data.language import formula_design
@@ -179,7 +180,7 @@ def resolve_formula(
         If no row is complete.
     """
     kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    numbers = cells.NUMBERS, cells.BOOLEANS, files.UNKNOWN
+    numbers = NUMBERS, BOOLEANS, files.UNKNOWN
     if counts is not None and kinds.get(counts) not in numbers:
         raise ColumnError(
             f"freq_weights={shown(counts)} is no column of numbers; give one."
@@ -320,9 +321,7 @@ class LevelCollector:
         for expression in expressions.values():
             check_rowwise(expression, formula, noun)
         called = {terms_of.factored(text, ()) for text in expressions} & {*kinds}
-        self._by_name = {
-            name for name in names if kinds[name] in (cells.TEXT, files.UNKNOWN)
-        }
+        self._by_name = {name for name in names if kinds[name] in (TEXT, files.UNKNOWN)}
         self._by_name |= called  # columns whose values are levels
         self._has_factors = bool(self._by_name)
         self._seen: dict[str, set[object]] = {}

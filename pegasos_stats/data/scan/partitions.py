@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data import cells, user_data
+from pegasos_stats.data import user_data
 from pegasos_stats.data.design import check_columns
+from pegasos_stats.data.files import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.data.language.formula_design import named_levels
 from pegasos_stats.data.scan import files
 from pegasos_stats.errors import ColumnError, DataError, PegasosStatsError, listing
@@ -73,14 +74,14 @@ def kind_of_dtype(dtype: object) -> str:
     """
     empty = user_data.to_supported_dtype(pd.Series(dtype=dtype))  # type: ignore[call-overload]
     if isinstance(empty.dtype, pd.CategoricalDtype):
-        return cells.TEXT
+        return TEXT
     if dtype == np.dtype(object):
         return files.UNKNOWN
     if pd.api.types.is_bool_dtype(empty):
-        return cells.BOOLEANS
+        return BOOLEANS
     if pd.api.types.is_numeric_dtype(empty) and empty.dtype.kind != "c":
-        return cells.NUMBERS
-    return cells.TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
+        return NUMBERS
+    return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
 
 
 MEMORY = 2**30  # bytes, if no budget is given

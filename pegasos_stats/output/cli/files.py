@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors, writing
-from pegasos_stats.data import cells, files
-from pegasos_stats.data.cells import NUMBERS, TEXT, Kinds, as_text, is_text
+from pegasos_stats.data import files
 from pegasos_stats.data.design import Design, missing_cure, unscaled
+from pegasos_stats.data.files import NUMBERS, TEXT, Kinds, as_text, is_text
 from pegasos_stats.data.language.formula import in_backticks
 from pegasos_stats.data.language.formula_design import MANY, FormulaDesign
 from pegasos_stats.data.scan import files as scans
@@ -272,13 +272,13 @@ def check_numbers(design: Design, train: InputRows) -> None:
     ):
         return
     style = train.style
-    read = cells.cell_reader(style.decimal, style.thousands, style.strip)
+    read = files.cell_reader(style.decimal, style.thousands, style.strip)
     for name in {*inner.codings} & {*inner.variables}:
         levels = [str(level) for level in inner.codings[name].levels]
         first = next((level for level in levels if read(level) is None), "")
         if len(levels) <= MANY or not first:
             continue
-        if options := cells.options_that_read(levels, style.decimal):
+        if options := files.options_that_read(levels, style.decimal):
             at_once = "" if train.format == "csv" else "without --memory, and "
             raise DataError(
                 f"The column {name!r} of {train.path} is text, as {first!r} is no "
