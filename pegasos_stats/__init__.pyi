@@ -68,8 +68,8 @@ from pegasos_stats.studies.parity import check_against_r as check_against_r
 from pegasos_stats.studies.pooling import PooledEstimates as PooledEstimates
 from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
-from pegasos_stats.studies.solver_comparison import SolverComparison as SolverComparison
-from pegasos_stats.studies.solver_comparison import compare_solvers as compare_solvers
+from pegasos_stats.studies.comparisons import SolverComparison as SolverComparison
+from pegasos_stats.studies.comparisons import compare_solvers as compare_solvers
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 from pegasos_stats.studies.validation import Subgroups as Subgroups
 from pegasos_stats.studies.validation import Validation as Validation

@@ -470,7 +470,7 @@ class Validation(tables.Summarised):
         DependencyError
             If matplotlib is not installed.
         """
-        from pegasos_stats.output.plotting.instability import draw_instability
+        from pegasos_stats.output.plotting.curves import draw_instability
 
         return draw_instability(self.instability, self.model.coding.positive, ax, line)
 
