@@ -46,9 +46,11 @@ from pegasos_stats.studies.calibration import reliability as reliability
 from pegasos_stats.studies.comparisons import ErrorComparison as ErrorComparison
 from pegasos_stats.studies.comparisons import ModelComparison as ModelComparison
 from pegasos_stats.studies.comparisons import RocComparison as RocComparison
+from pegasos_stats.studies.comparisons import SolverComparison as SolverComparison
 from pegasos_stats.studies.comparisons import compare_errors as compare_errors
 from pegasos_stats.studies.comparisons import compare_models as compare_models
 from pegasos_stats.studies.comparisons import compare_roc as compare_roc
+from pegasos_stats.studies.comparisons import compare_solvers as compare_solvers
 from pegasos_stats.studies.cross_validation import (
     CrossValidation as CrossValidation,
 )
@@ -68,8 +70,6 @@ from pegasos_stats.studies.parity import check_against_r as check_against_r
 from pegasos_stats.studies.pooling import PooledEstimates as PooledEstimates
 from pegasos_stats.studies.pooling import PooledResults as PooledResults
 from pegasos_stats.studies.pooling import pool as pool
-from pegasos_stats.studies.comparisons import SolverComparison as SolverComparison
-from pegasos_stats.studies.comparisons import compare_solvers as compare_solvers
 from pegasos_stats.studies.thresholds import Thresholds as Thresholds
 from pegasos_stats.studies.validation import Subgroups as Subgroups
 from pegasos_stats.studies.validation import Validation as Validation
