@@ -38,9 +38,9 @@ def __getattr__(name: str) -> object:
         from pegasos_stats.foreign_names import missing_in_module
 
         raise missing_in_module(__name__, name, __all__)
-    found = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
-    globals()[name] = found
-    return found
+    value = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

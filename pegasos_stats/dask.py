@@ -1,23 +1,23 @@
-"""Exact fits of Dask frames, whose partitions stay where they are.
+"""Fits to Dask frames, without moving their partitions.
 
-A frame of Dask may be handed to `svm` and `logit` as it is. `rows` is for a budget of
-memory, and for an array of Dask, whose columns it names.
+`svm` and `logit` accept a Dask frame. Use `rows` to set a memory budget, or to name the
+columns of a Dask array.
 
-A read of the rows sends the coefficients to each partition, with the labels and weights
-of its rows, and brings back as many sums, and the rows near the margin. Sums are added
-in the order of the partitions: the same partitions give the same coefficients, bit for
-bit, for any number of workers. What a lost worker had found Dask finds again.
+A pass over the data sends the coefficients, labels and weights to each partition, which
+returns partial sums and the rows near the margin. Partial sums are added in the order
+of the partitions, so the coefficients do not depend on the number of workers, bit for
+bit. Dask recomputes the results of a lost worker.
 
-Dask itself makes text of columns of objects where a frame is made, numbers and booleans
-included, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
-before: as text they are factors here, as they are in ``data.compute()``.
+Dask converts columns of objects, including numbers and booleans, to text when it builds
+a frame, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
+before. Such columns are factors, here and in ``data.compute()``.
 
-A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` gives up a worker
-for good that is lost and not back within 15 seconds, as happens on a busy machine; give
-it more time by
+A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` abandons a worker
+that does not respond within 15 seconds, which can happen on a busy machine. Allow more
+time with
 ``dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})``.
 
-This door is experimental: it was tested on the workers of one machine.
+This interface is experimental: it was tested with workers on one machine only.
 """
 
 from collections.abc import Sequence
@@ -53,18 +53,18 @@ def rows(
     columns: Sequence[str] | None = None,
     memory: str | int = "1GiB",
 ) -> Partitions:
-    """Name rows of Dask as data for a fit.
+    """Prepare a Dask frame or array as data for a fit.
 
     Parameters
     ----------
     data : dask.dataframe.DataFrame or dask.array.Array, shape (n, m)
-        Partitions that take long to make, as from files, are best kept in the memory of
-        the workers: ``data.persist()``.
+        Each pass computes the partitions again. Store partitions that are slow to
+        compute, such as those from files, in the workers' memory: ``data.persist()``.
     columns : sequence of str, optional
-        Names of the columns of an array, the outcome's among them.
+        Names of all columns of an array, including the outcome.
     memory : str or int, default "1GiB"
-        Budget for the rows near the margin, which are brought home, as for `scan`.
-        More of them are worked on where they are until they are fewer.
+        Budget of the calling process for the rows near the margin, as for `scan`. Rows
+        that exceed it stay in their partitions.
 
     Returns
     -------
@@ -74,11 +74,11 @@ def rows(
     Raises
     ------
     DataError
-        If `data` are no rows of Dask.
+        If `data` are neither a Dask frame nor a Dask array with two dimensions.
     OptionError
-        If `columns` do not name the columns of an array, or `memory` cannot be read.
+        If `columns` do not name the columns of an array, or `memory` is not a size.
     ColumnError
-        If a name stands for two columns.
+        If a name occurs twice.
 
     Examples
     --------
@@ -96,14 +96,14 @@ def rows(
     if is_dask(data):
         if columns is not None:
             raise OptionError(
-                f"columns={shown(columns)} is for an array, and a frame has names "
-                "already; leave it out."
+                f"columns={shown(columns)} is only for an array, a frame has names "
+                "already; omit it."
             )
         return Partitions(data, bytes_of(memory))
     if not isinstance(data, dask.array.Array) or data.ndim != 2:
         raise DataError(
-            f"A {type(data).__name__} is no frame of Dask, nor an array of Dask of two "
-            "dimensions; give one of these."
+            f"A {type(data).__name__} is neither a Dask frame nor a Dask array with "
+            "two dimensions; give one of these."
         )
     names = list(columns or ())
     if len(names) != data.shape[1] or not all(isinstance(name, str) for name in names):
@@ -113,6 +113,6 @@ def rows(
         )
     check_unique(pd.Index(names))
     whole = data.rechunk({1: -1})
-    with dask.config.set({"dataframe.convert-string": False}):  # of objects
+    with dask.config.set({"dataframe.convert-string": False}):  # keep types
         frame = dask.dataframe.from_dask_array(whole, columns=names)
     return Partitions(frame, bytes_of(memory))

@@ -190,7 +190,9 @@ def listing(items: Iterable[object], limit: int = 5) -> str:
     return first + (f" and {more} more" if more > 0 else "")
 
 
-def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
+def nearest(
+    name: object, candidates: Iterable[object], similarity: float = 0.85
+) -> str:
     """Return the candidate most similar to a wrong name, or an empty text.
 
     Examples
@@ -204,12 +206,14 @@ def nearest(name: object, known: Iterable[object], alike: float = 0.85) -> str:
 
     if not isinstance(name, str):
         return ""
-    folded = {n.casefold(): n for n in known if isinstance(n, str)}
-    matches = get_close_matches(name[:MAX_SHOWN].casefold(), folded, 1, alike)
+    folded = {n.casefold(): n for n in candidates if isinstance(n, str)}
+    matches = get_close_matches(name[:MAX_SHOWN].casefold(), folded, 1, similarity)
     return folded[matches[0]] if matches else ""
 
 
-def did_you_mean(name: object, known: Iterable[object], alike: float = 0.85) -> str:
+def did_you_mean(
+    name: object, candidates: Iterable[object], similarity: float = 0.85
+) -> str:
     """Return the question for the `nearest` name, in brackets.
 
     Examples
@@ -217,7 +221,7 @@ def did_you_mean(name: object, known: Iterable[object], alike: float = 0.85) -> 
     >>> did_you_mean("F1", ["kappa", "f1"]), did_you_mean("r2", ["kappa", "f1"])
     (" (did you mean 'f1'?)", '')
     """
-    suggestion = nearest(name, known, alike)
+    suggestion = nearest(name, candidates, similarity)
     return f" (did you mean {suggestion!r}?)" if suggestion else ""
 
 

@@ -23,7 +23,7 @@ Class = TypeVar("Class", bound=type)
 PACKAGE = __name__.partition(".")[0]
 TABLE = Path(__file__).with_suffix(".toml")
 FRAMES = 3  # of the package in the traceback of an error, below the call
-ALIKE = 0.8  # similarity of a misspelt name and the correct one
+SIMILAR_NAME = 0.8  # similarity of a misspelt name and the correct one
 # Beginnings of suggestions that are not code.
 BARE = ("leave it", "not offered", "import it")
 NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
@@ -130,7 +130,9 @@ def foreign_value(name: str, value: object) -> str:
 def _alike(name: str, own: Iterable[str]) -> str:
     """Return the public name that differs in spelling only; empty if there is none."""
     public = {folded(other): other for other in own if not other.startswith("_")}
-    return public.get(folded(name)) or errors.nearest(name, public.values(), ALIKE)
+    return public.get(folded(name)) or errors.nearest(
+        name, public.values(), SIMILAR_NAME
+    )
 
 
 def missing_in_module(

@@ -1,12 +1,12 @@
 """R's random numbers, bit for bit, without R.
 
-`RRandom` starts as R does after ``set.seed`` and gives what ``runif``, ``rnorm``,
-``rexp`` and ``sample`` of R give from there on.
+`RRandom` starts as R does after ``set.seed`` and then returns the same numbers as R's
+``runif``, ``rnorm``, ``rexp`` and ``sample``.
 
 References
 ----------
 Matsumoto & Nishimura, *Mersenne Twister*, ACM Transactions on Modeling and Computer
-Simulation 8 (1998). The methods of the distributions are named in the kernels.
+Simulation 8 (1998). The kernels name the methods of the distributions.
 """
 
 import math
@@ -29,11 +29,11 @@ Verdict: TypeAlias = bool | np.bool_ | NDArray[np.bool_]
 
 Key = NDArray[np.uint32]
 
-BLOCK = 624  # words that one turn of the twister gives
+STATE_WORDS = 624  # words of the Mersenne-Twister's state
 
-CHUNK = 48 * BLOCK  # words made at once for a kernel that asks for more, at most
+MAX_WORDS = 48 * STATE_WORDS  # words generated at once, at most
 
-CURE = "pass what get_state or R's .Random.seed gives"
+CURE = "pass the value of get_state() or R's .Random.seed"
 
 SampleKind = Literal["rejection", "rounding"]
 
@@ -43,52 +43,54 @@ LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
 
 LARGEST_N = 4_500_000_000_000_000
 
-HASH_ABOVE = 10_000_000  # R draws from more than this without listing them
+HASH_ABOVE = 10_000_000  # above it R does not list the numbers it draws from
 
-SMALLEST = 2.328306437080797e-10 / 2  # what runif of R gives for the word 0
+HALF_UNIFORM = 2.328306437080797e-10 / 2  # the value of R's runif for the word 0
 
-WALKER_ABOVE = 200  # R uses alias tables for more probable values than this
+WALKER_ABOVE = 200  # above this number of probable values R uses alias tables
 
 
 class Words:
-    """The 32-bit words that follow a state of the Mersenne-Twister.
+    """Stream of 32-bit words from a state of the Mersenne-Twister.
 
-    Those that were made and not used are kept.
+    It stores generated words until they are used.
 
     Parameters
     ----------
     key : uint32 array, shape (624,)
     place : int
-        Words of this key used before, 1 to 624.
+        Number of words of this key that are already used, 1 to 624.
     """
 
     def __init__(self, key: Key, place: int) -> None:
         self._begin, self._key = (key, place), key.copy()
-        self._room = self._made = np.empty(0, np.int64)
-        if place < BLOCK:
-            self._made = twister_at(key, place).random_raw(BLOCK - place).view(np.int64)
+        self._room = self._words = np.empty(0, np.int64)
+        if place < STATE_WORDS:
+            self._words = (
+                twister_at(key, place).random_raw(STATE_WORDS - place).view(np.int64)
+            )
         self._next = self._used = 0
 
     @classmethod
     def seeded(cls, seed: int) -> Self:
-        """Start as ``set.seed`` does: the first draw makes the first block."""
-        return cls(seeded_key(seed), BLOCK)
+        """Start as ``set.seed`` does: the first draw generates the first block."""
+        return cls(seeded_key(seed), STATE_WORDS)
 
     def state(self) -> tuple[Key, int]:
-        """Give the key, shape (624,), and the number of its words used, 1 to 624."""
-        twister = twister_at(*self._begin)  # and goes the same way again
+        """Return the key, shape (624,), and the number of its words used, 1 to 624."""
+        twister = twister_at(*self._begin)  # repeats all draws
         twister.random_raw(self._used + self._next, output=False)
         state: Any = twister.state["state"]
         return state["key"], state["pos"]
 
     def uniform(self, count: int) -> Vector:
-        """Take ``count`` words as numbers in (0, 1): ``word / 2**32``, 0 moved up."""
-        missing = count - (self._made.size - self._next)
+        """Convert ``count`` words to numbers in (0, 1): ``word / 2**32``."""
+        missing = count - (self._words.size - self._next)
         if missing > 0:
             self._append(missing, fill_without_numba)
-        words = self._made[self._next : self._next + count]
+        words = self._words[self._next : self._next + count]
         self._next += count
-        numbers: Vector = np.maximum(words * 2.0**-32, SMALLEST)
+        numbers: Vector = np.maximum(words * 2.0**-32, HALF_UNIFORM)
         return numbers
 
     def fill(
@@ -97,40 +99,40 @@ class Words:
         out: NDArray[np.generic],
         *args: object,
     ) -> None:
-        """Fill ``out`` by a kernel that stops whenever the words run out.
+        """Fill ``out`` with a kernel, and generate words until it is full.
 
-        It is called with ``(out, done, words, at, *args)`` and returns ``done, at``:
-        the entries of ``out`` filled, and the position of the first word not used.
+        The call ``kernel(out, done, words, at, *args)`` returns ``done, at``: the
+        number of filled entries of ``out``, and the position of the first unused word.
         """
         done, in_numpy = 0, kernel is draw_by_rejection
         make = fill_without_numba if in_numpy else compiled.sampling.fill_words
         while True:
-            done, self._next = kernel(out, done, self._made, self._next, *args)
+            done, self._next = kernel(out, done, self._words, self._next, *args)
             if done == out.size:
                 return
-            self._append(min(2 * (out.size - done), CHUNK), make)
+            self._append(min(2 * (out.size - done), MAX_WORDS), make)
 
     def _append(self, count: int, make: Callable[[Key, Integers], None]) -> None:
-        """Make at least ``count`` words more, behind those that are left."""
-        left, self._used = self._made[self._next :], self._used + self._next
-        size = left.size + BLOCK * -(-count // BLOCK)
+        """Generate at least ``count`` words, after the unused ones."""
+        rest, self._used = self._words[self._next :], self._used + self._next
+        size = rest.size + STATE_WORDS * -(-count // STATE_WORDS)
         if size > self._room.size:
             self._room = np.empty(size, np.int64)
-        self._room[: left.size] = left
-        self._made, self._next = self._room[:size], 0
-        make(self._key, self._made[left.size :])
+        self._room[: rest.size] = rest
+        self._words, self._next = self._room[:size], 0
+        make(self._key, self._words[rest.size :])
 
 
 def fill_without_numba(key: Key, out: Integers) -> None:
     """Fill ``out`` as `compiled.sampling.fill_words` does, with numpy's twister."""
-    twister = twister_at(key, BLOCK)
+    twister = twister_at(key, STATE_WORDS)
     out[:] = twister.random_raw(out.size)
     state: Any = twister.state
     key[:] = state["state"]["key"]
 
 
 def twister_at(key: Key, place: int) -> np.random.MT19937:
-    """Numpy's twister, of whose key so many words were used."""
+    """Return numpy's twister with this key, after ``place`` of its words."""
     twister = np.random.MT19937(0)
     state: Any = twister.state
     state["state"].update(key=key, pos=place)
@@ -139,17 +141,17 @@ def twister_at(key: Key, place: int) -> np.random.MT19937:
 
 
 class RRandom:
-    """R's default generator: the Mersenne-Twister, inversion, rejection.
+    """R's default generator: Mersenne-Twister, inversion, rejection.
 
     Parameters
     ----------
     seed : int, optional
-        What R's ``set.seed`` takes: a number whose whole part lies between
-        -2147483647 and 2147483647 (also as text, or a bool). Without one, a seed is
-        drawn from the operating system and kept in `seed`.
+        A seed for R's ``set.seed``: a number whose whole part lies between -2147483647
+        and 2147483647 (also as text, or a bool). By default the operating system
+        supplies a seed, which `seed` reports.
     sample_kind : {"rejection", "rounding"}
-        How `sample` turns uniform numbers into integers: "rejection" is R's default
-        since 3.6, "rounding" that of earlier versions.
+        Method by which `sample` converts uniform numbers to integers: "rejection" is
+        R's default since 3.6, "rounding" the default of earlier versions.
 
     Attributes
     ----------
@@ -162,7 +164,7 @@ class RRandom:
     SeedError
         If ``set.seed`` would refuse the seed.
     OptionError
-        If ``sample_kind`` is not one of these.
+        If ``sample_kind`` is another value.
 
     Examples
     --------
@@ -182,7 +184,7 @@ class RRandom:
 
     @cached_property
     def _words(self) -> Words:
-        """Words from the seed on, made at the first draw: not all fits draw."""
+        """Words from the seed on, generated at the first draw: not all fits draw."""
         return Words.seeded(self.seed or 0)
 
     def __repr__(self) -> str:
@@ -190,11 +192,11 @@ class RRandom:
         return f"RRandom(seed={self.seed}, sample_kind={self.sample_kind!r})"
 
     def __getstate__(self) -> dict[str, object]:
-        """Seed and state, for `copy` and `pickle`: a copy draws on its own."""
+        """Seed and state, for `copy` and `pickle`: a copy draws independently."""
         return {"seed": self.seed, "state": self.get_state()}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        """Restore what ``__getstate__`` gave."""
+        """Restore the value of ``__getstate__``."""
         self.set_state(saved["state"])
         self.seed = saved["seed"]
 
@@ -225,7 +227,7 @@ class RRandom:
         Raises
         ------
         OptionError
-            If ``state`` is not one of a Mersenne-Twister with inversion.
+            If ``state`` does not describe a Mersenne-Twister with inversion.
 
         Examples
         --------
@@ -303,7 +305,7 @@ class RRandom:
         return scale
 
     def permutation(self, n: int) -> Integers:
-        """``0 .. n - 1`` in the order of R's ``sample.int(n)``, less 1; shape (n,).
+        """Permute ``0 .. n - 1`` as R's ``sample.int(n) - 1``; shape (n,).
 
         Examples
         --------
@@ -405,8 +407,8 @@ class RRandom:
         Parameters
         ----------
         x : number, list, tuple, range, array of shape (n,), Series or Index
-            A single number of 1 or more stands for ``1 .. x``. Unlike in R, a list or
-            array of length 1 is not a single number.
+            A single number of 1 or more means ``1 .. x``. Unlike in R, a list or array
+            of length 1 is not a single number.
         size, replace, prob
             As for `sample_int`.
 
@@ -453,7 +455,7 @@ class RRandom:
         return rows
 
     def _distinct(self, n: int, size: int) -> Integers:
-        """Draw with replacement until ``size`` different indices have come."""
+        """Draw with replacement until there are ``size`` different indices."""
         rows = np.empty(0, np.int64)
         while rows.size < size:
             rows = np.concatenate([rows, self._indices(n, size - rows.size)])
@@ -461,7 +463,7 @@ class RRandom:
         return rows
 
     def _weighted(self, n: int, size: int, replace: bool, prob: ArrayLike) -> Integers:
-        """Draw ``size`` of ``n`` indices by weight, by R's method for each case."""
+        """Draw ``size`` of ``n`` indices by weight, with R's method for each case."""
         sampling, weights = compiled.sampling, checked_weights(prob, n, size, replace)
         order, out = np.arange(n), np.empty(size, np.int64)
         if replace and np.count_nonzero(n * weights > 0.1) > WALKER_ABOVE:
@@ -488,12 +490,12 @@ def require(good: Verdict, name: str, value: object, allowed: str) -> None:
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
-    """Say what was got and what is allowed."""
+    """Return the error that states the value and the allowed values."""
     return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
 
 
 def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
-    """Take the whole part of a count from 0 to ``largest``, as R does."""
+    """Return the whole part of a count from 0 to ``largest``, as R does."""
     number = value if isinstance(value, int) else number_of(value)
     if not (is_number(value) and 0 <= number <= largest):
         allowed = f"a whole number from 0 to {largest}"
@@ -504,13 +506,13 @@ def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
 def floats(value: ArrayLike, name: str) -> Vector:
     """Copy numbers into a float64 array of the same shape."""
     if type(value) is np.ndarray and value.dtype == np.float64:
-        return value.copy()  # and no error is worded, which takes longer than drawing
+        return value.copy()  # writing an error is slower than drawing
     allowed = "a number or an array of numbers"
     return floats_of(value, OptionError(refusal(name, value, allowed)))
 
 
 def recycled(value: ArrayLike, n: int, name: str) -> Vector:
-    """Copy ``value`` into ``n`` floats, repeating it as often as it takes."""
+    """Repeat ``value`` to a float64 array of length ``n``, as R recycles."""
     values = np.atleast_1d(floats(value, name))
     good = values.ndim == 1 and values.size > 0 and not np.isnan(values).any()
     require(good, name, value, "a number or a list of numbers without NaN")
@@ -523,8 +525,8 @@ def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector
     Raises
     ------
     OptionError
-        If there are not ``n`` of them, one is negative or not finite, all are 0, or
-        fewer than ``size`` are above 0 without replacement.
+        If their number is not ``n``, one is negative or not finite, all are 0, or, for
+        draws without replacement, fewer than ``size`` are above 0.
     """
     weights = floats(prob, "prob")
     good = weights.shape == (n,) and (np.isfinite(weights) & (weights >= 0.0)).all()
@@ -541,25 +543,25 @@ def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector
 
 
 def vector(x: Any) -> Any:
-    """Check that ``x`` has one dimension; make an array of length 1 of a scalar.
+    """Check that ``x`` has one dimension; convert a scalar to an array of length 1.
 
     Raises
     ------
     OptionError
-        If ``x`` is none of a list, tuple, range, array of shape (n,), Series, Index or
+        Unless ``x`` is a list, tuple, range, array of shape (n,), Series, Index or
         scalar.
     """
     if isinstance(x, range | list | tuple):
         return x
     if isinstance(x, str | bytes) or not hasattr(x, "__iter__"):
         return np.array([x])
-    allowed = "a number or something of one dimension, as a list, array or Series"
+    allowed = "a number or a list, array or Series with one dimension"
     require(getattr(x, "ndim", 0) == 1 and hasattr(x, "take"), "x", x, allowed)
     return x
 
 
 def picked(x: Any, rows: Integers) -> object:
-    """Take the elements of ``x`` at these positions, in the type of ``x``."""
+    """Return the elements of ``x`` at these positions, with the type of ``x``."""
     if hasattr(x, "take"):
         return x.take(rows)
     elements = [x[row] for row in rows]
@@ -571,11 +573,11 @@ def draw_by_rejection(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with indices below ``bound``, by rejection (R since 3.6).
 
-    Many words at a time, so that nothing is compiled for it.
+    It processes many words at once with numpy, so that numba need not compile a kernel.
     """
     bits = (bound - 1).bit_length()
     pieces, missing = bits // 16 + 1, out.size - done
-    count = min((words.size - at) // pieces, 2 * missing + BLOCK)
+    count = min((words.size - at) // pieces, 2 * missing + STATE_WORDS)
     upper = words[at : at + count * pieces].reshape(count, pieces) >> 16
     trials, low = upper[:, 0], (1 << bits) - 1
     for piece in range(1, pieces):
@@ -588,8 +590,8 @@ def draw_by_rejection(
 
 
 def seeded_key(seed: int) -> Key:
-    """Fill a key, shape (624,), as ``set.seed`` does: by ``s <- 69069 s + 1``."""
-    factors = np.full(51 + BLOCK, 69069, np.uint32)
+    """Compute the key of ``set.seed``, shape (624,), by ``s <- 69069 s + 1``."""
+    factors = np.full(51 + STATE_WORDS, 69069, np.uint32)
     powers = np.multiply.accumulate(factors, dtype=np.uint32)
     terms = np.add.accumulate(np.append(np.uint32(1), powers[:-1]), dtype=np.uint32)
     key: Key = (powers * np.uint32(seed % 2**32) + terms)[51:]
@@ -597,12 +599,12 @@ def seeded_key(seed: int) -> Key:
 
 
 def seed_number(seed: object) -> int:
-    """Make of ``seed`` the whole number that R's ``set.seed`` does.
+    """Convert ``seed`` to a whole number as R's ``set.seed`` does.
 
     Raises
     ------
     SeedError
-        If ``seed`` is no number, or its whole part not in -2147483647 .. 2147483647.
+        Unless ``seed`` is a number whose whole part is in -2147483647 .. 2147483647.
 
     Examples
     --------
@@ -610,7 +612,7 @@ def seed_number(seed: object) -> int:
     [3, -3, 1, 42]
     """
     value = math.nan
-    with suppress(Exception):  # text that is no number, or a number of others
+    with suppress(Exception):  # not a number, or a number of a foreign type
         is_text = isinstance(seed, str) and "_" not in seed
         if is_text or is_number(seed) or isinstance(seed, bool | np.bool_):
             value = float(seed)  # type: ignore[arg-type]
@@ -628,14 +630,19 @@ def checked_state(state: ArrayLike) -> Integers:
     Raises
     ------
     OptionError
-        If the kind is not 10403 or 403, the place not in 1 .. 624, the key 0
-        throughout, or the numbers not 626 whole ones.
+        Unless there are 626 whole numbers: the kind 10403 or 403, a place in 1 .. 624,
+        and a key that is not all 0.
     """
     with convert_errors(OptionError(f"The state cannot be read; {CURE}.")):
         values = np.asarray(state)
     kinds = list(KIND_CODES.values())
-    good = values.shape == (BLOCK + 2,) and values.dtype.kind in "iu"
-    if good and values[0] in kinds and 1 <= values[1] <= BLOCK and values[2:].any():
+    good = values.shape == (STATE_WORDS + 2,) and values.dtype.kind in "iu"
+    if (
+        good
+        and values[0] in kinds
+        and 1 <= values[1] <= STATE_WORDS
+        and values[2:].any()
+    ):
         return values.astype(np.int64)
     raise OptionError(
         f"The state has shape {values.shape} and begins with "
@@ -645,26 +652,26 @@ def checked_state(state: ArrayLike) -> Integers:
 
 
 def checked_seed(seed: object, sample_kind: str) -> int | None:
-    """Return the whole number that ``set.seed`` makes of a seed; None if none is given.
+    """Check a seed and convert it as ``set.seed`` does; None without a seed.
 
     Raises
     ------
     SeedError
         If R would refuse the seed.
     OptionError
-        If there is no such kind of sampling.
+        If ``sample_kind`` is neither "rejection" nor "rounding".
     """
-    known = "'rejection' (R since 3.6) or 'rounding' (before)"
+    allowed = "'rejection' (R since 3.6) or 'rounding' (before)"
     good = isinstance(sample_kind, str) and sample_kind in KIND_CODES
-    require(good, "sample_kind", sample_kind, known)
+    require(good, "sample_kind", sample_kind, allowed)
     return None if seed is None else seed_number(seed)
 
 
 def qnorm(p: ArrayLike) -> float | Vector:
-    """Quantiles of the standard normal distribution, to the last bit as R's ``qnorm``.
+    """Quantiles of the standard normal distribution, the same bits as R's ``qnorm``.
 
-    By algorithm AS 241 (Wichura 1988), relative error about 1e-16. Minus infinity at
-    0, infinity at 1, NaN for NaN.
+    Algorithm AS 241 (Wichura 1988), with a relative error of about 1e-16. The quantile
+    is minus infinity at 0, infinity at 1, and NaN for NaN.
 
     Parameters
     ----------

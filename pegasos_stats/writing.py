@@ -33,18 +33,18 @@ class Kind:
     ----------
     noun : str
         In messages: "The <noun> cannot be written", "is no <noun> of pegasos_stats".
-    known : callable
+    is_own : callable
         Returns whether an open file was written by the package.
     """
 
     noun: str
-    known: Callable[[IO[bytes]], bool]
+    is_own: Callable[[IO[bytes]], bool]
 
     def is_at(self, path: str) -> bool:
         """Return whether a path leads to a file of this kind that the package wrote."""
         try:
             with open(path, "rb") as handle:
-                return self.known(handle)
+                return self.is_own(handle)
         except OSError:
             return False
 

@@ -1,10 +1,10 @@
 """Write a proof that a fit is near the minimum, for ``check_proof.py`` to check.
 
-A proof consists of dual weights, which are integers times ``2^-60``, and of the rows
-whose weights the checker corrects so that the dual constraint holds exactly: one row
-for the intercept, or with ``lam = 0`` as many rows as there are coefficients. Beside
-the proof stands the design, a CSV file. Its numbers and the coefficients are decimals
-of at most 17 digits, and exact as they are written.
+A proof lists dual variables, which are integers times ``2^-60``, and the rows whose
+dual variables the checker corrects until the dual constraint holds exactly: one row for
+the intercept, or with ``lam = 0`` one row per coefficient. The design is a CSV file
+next to the proof. Its numbers and the coefficients are exact decimals with at most 17
+digits.
 """
 
 import csv
@@ -38,9 +38,9 @@ from pegasos_stats.tables import significant
 from pegasos_stats.writing import Kind, checked_path, outputs, validated_output_path
 
 HEADER = ["outcome", "weight", "offset"]
-MOST_ROWS = 1_000_000
-CLOSE = 1e-12  # relative gap of the dual weights
-BLOCK_ROWS = 2**13  # from which the rows to correct are chosen first
+MAX_PROOF_ROWS = 1_000_000
+DUAL_GAP = 1e-12  # relative gap of the dual variables
+PIVOT_ROWS = 2**13  # rows of one QR decomposition
 
 PROOF = Kind("proof", lambda handle: handle.read(10) == b'{\n"claim":')
 DESIGN = Kind("design", lambda handle: handle.read(21) == b"outcome,weight,offset")
@@ -52,10 +52,11 @@ def write_proof(
 ) -> None:
     """Write a proof that the objective is at most ``gap`` above its minimum.
 
-    Beside the proof, ``fit.proof.json``, stands the design as it was computed,
+    There are two files: the proof, ``fit.proof.json``, and the design,
     ``fit.proof.csv``, which contains all training rows. ``pegasos-stats proof --print``
-    prints a program of Python's standard library that checks both in exact arithmetic.
-    The same check runs here before the files are written: a million rows take minutes.
+    prints a program that checks both in exact arithmetic and needs only Python's
+    standard library. This function runs the same check before it writes the files: a
+    million rows take minutes.
 
     Parameters
     ----------
@@ -82,35 +83,35 @@ def write_proof(
     >>> bool(0 <= objective - lower_bound <= gap < 1e-12)
     True
     """
-    problem, found = result.problem, result.solution
+    problem, solution = result.problem, result.solution
     check_provable(problem)
-    dual = closest_dual(problem, found.dual)
+    dual = closest_dual(problem, solution.dual)
     names = list(result.design.names)
-    write(problem, names, found.beta, found.alpha, dual, path, overwrite)
+    write(problem, names, solution.beta, solution.alpha, dual, path, overwrite)
 
 
 def check_provable(problem: Problem) -> None:
-    """Raise `DataError` for a problem of which no proof is written."""
-    if problem.has_firth or not problem.has_rows or problem.n > MOST_ROWS:
+    """Raise `DataError` for a problem without proofs."""
+    if problem.has_firth or not problem.has_rows or problem.n > MAX_PROOF_ROWS:
         raise DataError(
-            "A proof needs the training rows in memory, a million at most, and the "
-            "ridge penalty or none; refit the model so."
+            "A proof needs at most a million training rows, in memory, and a ridge "
+            "penalty or none; refit the model accordingly."
         )
 
 
 def closest_dual(problem: Problem, dual: Vector) -> Vector:
-    """Dual weights whose bound is as near to the minimum as the solver comes."""
-    if not problem.lam:  # those of maximum likelihood
+    """Minimise to the relative gap `DUAL_GAP` and return the dual variables."""
+    if not problem.lam:  # `dual` belongs to the maximum likelihood estimate
         return dual
-    return run_linear(problem, Optimum(tol=CLOSE), dual=dual, warn=False).dual
+    return run_linear(problem, Optimum(tol=DUAL_GAP), dual=dual, warn=False).dual
 
 
-def design_beside(path: object) -> str:
+def design_path(path: object) -> str:
     """Path of the design of a proof.
 
     Examples
     --------
-    >>> design_beside("fit.proof.json")
+    >>> design_path("fit.proof.json")
     'fit.proof.csv'
     """
     return f"{os.path.splitext(checked_path(path))[0]}.csv"
@@ -125,12 +126,12 @@ def write(
     path: str | PathLike[str],
     overwrite: bool,
 ) -> None:
-    """Write the proof of coefficients by dual weights, once it has been checked.
+    """Check the proof of coefficients and write it.
 
-    With ``lam = 0`` the design has only the columns that are estimable.
+    With ``lam = 0`` the design has only the estimable columns.
     """
     place = validated_output_path(path, PROOF, overwrite)
-    name = Path(design_beside(path))
+    name = Path(design_path(path))
     design = validated_output_path(name, DESIGN, overwrite)
     columns, solved = np.arange(problem.p), np.zeros(0, dtype=np.int64)
     integers = in_units(problem, dual)
@@ -169,19 +170,19 @@ def write(
 
 
 def checked_gap(path: Path) -> float:
-    """The difference of the bounds that the checker finds, rounded up to 3 digits.
+    """Return the duality gap by the checker, rounded up to 3 digits.
 
     Raises
     ------
     DataError
-        If the dual weights do not meet the constraint.
+        If the dual variables violate the constraint.
     """
     try:
         upper, lower, _ = check_proof.check(path)
     except (ValueError, StopIteration):
         raise DataError(
-            "There is no proof of this fit: no dual weights near the optimum meet the "
-            "constraint exactly, as near separation. Give a penalty lam above 0."
+            "This fit has no proof: no dual variables near the optimum satisfy the "
+            "constraint exactly, as happens near separation. Use a penalty lam above 0."
         ) from None
     excess = upper - lower
     up = Context(prec=3, rounding=ROUND_UP)
@@ -189,13 +190,13 @@ def checked_gap(path: Path) -> float:
 
 
 def json_lines(proof: dict[str, Any]) -> str:
-    """JSON with a line for each key."""
+    """Write JSON with one key per line."""
     lines = (f'"{k}": {json.dumps(v, ensure_ascii=False)}' for k, v in proof.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def decimals(text: str) -> int:
-    """Digits behind the decimal point.
+    """Count the digits after the decimal point.
 
     Examples
     --------
@@ -208,7 +209,7 @@ def decimals(text: str) -> int:
 def write_design(
     problem: Problem, names: list[str], columns: Integers, path: Path
 ) -> int:
-    """Write the rows as CSV, and return the digits behind the decimal point."""
+    """Write the rows as CSV; return the largest number of decimals."""
     w, offset, most = problem.row_weights, problem.row_offsets, 0
     with open(path, "w", encoding="utf-8", newline="") as handle:
         writer = csv.writer(handle, lineterminator="\n")
@@ -226,7 +227,7 @@ def write_design(
 
 
 def in_units(problem: Problem, dual: Vector) -> list[int]:
-    """Feasible dual weights in units of ``2^-60``, at most the weights as decimals."""
+    """Convert dual variables to units of ``2^-60``, within their exact bounds."""
     a = feasible(dual, problem.y, problem.intercept, problem.most_dual)
     integers = [int(value) for value in (a * float(check_proof.DUAL)).tolist()]
     if problem.weights is None or problem.loss == "squared_hinge":
@@ -237,7 +238,7 @@ def in_units(problem: Problem, dual: Vector) -> list[int]:
 
 
 def row_of_balance(problem: Problem, integers: list[int]) -> int:
-    """The row with most room for what is left of ``sum_i a_i y_i``."""
+    """Return the row that can best absorb the remainder of ``sum_i a_i y_i``."""
     a, up = np.array(integers, dtype=np.float64), problem.y > 0.0
     surplus = sum(integers[i] for i in np.flatnonzero(up))
     surplus -= sum(integers[i] for i in np.flatnonzero(~up))
@@ -248,10 +249,10 @@ def row_of_balance(problem: Problem, integers: list[int]) -> int:
 def rows_of_likelihood(
     problem: Problem, beta: Vector, alpha: float
 ) -> tuple[Integers, Integers]:
-    """Estimable columns, and rows that determine them: pivots of ``QR`` by blocks.
+    """Return estimable columns and rows that determine them: pivots of blockwise QR.
 
-    Rows count by the root of their second derivative, so that a correction is small
-    beside the dual weight.
+    Rows are scaled by the root of their second derivative, which makes corrections
+    small relative to the dual variables.
     """
     at = estimable_columns(problem)
     solution = Solution(beta.copy(), alpha, np.zeros(0), 0, 0, None)
@@ -269,8 +270,8 @@ def rows_of_likelihood(
         return np.asarray(rows[np.sort(order[: at.k])])
 
     chosen = [
-        pivots(np.arange(first, min(first + BLOCK_ROWS, problem.n)))
-        for first in range(0, problem.n, BLOCK_ROWS)
+        pivots(np.arange(first, min(first + PIVOT_ROWS, problem.n)))
+        for first in range(0, problem.n, PIVOT_ROWS)
     ]
     return at.columns, pivots(np.concatenate(chosen))
 
@@ -278,21 +279,22 @@ def rows_of_likelihood(
 @suggest_names("result")
 @dataclass(frozen=True, eq=False, repr=False)
 class Certification:
-    """Bounds of the distance of coefficients from the minimum, by `certify`.
+    """Bounds of the distance between coefficients and the minimum, from `certify`.
 
     Attributes
     ----------
     objective : float
         ``lam/2 ||beta||^2 + mean loss`` at the coefficients.
     dual_objective : float
-        A lower bound of the objective of all coefficients.
+        A lower bound of the minimum.
     gap : float
-        The objective is at most so much above its minimum.
+        ``objective - dual_objective``, an upper bound of the distance between the
+        objective and its minimum.
     relative_gap : float
         ``gap / objective``.
     distance : float
-        ``sqrt(2 gap / lam)``: no coefficient except the intercept is farther from the
-        optimum; infinite with ``lam = 0``.
+        ``sqrt(2 gap / lam)``, an upper bound of the Euclidean distance between the
+        coefficients, without the intercept, and the optimum; infinite with ``lam = 0``.
 
     Examples
     --------
@@ -324,7 +326,7 @@ class Certification:
     def write_proof(
         self, path: str | PathLike[str], *, overwrite: bool = False
     ) -> None:
-        """Write a proof of the gap, as `LinearResults.write_proof` of a fit.
+        """Write a proof of the gap, as `LinearResults.write_proof` does for a fit.
 
         Parameters
         ----------
@@ -340,21 +342,20 @@ class Certification:
 
 @suggest_arguments
 def certify(model: Any, coef: object, intercept: object = None) -> Certification:
-    """Bound the distance of coefficients, of any program, from the model's minimum.
+    """Bound the distance between the coefficients of any program and the minimum.
 
-    ``P(beta, alpha) - min P <= gap = P(beta, alpha) - D(a)``. The dual weights ``a``
-    are those of the optimum, which is computed here, so that the gap is the distance
-    itself, nearly.
+    ``P(beta, alpha) - min P <= gap = P(beta, alpha) - D(a)``. The function computes the
+    optimum and takes its dual variables ``a``, so the gap nearly equals the distance.
 
     Parameters
     ----------
     model : SVM or Logit
-        What the program minimises: with scikit-learn's ``C`` the penalty is
-        ``lam = 1 / (C n)``, with glmnet's ``lambda`` it is `lam` itself.
+        Model with the objective of the program: with scikit-learn's ``C`` the penalty
+        is ``lam = 1 / (C n)``, with glmnet's ``lambda`` it is `lam` itself.
     coef : Series, dict, or array of shape (p,) or (1, p)
         Coefficients, by name or in the order of ``model.names``.
     intercept : float or array of shape (1,), optional
-        Not needed for a model without one, or if `coef` has ``"Intercept"``.
+        Omit it for a model without intercept, or if `coef` contains ``"Intercept"``.
 
     Returns
     -------
@@ -382,7 +383,7 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
     problem = getattr(model, "problem", None)
     if type(problem) is not Problem:
         raise OptionError(
-            "certify() needs a linear model, such as ps.svm(...), not a fit of it."
+            "certify() needs a linear model, such as ps.svm(...), not its fit."
         )
     check_provable(problem)
     model = model.at_chosen_lambda()
@@ -390,35 +391,35 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
     beta, alpha = coefficients(problem, model.names, coef, intercept)
     likelihood = model._likelihood
     start = likelihood.solution.dual if not problem.lam else np.zeros(problem.n)
-    found = Solution(beta, alpha, closest_dual(problem, start), 0, 0, None)
-    at = certificate_of(problem, found)
+    solution = Solution(beta, alpha, closest_dual(problem, start), 0, 0, None)
+    at = certificate_of(problem, solution)
     distance = float(np.sqrt(2.0 * at.gap / problem.lam)) if problem.lam else np.inf
     bounds = (at.objective, at.dual_objective, at.gap, at.relative_gap, distance)
-    return Certification(*bounds, problem, list(model.names), found)
+    return Certification(*bounds, problem, list(model.names), solution)
 
 
 def coefficients(
     problem: Problem, names: tuple[str, ...], coef: Any, intercept: Any
 ) -> tuple[Vector, float]:
     """Coefficients in the order of the columns, and the intercept."""
-    wanted = ["Intercept"] * problem.intercept + list(names)
+    terms = ["Intercept"] * problem.intercept + list(names)
     by_name = dict(coef) if isinstance(coef, Mapping | pd.Series) else None
     has_first = problem.intercept and intercept is not None
     first: Any = np.ravel(intercept) if has_first else []
     if by_name is not None:
         by_name |= dict(zip(["Intercept"], first, strict=False))
-        if wrong := {*by_name} ^ {*wanted}:
+        if wrong := {*by_name} ^ {*terms}:
             raise OptionError(
                 f"The coefficients and the model differ in {listing(sorted(wrong))}."
             )
-        coef, first = [by_name[name] for name in wanted], []
+        coef, first = [by_name[name] for name in terms], []
     try:
         theta = np.concatenate([first, np.ravel(coef)]).astype(np.float64)
     except (TypeError, ValueError):
         raise OptionError("coef and intercept must be numbers.") from None
-    if theta.size != len(wanted) or not np.isfinite(theta).all():
+    if theta.size != len(terms) or not np.isfinite(theta).all():
         raise OptionError(
-            f"coef and intercept must be {len(wanted):,} finite numbers; these are "
+            f"coef and intercept must be {len(terms):,} finite numbers; these are "
             f"{theta.size:,}, {np.isfinite(theta).sum():,} of them finite."
         )
     free = int(problem.intercept)

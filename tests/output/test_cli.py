@@ -345,10 +345,10 @@ def test_compile_leaves_nothing_to_compile_for_usual_fits(capsys):
 
 
 EVALUATED = "pegasos_stats.output.cli.commands._evaluated"
-REPORT = "this should not happen, please report it with what PEGASOS_STATS_TRACEBACK=1"
-ENOUGH = "The memory is not enough for these data and options."
+REPORT = "this should not happen: please report it, with the traceback that PEGASOS_STATS_TRACEBACK=1"
+ENOUGH = "There is not enough memory for these data and options."
 ENDS = [(KeyboardInterrupt(), 130, "interrupted"), (MemoryError(), 2, ENOUGH)]
-ENDS += [(ValueError("a\nb"), 2, f"unexpected ValueError: a b; {REPORT} shows.")]
+ENDS += [(ValueError("a\nb"), 2, f"unexpected ValueError: a b; {REPORT} prints.")]
 
 
 @pytest.mark.parametrize(("error", "code", "said"), ENDS)

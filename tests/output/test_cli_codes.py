@@ -206,4 +206,4 @@ def test_test_data_without_the_outcome_are_refused_before_the_fit(
     data[["x"]].to_csv(tmp_path / "bare.csv", index=False)
     words = ["fit", tmp_path / "a.csv", "--formula", "y ~ x"]
     said = refused(capsys, [*words, "--test", tmp_path / "bare.csv"])
-    assert "no column 'y', the outcome; save the model by --save" in said
+    assert "no column 'y', the outcome; to predict rows without it" in said

@@ -82,7 +82,7 @@ def test_predictions_of_files_are_those_of_frames(rows, data, result, tmp_path, 
     data.drop(columns="y").to_parquet(tmp_path / "bare.parquet")
     found = run(capsys, "predict", model, tmp_path / "bare.parquet")
     assert_same(found.out, printed.out)
-    assert "Note       no labels among the data" in found.err
+    assert "Note       the data contain no outcome" in found.err
     new = data.assign(g=data["g"].where(data.index != 1, "new"))
     new.to_parquet(tmp_path / "new.parquet")
     words = ["predict", model, tmp_path / "new.parquet"]
@@ -187,7 +187,7 @@ def test_what_is_saved_and_is_no_fit_is_refused_by_its_type(files, tmp_path, cap
     model = ps.svm("digit ~ p34", train, lam=1.0)
     ps.save(ps.cross_validate(model, folds=2, seed=1), tmp_path / "m")
     said = refused(capsys, ["predict", tmp_path / "m", files / "test.csv"])
-    assert f"The file {tmp_path / 'm'} holds a result of the type CrossVal" in said
+    assert f"The file {tmp_path / 'm'} contains a CrossVal" in said
 
 
 def test_predict_without_labels(files, tmp_path, capsys):
@@ -197,7 +197,7 @@ def test_predict_without_labels(files, tmp_path, capsys):
     test.drop(columns="digit").to_csv(bare, index=False)
     test.assign(p00=[None] * 3 + [0] * 160).to_csv(holes, index=False)
     printed = run(capsys, "predict", model, bare)
-    assert "no labels among the data" in printed.err
+    assert "the data contain no outcome" in printed.err
     assert "Misclassified" not in printed.err
     printed = run(capsys, "predict", model, holes, "--unlabelled")
     assert printed.out.splitlines()[1] == "0,,"
@@ -208,7 +208,7 @@ def test_predict_without_labels(files, tmp_path, capsys):
 @pytest.mark.parametrize("kernel", [[], ["--kernel", "polynomial"]])
 def test_svmlight_features_beyond_the_fit_are_noted(kernel, files, tmp_path, capsys):
     train, test = files / "train.svm.bz2", files / "test.svm"
-    note = f"1 feature of {test} left out, beyond the 63 of the fit"
+    note = f"1 feature of {test} left out, beyond the 63 of the model"
     trimmed = tmp_path / "trimmed.svm"
     lines = bz2.decompress(train.read_bytes()).decode().splitlines()
     kept = [" ".join(w for w in ln.split() if not w.startswith("64:")) for ln in lines]

@@ -70,7 +70,7 @@ def test_files_whose_names_are_options_or_no_text(tmp_path, monkeypatch, capsys)
     assert main(["report", *words, "--output", odd, "--", "--a.csv"]) == 0
     assert os.path.getsize(odd) > 1000
     assert main(["fit", "--", "--a.csv", *words]) == 2
-    assert "no further word" in capsys.readouterr().err
+    assert "no further argument" in capsys.readouterr().err
 
 
 class Full(io.StringIO):

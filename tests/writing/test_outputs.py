@@ -245,8 +245,8 @@ def test_a_path_is_a_place_or_an_error_of_one_line(path):
 @pytest.mark.parametrize("kind", [MODEL, REPORT, PREDICTIONS])
 @given(content=st.binary(max_size=400))
 def test_what_is_at_random_is_never_known(kind, content):
-    assert not kind.known(io.BytesIO(content))
-    assert not kind.known(io.BytesIO(b"PK\x03\x04" + content))
+    assert not kind.is_own(io.BytesIO(content))
+    assert not kind.is_own(io.BytesIO(b"PK\x03\x04" + content))
 
 
 # A carriage return within a label ends the line for csv.reader, not for csv.writer:

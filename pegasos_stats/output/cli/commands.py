@@ -1,6 +1,7 @@
 """The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``proof``, ...
 
-Each takes its options and the line that was typed, and returns the exit code.
+A command has two arguments, its options and the line that the user typed. It returns
+the exit code.
 """
 
 import json
@@ -41,7 +42,7 @@ from pegasos_stats.output.report import report as reports
 from pegasos_stats.persist import Saved, load_saved, save
 from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.proofs import check_proof
-from pegasos_stats.proofs.proof import DESIGN, PROOF, design_beside
+from pegasos_stats.proofs.proof import DESIGN, PROOF, design_path
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import declared
 from pegasos_stats.solvers.pegasos import Pegasos
@@ -50,30 +51,30 @@ from pegasos_stats.studies import cross_validation
 from pegasos_stats.studies.parity import check_against_r
 from pegasos_stats.tables import filled, note_text
 
-SEED = 443  # of the reference run, which demo repeats
+DEMO_SEED = 443  # demo repeats the run of the R script
 
-# Fields of a solver that JSON has otherwise, or not at all.
+# Fields of a solver that JSON reports elsewhere or not at all.
 NO_FACTS = ("seed", "steps", "ties", "gap_tol", "sample_kind", "intercept", "name")
-FOUND = "seed n_iter n_violations objective dual_objective gap relative_gap"
+RESULT_FACTS = "seed n_iter n_violations objective dual_objective gap relative_gap"
 
 Facts = dict[str, object]  # by name, for JSON
 
 
 @dataclass(frozen=True)
 class EvaluatedFit:
-    """A fit and what was asked about it.
+    """A fit with its confusion tables and its cross-validation.
 
     Attributes
     ----------
     title : str
     result : LinearResults or KernelResults
     tables : dict of ConfusionMatrix
-        By the name of the data.
+        Keys are names of data: training, test, out-of-fold.
     validation : CrossValidation or None
     threshold : float or None
-        Of the tables.
+        Threshold of the tables.
     cost : dict or None
-        What it costs to mistake a row, by its level.
+        Cost of a misclassified row, by its class.
     """
 
     title: str
@@ -87,31 +88,31 @@ class EvaluatedFit:
 # ---------------------------------------------------------- solver and model
 
 
-def given(group: Any, *left_out: str) -> dict[str, Any]:
-    """Options of a group that were given, by name."""
-    values = {each.name: getattr(group, each.name) for each in fields(group)}
-    return {k: v for k, v in values.items() if v is not None and k not in left_out}
+def options_set(group: Any, *excluded: str) -> dict[str, Any]:
+    """Return the options of a group that are not None, by name."""
+    values = {option.name: getattr(group, option.name) for option in fields(group)}
+    return {k: v for k, v in values.items() if v is not None and k not in excluded}
 
 
 def solver_of(options: groups.SolverOptions) -> AnySolver:
-    """Build the solver that the options describe: a named profile with changes, or new.
+    """Build the solver of the options, from a profile if they name one.
 
     Raises
     ------
     CallError, OptionError
-        If options do not go together.
+        If options contradict each other.
     """
-    values = given(options, "solver")
+    values = options_set(options, "solver")
     of_runs = {*declared(Pegasos)} - {*declared(Optimum)} | {"epochs"}
     of_runs |= {"rows", "profile", "refine"}
     is_run = bool(values.keys() & of_runs) or options.start == "random"
     name = options.solver or ("pegasos" if is_run else "optimum")
     if name != "pegasos":
         return (Optimum if name == "optimum" else SDCA)(**values)
-    values = given(options, "solver", "rows", "profile", "refine")
+    values = options_set(options, "solver", "rows", "profile", "refine")
     if options.rows is not None:
         if options.order is not None:
-            raise OptionError("rows= and order= exclude each other; give one.")
+            raise OptionError("rows= and order= contradict each other; give one.")
         values["order"] = files.read_rows(options.rows)
     if options.profile is None:
         return Pegasos(**values)
@@ -123,25 +124,25 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
 def model_of(
     train: InputRows, solver: AnySolver, options: groups.FileFitting | groups.Parity
 ) -> Any:
-    """The model of the training data, not yet fitted.
+    """Build the model of the training data, without fitting it.
 
     Raises
     ------
     CallError, OptionError
-        If options do not go together.
+        If options contradict each other.
     """
-    asked = options.model
-    arguments = given(asked, "loss")
+    model_options = options.model
+    arguments = options_set(model_options, "loss")
     if options.solver.profile == "homework":
-        arguments.setdefault("lam", 1e-4)  # as set in courses
+        arguments.setdefault("lam", 1e-4)  # usual in courses
     if options.solver.profile is not None and solver.intercept is False:
         arguments["intercept"] = False
-    kind: type[SVM | Logit | KernelSVM] = Logit if asked.loss == "log" else SVM
-    if asked.loss == "squared_hinge":
-        arguments["loss"] = asked.loss
-    if asked.kernel is not None:
-        if asked.loss in ("log", "squared_hinge"):
-            raise OptionError("A kernel model has the loss hinge only; leave one out.")
+    kind: type[SVM | Logit | KernelSVM] = Logit if model_options.loss == "log" else SVM
+    if model_options.loss == "squared_hinge":
+        arguments["loss"] = model_options.loss
+    if model_options.kernel is not None:
+        if model_options.loss in ("log", "squared_hinge"):
+            raise OptionError("A kernel model requires the hinge loss; omit --loss.")
         kind = KernelSVM
     if (formula := files.formula_for(options, train)) is None:
         y, X = train.labelled
@@ -155,12 +156,12 @@ def model_of(
 
 
 def fit(options: groups.FitOptions, line: str) -> None:
-    """Fit a file, and test on another."""
+    """Fit a file and evaluate the model on another."""
     _fit(options, options.output, line)
 
 
 def report(options: groups.ReportOptions, line: str) -> None:
-    """Fit a file, test on another, and write a report."""
+    """Fit a file, evaluate the model on another, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
     output = groups.Output(overwrite=options.overwrite)
@@ -168,13 +169,13 @@ def report(options: groups.ReportOptions, line: str) -> None:
 
 
 def demo(options: groups.Demo, line: str) -> None:
-    """Fit the data that come with the package."""
+    """Fit the example data of the package."""
     solver, model = options.solver, options.model
-    solver = replace(solver, seed=SEED if solver.seed is None else solver.seed)
+    solver = replace(solver, seed=DEMO_SEED if solver.seed is None else solver.seed)
     solver = replace(solver, solver=solver.solver or "pegasos")
     if model.lam is None and solver.profile != "homework":
         model = replace(model, lam=1.0)
-    asked = groups.ReportOptions(
+    report_options = groups.ReportOptions(
         train="handwritten fives and sixes, 8 x 8 pixels",
         training=groups.Training(formula="digit ~ ."),
         title="Handwritten fives and sixes",
@@ -185,7 +186,7 @@ def demo(options: groups.Demo, line: str) -> None:
         solver=solver,
         model=model,
     )
-    _fit(asked, options.output, line, options.report, _digits)
+    _fit(report_options, options.output, line, options.report, _digits)
 
 
 def _fit(
@@ -195,44 +196,44 @@ def _fit(
     page: str | None = None,
     data: Callable[[], tuple[InputRows, InputRows | None]] | None = None,
 ) -> None:
-    """Fit, evaluate, and print; save the fit and write its page where it is asked."""
-    read = [options.train, options.test, options.solver.rows]
+    """Fit, evaluate and print; write the model, its proof and its report on request."""
+    inputs = [options.train, options.test, options.solver.rows]
     places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
     if output.proof is not None:
-        places.append((design_beside(output.proof), DESIGN))
-    files.check_places(read, output.overwrite, *places)
-    train, test = _read(options) if data is None else data()
-    found = _evaluated(train, test, options, output)
-    made = None
+        places.append((design_path(output.proof), DESIGN))
+    files.check_places(inputs, output.overwrite, *places)
+    train, test = _input_data(options) if data is None else data()
+    evaluated = _evaluated(train, test, options, output)
+    written = None
     if page is not None:
-        made = reports.report(
-            found.result,
+        written = reports.report(
+            evaluated.result,
             None if test is None else test.labelled,
             unseen=options.reading.unseen,
             title=getattr(options, "title", None),
             image_shape=getattr(options, "image_shape", None),
-            positive=_choices(found.result, options.labels).get("positive"),
-            path_of_lambda=found.result.lambda_path,
-            validation=found.validation,
-            threshold=found.threshold,
-            cost=found.cost,
+            positive=_choices(evaluated.result, options.labels).get("positive"),
+            path_of_lambda=evaluated.result.lambda_path,
+            validation=evaluated.validation,
+            threshold=evaluated.threshold,
+            cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        made = replace(made, page=replace(made.page, command=line))
+        written = replace(written, page=replace(written.page, command=line))
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:
-        save(found.result, output.save, about=about, overwrite=output.overwrite)
+        save(evaluated.result, output.save, about=about, overwrite=output.overwrite)
     if output.proof is not None:
-        if not isinstance(found.result, LinearResults):
-            raise OptionError("A kernel model has no proof; leave --proof out.")
-        found.result.write_proof(output.proof, overwrite=output.overwrite)
-    if made is not None and page is not None:
-        made.write(page, overwrite=output.overwrite)
+        if not isinstance(evaluated.result, LinearResults):
+            raise OptionError("A kernel model has no proof; omit --proof.")
+        evaluated.result.write_proof(output.proof, overwrite=output.overwrite)
+    if written is not None and page is not None:
+        written.write(page, overwrite=output.overwrite)
     if output.json:
-        program.write_output(fit_json(found, output.coefficients))
+        program.write_output(fit_json(evaluated, output.coefficients))
         return
-    text = fit_text(found, output.coefficients)
+    text = fit_text(evaluated, output.coefficients)
     for place, what in (
         (output.save, "Model saved in"),
         (output.proof, "Proof written to"),
@@ -242,9 +243,9 @@ def _fit(
     program.write_output(text)
 
 
-def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
-    """The summary of a fit, its trace, and its tables."""
-    result = found.result
+def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
+    """Summary, trace and tables of a fit as text."""
+    result = evaluated.result
     summary, footer = summaries.summary_of(result, pd.DataFrame()), ""
     if isinstance(result, LinearResults):
         footer = "The coefficients and their standard errors: --coefficients."
@@ -252,37 +253,37 @@ def fit_text(found: EvaluatedFit, coefficients: bool) -> str:
             summary = result.summary(max_terms=None)
             footer = summary.footer.removesuffix(summaries.MORE).strip()
     notes, header = summary.notes, summary.header
-    if (cut := found.threshold) is not None:
+    if (cut := evaluated.threshold) is not None:
         usual = summaries.training_error(result.training_table)
-        own = summaries.training_error(found.tables["training"], cut)
+        own = summaries.training_error(evaluated.tables["training"], cut)
         header = [part for line in header for part in _with_item(line, usual, own)]
         of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
         notes = [note for note in notes if note not in of_labels]
-    shown = replace(summary, header=header, notes=notes, footer=footer)
-    lines = [found.title, program.as_options(str(shown)).rstrip("\n")]
+    summary = replace(summary, header=header, notes=notes, footer=footer)
+    lines = [evaluated.title, program.as_options(str(summary)).rstrip("\n")]
     if cut is not None:
-        lines += note_text(f"Tables have the threshold {cut:g}.")
+        lines += note_text(f"The tables use the threshold {cut:g}.")
     if result.trace is not None:
         rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
         lines += ["", "Trace", rows]
-    for name, table in found.tables.items():
+    for name, table in evaluated.tables.items():
         lines += ["", f"{name.capitalize()} data", str(table)]
     return "\n".join(lines) + "\n"
 
 
 def _with_item(line: str, usual: str, own: str) -> list[str]:
-    """A line of a header with one of its items in place of another."""
+    """Replace one item of a header line by another."""
     items = [item.strip() for item in line.split("  ") if item.strip()]
     if usual not in items:
         return [line]
     return filled([own if item == usual else item for item in items])
 
 
-def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
-    """The same numbers and the coefficients, for programs."""
-    result, trace = found.result, found.result.trace
+def fit_json(evaluated: EvaluatedFit, coefficients: bool) -> str:
+    """Numbers of a fit as JSON, optionally with the coefficients."""
+    result, trace = evaluated.result, evaluated.result.trace
     levels = factor_levels(result.design).items()
-    of_labels = "" if found.threshold is None else "predictions"
+    of_labels = "" if evaluated.threshold is None else "predictions"
     warned = [
         program.as_options(note.text)
         for note in result.notes
@@ -293,16 +294,16 @@ def fit_json(found: EvaluatedFit, coefficients: bool) -> str:
         "levels": [str(level) for level in result.coding.levels],
         "label_counts": {
             k: dict(zip(map(str, t.levels), t.counts.sum(axis=1).tolist(), strict=True))
-            for k, t in found.tables.items()
+            for k, t in evaluated.tables.items()
         },
-        "factors": {name: len(each) for name, each in levels},
+        "factors": {name: len(factor) for name, factor in levels},
         "rows_used": result.nobs,
         "rows_dropped": result.dropped.total,
         "rows_of_weight_0": result.problem.n_weightless,
         "missing": dict(result.dropped.missing),
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
-        "confusion": {k: _table_facts(t) for k, t in found.tables.items()},
+        "confusion": {k: _table_facts(t) for k, t in evaluated.tables.items()},
         "warnings": warned,
         "hints": [
             program.as_options(n.text) for n in result.notes if n.severity == "note"
@@ -328,7 +329,7 @@ def strict_json(content: object) -> str:
 
 
 def result_facts(result: Fitted) -> Facts:
-    """What is minimised, how, and what was found."""
+    """Model, solver and solution of a fit, for JSON."""
     problem, solver, then = result.problem, result.solver, result.refinement
     kernel = getattr(problem, "kernel", None)
     names = [name for name in declared(type(solver)) if name not in NO_FACTS]
@@ -349,7 +350,7 @@ def result_facts(result: Fitted) -> Facts:
         "methods": [run._asdict() for run in result.solution.methods],
         **options,
         "refine": None if then is None else then.tol,
-        **{name: getattr(result, name) for name in FOUND.split()},
+        **{name: getattr(result, name) for name in RESULT_FACTS.split()},
         "above_minimum": [result.shortfall.at_least, result.shortfall.at_most],
     }
     if isinstance(result, KernelResults):
@@ -359,10 +360,10 @@ def result_facts(result: Fitted) -> Facts:
 
 
 def _table_facts(table: ConfusionMatrix) -> Facts:
-    """What a confusion table says; rows that are not new have no intervals."""
+    """Facts of a confusion table; only new rows have intervals."""
     facts, is_new = Facts(), table.source == "new"
     if table.choices.mode is not None:
-        with warnings.catch_warnings():  # what is not defined is null
+        with warnings.catch_warnings():  # undefined statistics are null
             warnings.simplefilter("ignore", errors.UndefinedMetricWarning)
             of_class = table.by_class.to_dict()
         facts = {"positive": str(table.positive), "by_class": of_class}
@@ -381,19 +382,19 @@ def _table_facts(table: ConfusionMatrix) -> Facts:
 
 
 def _digits() -> tuple[InputRows, InputRows]:
-    """The training data and the test data of the demonstration."""
+    """Training and test data of the demonstration."""
     train, test = datasets.load_digits56()
     return InputRows("digits56", train), InputRows("digits56", test)
 
 
-def _read(
+def _input_data(
     options: groups.FileFitting | groups.Parity,
 ) -> tuple[InputRows, InputRows | None]:
-    """The training data and the test data that the options name."""
+    """Read the training and test data of the options."""
     reading, dense = options.reading, options.model.kernel is not None
     path = options.test if isinstance(options, groups.FileFitting) else None
     if options.train == path == "-":
-        raise OptionError("Standard input is read once; give a file for one of both.")
+        raise OptionError("Standard input can be read only once; give one file.")
     style = files.style_of(reading, {})
     train = read_data(options.train, reading, style, dense=dense).named_by(reading.id)
     if path is None:
@@ -414,7 +415,7 @@ def _evaluated(
     options: groups.FileFitting,
     output: groups.Output,
 ) -> EvaluatedFit:
-    """The fit that the options describe, and its tables."""
+    """Fit the model of the options and compute its tables."""
     labels, seed = options.labels, options.solver.seed
     solver = solver_of(options.solver)
     model = model_of(train, solver, options)
@@ -422,14 +423,14 @@ def _evaluated(
     if options.folds is not None:
         validation = cross_validation.cross_validate(
             model,
-            None if solver.to_optimum else solver,  # that of studies is enough
+            None if solver.to_optimum else solver,  # studies need less precision
             folds=options.folds,
             groups=options.errors.groups,
             seed=1 if seed is None else seed,
         )
-    fitting = given(options.errors) | {"refine": options.solver.refine}
+    fitting = options_set(options.errors) | {"refine": options.solver.refine}
     if options.model.kernel is not None and options.folds is not None:
-        fitting.pop("groups", None)  # they are those of the folds
+        fitting.pop("groups", None)  # only the folds need them
     new = None if test is None else test.labelled
     if test is not None:
         files.check_outcome(model.design, train, test)
@@ -456,67 +457,69 @@ def _evaluated(
 
 
 def _choices(result: Results, labels: groups.Labels) -> dict[str, Any]:
-    """What is asked of confusion tables: statistics of a class, a threshold."""
-    found = given(labels)
+    """Arguments of ``confusion()``: positive class and threshold."""
+    choices = options_set(labels)
     if labels.positive is not None:
         level = _levels(result).get(labels.positive, labels.positive)
-        found |= {"positive": level, "mode": "sens_spec"}
-    return found
+        choices |= {"positive": level, "mode": "sens_spec"}
+    return choices
 
 
 def _levels(result: Results) -> dict[str, object]:
-    """Levels by their text, and by the names that a report gives them."""
+    """Classes by their text, and by their names in a report."""
     design, levels = result.design, result.coding.levels
     names = class_names(result.coding, design.formula, design.functions)
     return dict(zip([*names, *map(str, levels)], [*levels, *levels], strict=True))
 
 
 def _costs(result: Results, words: list[str] | None) -> dict[object, float] | None:
-    """Costs by level, of words such as ``yes=5``.
+    """Parse costs of classes, such as ``yes=5``.
 
     Raises
     ------
     OptionError
-        If a word is none, or names no level.
+        If a word has another form, or does not name a class.
     """
     if words is None:
         return None
-    levels, found = _levels(result), dict[object, float]()
+    levels, costs = _levels(result), dict[object, float]()
     first, second = result.coding.levels
     cure = f"write --cost {first}=1 --cost {second}=5"
     for word in words:
         name, sign, number = word.rpartition("=")
         if not sign or name not in levels:
             raise OptionError(f"--cost {errors.shown(word)} is not allowed; {cure}.")
-        refused = OptionError(f"--cost {errors.shown(word)} has no number.")
+        refused = OptionError(f"--cost {errors.shown(word)} has no number; {cure}.")
         with convert_errors(refused):
-            found[levels[name]] = float(number)
-    if len(found) < 2 or not max(found.values()) > 0.0:
-        raise OptionError(f"--cost is for both classes, one above zero; {cure}.")
-    return found
+            costs[levels[name]] = float(number)
+    if len(costs) < 2 or not max(costs.values()) > 0.0:
+        raise OptionError(
+            f"--cost needs both classes, at least one cost above zero; {cure}."
+        )
+    return costs
 
 
 # ------------------------------------------------------------------ predict
 
 
 def predict(options: groups.Predict, line: str) -> None:
-    """Predict the rows of files with a saved model, and write them as they come."""
+    """Predict rows with a saved model and write the predictions block by block."""
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
     place = options.output
-    read = [options.data, options.model]
+    inputs = [options.data, options.model]
     if place is not None and (end := splitext(place)[1].lower()) in files.NO_TEXT:
         raise OptionError(
-            f"Predictions are written as CSV, and {writing.shown_path(place)} ends in "
+            f"Predictions are written as CSV, but {writing.shown_path(place)} ends in "
             f"'{end}'; give a name that ends in .csv."
         )
-    files.check_places(read, options.overwrite, (place, files.PREDICTIONS))
+    files.check_places(inputs, options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
     result = saved.result
     if not isinstance(result, Results):
         raise DataError(
-            f"The file {writing.shown_path(options.model)} holds a result of the type "
-            f"{type(result).__name__} and no fit; give a file that fit --save wrote."
+            f"The file {writing.shown_path(options.model)} contains a "
+            f"{type(result).__name__}, not a fit; give a file that fit --save wrote."
         )
     rows, reading = _rows_for(saved, options)
     table, note = _table(result, rows, options)
@@ -561,17 +564,17 @@ def predict(options: groups.Predict, line: str) -> None:
 def _rows_for(
     saved: Saved, options: groups.Predict
 ) -> tuple[InputRows, groups.ReadingOptions]:
-    """Read data in the format and style of those that the model was fitted on."""
+    """Read data in the format of the training data."""
     about, data, reading = saved.about, options.data, options.reading
     if about.get("format") == "files" and scans.ending_of(data) in scans.SVMLIGHT:
         reading = replace(reading, memory=reading.memory or scans.MEMORY)
     style = files.style_of(reading, {} if reading.memory else about)
-    known = len(saved.result.design.names), about.get("zero_based")
-    dense, asked = isinstance(saved.result, KernelResults), reading.id
+    features = len(saved.result.design.names), about.get("zero_based")
+    dense, id_column = isinstance(saved.result, KernelResults), reading.id
     kinds = kinds_at_fit(saved.result.design, saved.result.coding)
-    reading = replace(reading, id=asked or about.get("id"))
-    rows = read_data(data, reading, style, *known, dense, kinds)
-    if asked is None and reading.id not in rows.columns:
+    reading = replace(reading, id=id_column or about.get("id"))
+    rows = read_data(data, reading, style, *features, dense, kinds)
+    if id_column is None and reading.id not in rows.columns:
         reading = replace(reading, id=None)
     return rows.named_by(reading.id), reading
 
@@ -579,19 +582,19 @@ def _rows_for(
 def _table(
     result: Results, rows: InputRows, options: groups.Predict
 ) -> tuple[ConfusionMatrix | None, str]:
-    """The confusion table, if the rows have labels; or why there is none."""
+    """Confusion table of labelled rows; otherwise the reason for its absence."""
     if options.unlabelled:
         return None, ""
     choices = _choices(result, options.labels) | {"ties": options.ties}
-    unseen, without = options.reading.unseen, "no labels among the data"
+    unseen, without = options.reading.unseen, "the data contain no outcome"
     try:
         table = result.confusion(rows.labelled, unseen=unseen, **choices)
         return (table, "") if table.counts.sum() else (None, without)
     except errors.LabelError:
-        known = errors.listing(result.coding.levels)
-        where = f"the labels in {rows.path} are not all among the model's levels"
-        return None, f"{where}, {known}: predictions only"
-    except (DataError, errors.FormulaError):  # of columns the predictions tell
+        levels = errors.listing(result.coding.levels)
+        where = f"some labels in {rows.path} are not classes of the model"
+        return None, f"{where}, {levels}: predictions only"
+    except (DataError, errors.FormulaError):  # predicting raises it for predictors
         return None, without
 
 
@@ -601,7 +604,7 @@ def _predictions(
     options: groups.Predict,
     reading: groups.ReadingOptions,
 ) -> Iterator[pd.DataFrame]:
-    """Labels, scores and probabilities of rows, some at a time."""
+    """Yield labels, scores and probabilities, block by block."""
     threshold, unseen = options.labels.threshold, reading.unseen
 
     def of(X: object) -> pd.DataFrame:
@@ -623,15 +626,15 @@ def _predictions(
     of_model = result.design, result.coding
     files = cast("scans.Scan", rows.data)
     for frame in scans.scanned_frames(files, *of_model, also, reading.id):
-        found = of(InputRows(rows.path, frame).named_by(reading.id).data)
-        if reading.id is None:  # numbered over all files
-            found = found.set_axis(pd.RangeIndex(n, n + len(frame)))
-        yield found
+        predictions = of(InputRows(rows.path, frame).named_by(reading.id).data)
+        if reading.id is None:  # row numbers continue over all files
+            predictions = predictions.set_axis(pd.RangeIndex(n, n + len(frame)))
+        yield predictions
         n += len(frame)
 
 
 def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
-    """Predictions for JSON."""
+    """Convert predictions to records for JSON."""
     labels = predictions["predicted"].astype(object)
     frame = predictions.assign(predicted=labels.map(str, na_action="ignore"))
     frame.insert(0, "row", [str(row) for row in frame.index])
@@ -640,7 +643,7 @@ def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
 
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
-    """Predictions as CSV; scores with 17 digits."""
+    """Convert predictions to CSV; scores have 17 digits."""
     text: str = predictions.astype({"predicted": object}).to_csv(
         index_label=str(predictions.index.name or "row"),
         lineterminator="\n",
@@ -652,7 +655,7 @@ def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
 
 @contextmanager
 def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
-    """Where texts are written to: standard output, or a file once all are there."""
+    """Open the output: standard output, or a file that appears when it is complete."""
     if options.output is None:
         yield partial(program.write_output, exact=True)
         return
@@ -666,18 +669,20 @@ def _written(options: groups.Predict) -> Iterator[Callable[[str], object]]:
 
 
 def parity(options: groups.Parity, line: str) -> int:
-    """Run a fit in Python and by the reference in R; 1 if something differs."""
+    """Compare a fit in Python with the R script; return 1 if any result differs."""
     if options.solver.refine is not None:
-        raise OptionError("--refine has no counterpart in R; leave it out.")
-    train, _ = _read(options)
+        raise OptionError("--refine has no counterpart in R; omit it.")
+    train, _ = _input_data(options)
     name = options.solver.solver or "pegasos"
     solver = solver_of(replace(options.solver, solver=name))
-    found = check_against_r(model_of(train, solver, options), solver, via=options.via)
-    text = f"{PROGRAM}: {options.train}\n\n{found}"
+    comparison = check_against_r(
+        model_of(train, solver, options), solver, via=options.via
+    )
+    text = f"{PROGRAM}: {options.train}\n\n{comparison}"
     if options.json:
-        text = json.dumps(found.to_json_dict(), indent=2)
+        text = json.dumps(comparison.to_json_dict(), indent=2)
     program.write_output(f"{text}\n")
-    return 0 if found.equal else 1
+    return 0 if comparison.equal else 1
 
 
 SOLVERS = [
@@ -694,7 +699,7 @@ SOLVERS = [
 def proof(options: groups.Proof, line: str) -> int:
     """Check a proof, or print the program that checks it."""
     if options.print == (options.file is not None):
-        raise OptionError("Give a proof to check, or --print, and not both.")
+        raise OptionError("Give either a proof to check or --print.")
     if options.file is None:
         name = "check_proof.py" if options.language == "python" else "check_proof.R"
         text = resources.files("pegasos_stats.proofs").joinpath(name).read_text()
@@ -702,8 +707,8 @@ def proof(options: groups.Proof, line: str) -> int:
         return 0
     try:
         upper, lower, gap = check_proof.check(options.file)
-    except Exception as error:  # of any content
-        raise DataError(f"The proof is refused: {errors.one_line(error)}.") from None
+    except Exception as error:  # the file may contain anything
+        raise DataError(f"The proof is invalid: {errors.one_line(error)}.") from None
     holds = upper - lower <= gap
     program.write_output(
         f"The objective {float(upper):.17g} is at most {float(upper - lower):.3g} "
@@ -714,7 +719,7 @@ def proof(options: groups.Proof, line: str) -> int:
 
 
 def compile_all(options: groups.Compile, line: str) -> None:
-    """Fill the cache: fit all kinds of rows by all solvers."""
+    """Fill the cache of compiled code: fit all types of rows with all solvers."""
     rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
     rows = [*map(rng.standard_normal, [(80, 4), (400, 70), (40, 60)]), sparse]

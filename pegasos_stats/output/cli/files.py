@@ -1,4 +1,4 @@
-"""Files of the command line: data that it reads, and places that it writes to."""
+"""Input and output files of the command line."""
 
 import csv
 import io
@@ -29,9 +29,9 @@ from pegasos_stats.output.report import report
 STANDARD_INPUT = "-"
 FORMATS = {pd.DataFrame: "csv", files.Svmlight: "svmlight", scans.Scan: "files"}
 NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
-HEADER = ["row", "predicted", "score"]  # the first is the column of --id, if given
-PROBABILITY = "probability_"  # of each of two levels, after the score
-BEGIN = 100_000  # bytes that hold the header
+HEADER = ["row", "predicted", "score"]  # with --id its column is the first
+PROBABILITY = "probability_"  # prefix of the columns of the two classes
+HEADER_BYTES = 100_000  # a header is not longer
 
 # -------------------------------------------------------------------- read
 
@@ -44,9 +44,9 @@ class InputRows:
     ----------
     path : str
     data : DataFrame, Svmlight or Scan
-        Of a CSV file; of an svmlight file; or of files that are read block by block.
+        A CSV file, an svmlight file, or files that are read block by block.
     style : CsvStyle
-        How a CSV file is written.
+        Separator, decimal mark and encoding of a CSV file.
     """
 
     path: str
@@ -55,39 +55,39 @@ class InputRows:
 
     @property
     def format(self) -> str:
-        """``"csv"``, ``"svmlight"``, or ``"files"`` that are read block by block."""
+        """``"csv"``, ``"svmlight"``, or ``"files"`` for files read block by block."""
         return FORMATS[type(self.data)]
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns; none of an svmlight file."""
+        """Column names; empty for an svmlight file."""
         names = getattr(self.data, "kinds", getattr(self.data, "columns", ()))
         return [str(name) for name in names]
 
     @property
     def zero_based(self) -> bool | None:
-        """Whether an svmlight file counts features from 0; None for CSV."""
+        """Whether an svmlight file numbers features from 0; None for CSV."""
         return getattr(self.data, "zero_based", None)
 
     @property
     def labelled(self) -> Any:
-        """What a model takes as data with labels: a frame, or labels and rows."""
+        """Data with labels for a model: a frame, or labels and rows."""
         if not isinstance(self.data, files.Svmlight):
             return self.data
         return self.data.X if self.data.y is None else (self.data.y, self.data.X)
 
     @property
     def predictors(self) -> Any:
-        """What a fit takes as new data, without labels that are in no column."""
+        """Data without svmlight labels, for predictions."""
         return getattr(self.data, "X", self.data)
 
     def named_by(self, column: str | None) -> "InputRows":
-        """These rows, named by a column, which is no predictor then."""
+        """Rows with a column as their names, which is then not a predictor."""
         if column is None:
             return self
         if column not in self.columns:
             near = errors.did_you_mean(column, self.columns)
-            raise DataError(f"--id {column} is no column of {self.path}{near}.")
+            raise DataError(f"--id {column} is not a column of {self.path}{near}.")
         if not isinstance(self.data, pd.DataFrame):
             return self
         names = self.data[column]
@@ -96,18 +96,18 @@ class InputRows:
 
 
 def kinds_of(train: InputRows) -> Kinds:
-    """What the columns of the training data hold, by which test data are read."""
+    """Types of the training columns, which test data must have too."""
     if isinstance(train.data, pd.DataFrame):
         columns = train.data.items()
         return {str(n): TEXT if is_text(c) else NUMBERS for n, c in columns}
     return getattr(train.data, "kinds", {})
 
 
-def style_of(reading: ReadingOptions, known: Mapping[str, Any]) -> files.CsvStyle:
-    """How CSV files are written: as the options say, or as it is known of a model."""
+def style_of(reading: ReadingOptions, saved: Mapping[str, Any]) -> files.CsvStyle:
+    """Format of CSV files, from the options or else from the saved model."""
     usual = asdict(files.COMMAS)
-    found = {n: getattr(reading, n) or known.get(n, usual[n]) for n in usual}
-    return files.CsvStyle(**found)
+    style = {n: getattr(reading, n) or saved.get(n, usual[n]) for n in usual}
+    return files.CsvStyle(**style)
 
 
 def read_data(
@@ -119,31 +119,31 @@ def read_data(
     dense: bool = False,
     kinds: Kinds | None = None,
 ) -> InputRows:
-    """Read a CSV or svmlight file; or name files that are read block by block.
+    """Read a CSV or svmlight file, or prepare files that are read block by block.
 
-    The columns of a CSV file are of the `kinds`, if these are known.
+    `kinds` states the types of the columns of a CSV file.
 
     Raises
     ------
     DataError
-        If the file is not there or cannot be read.
+        If the file does not exist or cannot be read.
     OptionError
-        If options are for files that are read at once, and these are not.
+        If an option does not apply to files that are read block by block.
     """
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
-            raise OptionError("Standard input is closed; give a file in place of -.")
+            raise OptionError("Standard input is closed; give a file instead of -.")
         files.IN_MEMORY[path] = sys.stdin.buffer.read()
     if options.memory is not None or are_scanned(path):
-        found = scans.scan(path, memory=options.memory or scans.MEMORY)
-        other = options.format == "svmlight" and not found.is_svmlight
-        if other or style != files.COMMAS:
+        source = scans.scan(path, memory=options.memory or scans.MEMORY)
+        svmlight_asked = options.format == "svmlight" and not source.is_svmlight
+        if svmlight_asked or style != files.COMMAS:
             raise OptionError(
                 f"{path} is read block by block; --sep, --decimal, --encoding, "
-                "--na-values, --keep-na, --thousands, --strip and --format are for a "
-                "file that is read at once."
+                "--na-values, --keep-na, --thousands, --strip and --format apply only "
+                "to a file that is read at once."
             )
-        return InputRows(path, found)
+        return InputRows(path, source)
     is_csv = options.format == "csv"
     if options.format == "auto":
         is_csv = not files.looks_like_svmlight(path)
@@ -152,13 +152,13 @@ def read_data(
     sparse = files.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         features = errors.counted(sparse.n_dropped, "feature")
-        text = f"{features} of {path} left out, beyond the {n_features:,} of the fit."
+        text = f"{features} of {path} left out, beyond the {n_features:,} of the model."
         errors.warn_caller(text, errors.PegasosStatsWarning)
     return InputRows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
 
 def are_scanned(path: str) -> bool:
-    """Whether a path stands for files that are read block by block.
+    """Return whether the files of a path are read block by block.
 
     Examples
     --------
@@ -170,15 +170,16 @@ def are_scanned(path: str) -> bool:
 
 
 def read_rows(path: str) -> NDArray[np.int64]:
-    """Read row numbers, counted from zero, one a line.
+    """Read row numbers, counted from zero, one per line.
 
     Raises
     ------
     DataError
-        If the file is not there, is empty, or holds something else.
+        If the file does not exist, is empty, or contains anything else.
     """
     refused = DataError(
-        f"The file {path} has no row numbers; give one a line, counted from zero."
+        f"The file {path} does not contain row numbers; give one per line, counted "
+        "from zero."
     )
     with files.opened(path) as handle, convert_errors(refused):
         rows = np.array(handle.read().split(), dtype=np.int64)
@@ -191,31 +192,31 @@ def read_rows(path: str) -> NDArray[np.int64]:
 
 
 def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
-    """The formula given, or that of the outcome on all other columns.
+    """Formula of the options, or of the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
-    of weights, offsets, groups and names are no predictors. None for an svmlight file
-    that is read at once.
+    of weights, offsets, groups and row names are not predictors. An svmlight file that
+    is read at once has no formula: None.
 
     Raises
     ------
     OptionError
-        If outcome and formula are both missing for a CSV file, or name two outcomes, or
-        one is given for an svmlight file.
+        If a CSV file has neither outcome nor formula, if the two disagree, or if one is
+        given for an svmlight file.
     """
     outcome, formula = options.training.outcome, options.training.formula
     if train.format == "svmlight":
         if outcome or formula:
             raise OptionError(
-                f"{train.path} is an svmlight file, whose labels stand in front of the "
-                f"rows; leave {'--outcome' if outcome else '--formula'} out."
+                f"{train.path} is an svmlight file, which begins each line with the "
+                f"label; omit {'--outcome' if outcome else '--formula'}."
             )
         return None
     if outcome is None and formula is None:
         if not getattr(train.data, "is_svmlight", False):
             raise OptionError(
-                f"{train.path} has columns with names; name its two-level column with "
-                "--outcome, or the model with --formula."
+                f"{train.path} has named columns; name the outcome with --outcome, or "
+                "write the model with --formula."
             )
         outcome = files.LABEL_NAME
     if outcome is None:
@@ -225,45 +226,45 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
         if left.strip() not in ("", outcome):
             raise OptionError(
                 f"--outcome {outcome} and --formula '{formula}' name two outcomes; "
-                "leave --outcome out."
+                "omit --outcome."
             )
         return f"{in_backticks(outcome)} ~ {right}"
     if outcome not in train.columns:
         near = errors.did_you_mean(outcome, train.columns)
         cure = missing_cure([outcome], pd.Index(train.columns))
         raise DataError(
-            f"--outcome {outcome} is no column of {train.path}{near}: {cure}."
+            f"--outcome {outcome} is not a column of {train.path}{near}: {cure}."
         )
-    apart: list[object] = [getattr(options.model, name) for name in NO_PREDICTORS]
-    apart.append(options.reading.id)
+    columns: list[object] = [getattr(options.model, name) for name in NO_PREDICTORS]
+    columns.append(options.reading.id)
     if isinstance(options, FileFitting):
-        apart.append(options.errors.groups)
-    names = [in_backticks(name) for name in map(str, apart) if name in train.columns]
+        columns.append(options.errors.groups)
+    names = [in_backticks(name) for name in map(str, columns) if name in train.columns]
     return " - ".join([f"{in_backticks(outcome)} ~ .", *names])
 
 
 def check_outcome(design: Design, train: InputRows, test: InputRows) -> None:
-    """Raise `DataError` where test data have no column of the outcome."""
-    one_column = files.separator_in(test.columns, "")  # of several
+    """Raise `DataError` if test data lack the outcome."""
+    one_column = files.separator_in(test.columns, "")  # a wrong separator
     if design.formula is None or test.format == "svmlight" or one_column:
         return
     nothing = pd.DataFrame({name: [] for name in train.columns})
-    wanted = columns_of_outcome(str(design.formula), nothing, "files")
-    if missing := [name for name in wanted if name not in test.columns]:
+    columns = columns_of_outcome(str(design.formula), nothing, "files")
+    if missing := [name for name in columns if name not in test.columns]:
         raise DataError(
             f"--test {test.path} has no column {errors.listing(missing)}, the outcome; "
-            "save the model by --save a.model, and predict rows without labels by "
+            "to predict rows without it, save the model with --save a.model and run "
             f"pegasos-stats predict a.model {test.path}."
         )
 
 
 def check_numbers(design: Design, train: InputRows) -> None:
-    """Raise `DataError` for a column of numbers that an option reads, and text else.
+    """Raise `DataError` for a text column that an option would read as numbers.
 
     Raises
     ------
     DataError
-        Naming the options.
+        With the options.
     """
     inner = unscaled(design)
     if not isinstance(inner, FormulaDesign) or scans.ending_of(train.path) not in (
@@ -272,18 +273,18 @@ def check_numbers(design: Design, train: InputRows) -> None:
     ):
         return
     style = train.style
-    read = files.cell_reader(style.decimal, style.thousands, style.strip)
+    parse = files.cell_reader(style.decimal, style.thousands, style.strip)
     for name in {*inner.codings} & {*inner.variables}:
         levels = [str(level) for level in inner.codings[name].levels]
-        first = next((level for level in levels if read(level) is None), "")
+        first = next((level for level in levels if parse(level) is None), "")
         if len(levels) <= MANY or not first:
             continue
         if options := files.options_that_read(levels, style.decimal):
             at_once = "" if train.format == "csv" else "without --memory, and "
             raise DataError(
-                f"The column {name!r} of {train.path} is text, as {first!r} is no "
-                f"number: {len(levels):,} levels. Read it {at_once}by {options}; or "
-                f"write C({in_backticks(name)}) in --formula if its levels are meant."
+                f"The column {name!r} of {train.path} is text with {len(levels):,} "
+                f"levels, because {first!r} is not a number. Read it {at_once}with "
+                f"{options}; for a factor write C({in_backticks(name)}) in --formula."
             )
 
 
@@ -291,7 +292,7 @@ def check_numbers(design: Design, train: InputRows) -> None:
 
 
 def is_predictions(handle: IO[bytes]) -> bool:
-    r"""Whether a file has the header line of predictions.
+    r"""Return whether a file has the header of predictions.
 
     Examples
     --------
@@ -301,16 +302,19 @@ def is_predictions(handle: IO[bytes]) -> bool:
     False
     """
     try:
-        text = handle.read(BEGIN).decode("utf-8", errors="replace")
+        text = handle.read(HEADER_BYTES).decode("utf-8", errors="replace")
         header = next(csv.reader(io.StringIO(text, newline="")), [])
     except csv.Error:
         return False
     more = header[len(HEADER) :]
-    known = [name.startswith(PROBABILITY) for name in more]
-    return header[1 : len(HEADER)] == HEADER[1:] and known in ([], [True, True])
+    is_probability = [name.startswith(PROBABILITY) for name in more]
+    return header[1 : len(HEADER)] == HEADER[1:] and is_probability in (
+        [],
+        [True, True],
+    )
 
 
-NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # no names of CSV files
+NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # never CSV files
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 
@@ -319,41 +323,43 @@ def check_places(
     overwrite: bool,
     *places: tuple[str | None, writing.Kind],
 ) -> None:
-    """Check the files that a command will write, before anything is read or fitted.
+    """Check the output files of a command, before it reads and fits.
 
     Raises
     ------
     OptionError
-        If a file that is read would be written over, or two outputs are one file.
+        If an output would replace an input, or two outputs are the same file.
     DataError
-        If a file cannot be written, or one that the package did not write is there
-        and is not to be overwritten.
+        If a file cannot be written, or would replace a file that the package did not
+        write.
 
     Examples
     --------
     >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
-    others = {file: "over a file that is read" for p in inputs for file in _files_of(p)}
+    used_files = {
+        file: "over a file that is read" for p in inputs for file in _files_of(p)
+    }
     for path, kind in places:
         if path is None:
             continue
         if writing.checked_path(path) == "-":
-            raise OptionError(f"No {kind.noun} is written to -; give a path.")
-        outputs = [path, report.rows_beside(path)] if kind is report.REPORT else [path]
+            raise OptionError(f"The {kind.noun} cannot be written to -; give a path.")
+        outputs = [path, report.rows_path(path)] if kind is report.REPORT else [path]
         for file in outputs:
-            for other, what in others.items():
-                if writing.is_same(file, other):
+            for used, what in used_files.items():
+                if writing.is_same(file, used):
                     where = writing.shown_path(file)
                     raise OptionError(f"The file {where} would be written {what}.")
         if kind is report.REPORT:
             report.checked_page(path, overwrite=overwrite)
         else:
             writing.validated_output_path(path, kind, overwrite)
-        others |= dict.fromkeys(outputs, "twice")
+        used_files |= dict.fromkeys(outputs, "twice")
 
 
 def _files_of(path: str | None) -> list[str]:
-    """The files that a path stands for, if they are there."""
+    """Existing files that a path or pattern matches."""
     with suppress(DataError):
         if path and are_scanned(path):
             return scans.matched(path)

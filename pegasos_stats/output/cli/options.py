@@ -1,9 +1,10 @@
 """The options of the command line: a dataclass for each command and group of options.
 
-Each class is the name, type, default and help of its options; cyclopts makes the
-command line of them. (typer and click want a decorator for each option, and know no
-groups.) Nothing here loads more than numpy, so that help and refusals come at once. An
-option that is None is left to the default of Python.
+Each class defines the names, types, defaults and help texts of its options; cyclopts
+builds the command line from them. (typer and click need a decorator for each option and
+have no groups.) The module imports nothing larger than numpy, so that help and error
+messages appear at once. An option that is None takes the default of the Python
+function.
 """
 
 import re
@@ -36,9 +37,9 @@ PROGRAM = "pegasos-stats"
 
 
 def read_shape(hint: Any, tokens: Sequence[Token]) -> tuple[int, ...]:
-    """Rows and columns, such as 16x16."""
+    """Convert text such as 16x16 to rows and columns."""
     if not re.fullmatch("[0-9]{1,9}x[0-9]{1,9}", tokens[0].value, re.A):
-        raise ValueError(f"{shown(tokens[0].value)} is not one such as 16x16")
+        raise ValueError(f"{shown(tokens[0].value)} is not a shape such as 16x16")
     return tuple(map(int, tokens[0].value.split("x")))
 
 
@@ -49,14 +50,14 @@ OUT = Parameter(name=("--output", "-o"), allow_leading_hyphen=True)
 @Parameter(name="*", group=Group("Outcome and predictors", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What is fitted to the rows.
+    """Outcome and predictors of the model.
 
     Attributes
     ----------
     outcome
-        two-level column of a CSV file; all others are predictors
+        column of a CSV file with two classes; all other columns are predictors
     formula
-        the model instead, as in R: 'y ~ a + b', 'y ~ . - id'
+        formula as in R, instead of --outcome: 'y ~ a + b', 'y ~ . - id'
     """
 
     outcome: Annotated[str | None, Parameter(name=("--outcome", "-y", "--target"))] = (
@@ -65,42 +66,42 @@ class Training:
     formula: str | None = None
 
 
-@Parameter(name="*", group=Group("How files of rows are read", sort_key=2))
+@Parameter(name="*", group=Group("Data files", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
-    """How files of rows are read.
+    """Format of the data files.
 
     Attributes
     ----------
     unseen
-        levels of a factor in new rows that the fit did not see: an error, or
-        rows without a prediction (default: error)
+        factor levels that occur only in new rows: stop with an error, or treat
+        them as missing, without a prediction (default: error)
     format
-        of the data files (default: auto, found in the first lines)
+        format of the data files (default: auto, from their first lines)
     sep
-        character between the columns of CSV files, or 'tab' (default: a comma; of
-        predict as for the fit)
+        column separator of CSV files, or 'tab' (default: comma; predict: the
+        separator of the training data)
     decimal
-        character in the numbers of CSV files (default: a point; of predict as for
-        the fit)
+        decimal mark of CSV files (default: point; predict: the mark of the
+        training data)
     encoding
-        of the text in CSV files, such as latin-1 (default: utf-8)
+        text encoding of CSV files, such as latin-1 (default: utf-8)
     na_values
-        stands for a missing value in CSV files, as '?' may, beside an empty
-        cell, NA and the like; may be repeated: --na-values -99 --na-values k.A.
+        text for a missing value in CSV files, such as '?', in addition to empty
+        cells and NA; may be repeated: --na-values -99 --na-values k.A.
     keep_na
-        NA and the like are levels of text columns, not missing values
+        treat NA and similar text as levels, not as missing values
     thousands
-        character between groups of three digits in CSV files (default: none)
+        thousands separator of CSV files (default: none)
     strip
-        text before or after the numbers of CSV files, such as % or CHF, which is
-        dropped; may be repeated
+        text to remove before and after the numbers of CSV files, such as % or
+        CHF; may be repeated
     id
-        column of a CSV file that names the rows: no predictor, and the first
-        column of predictions
+        column of a CSV file with the row names: excluded from the predictors,
+        and the first column of predictions
     memory
-        budget for files that are read block by block, such as 512MiB; CSV and
-        .svm too if it is given (default: 1GiB)
+        memory budget, such as 512MiB, for files that are read block by block; with
+        this option CSV and .svm files are too (default: 1GiB)
     """
 
     unseen: Literal["error", "missing"] = "error"
@@ -122,64 +123,65 @@ class ReadingOptions:
 @Parameter(name="*", group=Group("Labels", sort_key=3))
 @dataclass(frozen=True, kw_only=True)
 class Labels:
-    """How labels are predicted and counted.
+    """Predicted labels and their statistics.
 
     Attributes
     ----------
     positive
-        positive class of sensitivity and similar statistics, which report has
-        for the level coded +1 without it
+        class whose sensitivity, specificity and similar statistics are printed
+        (report: the second class by default)
     threshold
-        rows above it are predicted as the level coded +1: of its probability
-        with the log loss, else of the score (default: where the score is 0)
+        predict the second class above this probability with the log loss, or
+        above this score with the hinge losses (default: score 0)
     """
 
     positive: str | None = None
     threshold: float | None = None
 
 
-@Parameter(name="*", group=Group("What is minimised", sort_key=4))
+@Parameter(name="*", group=Group("Model", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """What is minimised.
+    """Loss, penalty and weights of the model.
 
     Attributes
     ----------
     lam
-        penalty, 0 or more; cv: the best by ten-fold cross-validation; pegasos,
-        whose steps are 1/(lambda t), has no default (default: with --loss log 0,
-        maximum likelihood, where it exists; otherwise 1/n, n the rows; of demo 1;
-        0.0001 with --profile homework)
+        penalty, 0 or more; cv: chosen by ten-fold cross-validation; required with
+        --solver pegasos (default: with --loss log 0, maximum likelihood, if the
+        estimate exists; otherwise 1/n for n rows; demo: 1; with --profile
+        homework 0.0001)
     loss
-        support vector machine, with the hinge or its square, or logistic
-        regression (default: hinge; of report log, but hinge with --kernel)
+        hinge or squared_hinge: support vector machine; log: logistic regression
+        (default: hinge; report: log, or hinge with --kernel)
     penalty
-        that of lambda; or with --loss log Firth's, for few events or separated
-        rows, with intervals by the profile, or that with FLIC, for predictions
+        ridge: with lambda; with --loss log also firth, for few events or separated
+        classes, with profile-likelihood intervals, and flic, for predictions
+        (default: ridge)
     intercept
         estimate the intercept (default), or fix it at 0
     coding
-        which level is -1: the first in order, or the first in the data
+        class coded -1: the first in sorted order, or the first in the data
         (default: factor)
     kernel
-        fit a kernel machine (default: no kernel, one coefficient a feature)
+        fit a kernel SVM (default: linear model, one coefficient per feature)
     degree
-        of the polynomial kernel (default: 2)
+        degree of the polynomial kernel (default: 2)
     gamma
-        of the Gaussian or polynomial kernel; auto: 1 / features; scale: 1 /
-        (features * variance) (default: auto, with --no-standardize scale; of
-        the polynomial kernel 1)
+        coefficient of the Gaussian or polynomial kernel; auto: 1 / features;
+        scale: 1 / (features * variance) (default: auto, with --no-standardize
+        scale; polynomial kernel: 1)
     weights
-        weight of each row: a column of a CSV file, or 'balanced', the same total
-        for both levels (default: all the same)
+        importance weight of each row: a column of a CSV file, or 'balanced', which
+        gives both classes the same total (default: equal weights)
     freq_weights
-        column of a CSV file that says how many rows each row stands for, in all
-        files (default: one each)
+        column of a CSV file with the number of rows that each line represents, in
+        all files (default: 1)
     offset
-        column of a CSV file that is a known part of each score, in all files;
-        of the polynomial kernel its number (default: none; 1 of the kernel)
+        column of a CSV file that is added to each score, in all files; with the
+        polynomial kernel its constant term (default: none; kernel: 1)
     standardize
-        bring the features to mean 0 and standard deviation 1 (default: only with
+        scale the features to mean 0 and standard deviation 1 (default: only with
         --kernel)
     """
 
@@ -202,21 +204,21 @@ class ModelOptions:
 @Parameter(name="*", group=Group("Standard errors", sort_key=5))
 @dataclass(frozen=True, kw_only=True)
 class StandardErrors:
-    """How standard errors are estimated.
+    """Type of standard errors, clusters and strata.
 
     Attributes
     ----------
     cov_type
-        how they are estimated: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
-        CR3, bootstrap, sandwich, none; CR0 to CR3 and bootstrap take --groups
-        (default: HC3 with the log loss, CR3 with --groups; with the hinge
-        bootstrap, none from files that are read block by block)
+        type of standard errors: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
+        CR3, bootstrap, sandwich, none; CR0 to CR3 and bootstrap allow --groups
+        (default: log loss HC3, with --groups CR3; hinge bootstrap, or none for
+        files that are read block by block)
     groups
-        column of a CSV file that says which rows belong together (default: each
-        row alone)
+        column of a CSV file with the cluster of each row (default: independent
+        rows)
     strata
-        column of a CSV file with the strata of a survey, in which --groups, or
-        single rows, were sampled
+        column of a CSV file with the survey strata from which --groups, or single
+        rows, were sampled
     """
 
     cov_type: str | None = None
@@ -224,17 +226,18 @@ class StandardErrors:
     strata: str | None = None
 
 
-@Parameter(name="*", group=Group("How it is minimised", sort_key=6))
+@Parameter(name="*", group=Group("Solver", sort_key=6))
 @dataclass(frozen=True, kw_only=True)
 class SolverOptions:
-    """How it is minimised.
+    """Solver and its options.
 
     Attributes
     ----------
     solver
-        steps as in R (pegasos), the optimum, or dual coordinate ascent without
-        intercept (sdca) (default: optimum, but pegasos with options of a run
-        of it, such as --epochs, and in demo and parity)
+        optimum: minimise to a tolerance; pegasos: stochastic subgradient steps, as
+        the R script; sdca: dual coordinate ascent, without intercept (default:
+        optimum, but pegasos with its options, such as --epochs, and in demo and
+        parity)
     epochs
         passes over the rows (default: 20; 1 with --rows; at most 1000 with
         --tol or --change-tol; at most 100 with optimum and sdca)
@@ -242,44 +245,46 @@ class SolverOptions:
         stop at this relative duality gap (default: none with pegasos; 1e-06
         with optimum and sdca)
     start
-        begin at 0, in a random direction (pegasos), or by an epoch of SGD
+        start at 0, in a random direction (pegasos), or after an epoch of SGD
         (sdca) (default: zero)
     refine
-        after pegasos, go on with optimum to this relative duality gap
+        continue with optimum after pegasos, to this relative duality gap
     seed
-        as for set.seed() in R (default: 1; of demo 443)
+        random seed, as for set.seed() in R (default: 1; demo: 443)
     order
-        permutations, the order of the file, draws, or draws of batches without
+        shuffle: a new permutation in each epoch; sequential: the order of the file;
+        replace: rows drawn with replacement; subset: batches drawn without
         replacement (default: shuffle)
     steps
         number of steps, with --order replace or subset
     rows
-        visit the rows of this file: numbers counted from zero, one a line
+        file with the row numbers to visit, counted from zero, one on each line
     batch_size
         rows in a step (default: 1)
     project
-        keep the coefficients in the ball of radius 1 / sqrt(lambda)
+        project the coefficients onto the ball of radius 1 / sqrt(lambda)
     average
-        return the last iterate, the mean of all, or that of the last so many
-        epochs (default: none)
+        return the last iterate (none), the mean of all iterates (all), or the mean
+        over this number of last epochs (default: none)
     random_stop
-        of sdca: stop after a random step of the last so many epochs
+        with sdca, stop at a random step within this number of last epochs
     refit_intercept
-        at the end take the best intercept for these coefficients
+        finally minimise over the intercept, with the coefficients fixed
     profile
-        start from a named form of Pegasos: as published (needs --steps), as the
-        R script, as set in courses (in order, 5 epochs, no intercept, ties
-        positive), or in batches of 100, 10 epochs
+        named variant of Pegasos: paper, as published (needs --steps); r_script, as
+        the R script; homework, as in courses (sequential, 5 epochs, no
+        intercept, ties positive); minibatch (batches of 100, 10 epochs)
     arithmetic
-        R's bits, or sums as they suit the machine (default: reference)
+        reference: the same bits as R; fast: the fastest order of summation
+        (default: reference)
     first_step
         number t of the first step (default: 1)
     step
-        size of the steps: 1/(lambda t), one of the names, or a number (default:
+        step size: pegasos is 1/(lambda t); another name, or a constant (default:
         pegasos)
     change_tol
-        stop where an epoch changes no coefficient by more than this share of
-        the largest (default: none)
+        stop when no coefficient changes in an epoch by more than this fraction of
+        the largest coefficient (default: none)
     ties
         label of a score of exactly 0 (default: na, no label)
     """
@@ -309,26 +314,26 @@ class SolverOptions:
 @Parameter(name="*", group=Group("Output", sort_key=7))
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """What is printed and saved of a fit.
+    """Printed output and files of a fit.
 
     Attributes
     ----------
     json
         print JSON
     coefficients
-        print the coefficients too, with standard errors, intervals and p-values
+        also print the coefficients with standard errors, intervals and p-values
     trace
-        print a line of progress for every epoch
+        print the objective after each epoch
     progress
         show a progress bar
     save
-        write the fit to a file, for predict; an earlier model is replaced, any
-        other file is not
+        save the model to this file, for predict; replaces an earlier model, but no
+        other file
     proof
-        write a proof that the fit is near its minimum, such as fit.proof.json, with the
-        design beside it, fit.proof.csv, which contains the training rows
+        write a proof that the fit is near its minimum, such as fit.proof.json, and
+        the design, fit.proof.csv, which contains the training rows
     overwrite
-        replace files that pegasos-stats did not write too
+        also replace files that pegasos-stats did not write
     """
 
     json: bool = False
@@ -345,13 +350,13 @@ class Output:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """The options of all fits.
+    """Options of all fits.
 
     Attributes
     ----------
     folds
-        estimate the errors on new rows by cross-validation in so many folds; with
-        --lam cv lambda is chosen anew in each fold
+        estimate the error rate on new rows by cross-validation with this number of
+        folds; --lam cv chooses lambda within each fold
     """
 
     folds: Annotated[int | None, Parameter(name=("--folds", "--cv"))] = None
@@ -363,16 +368,16 @@ class Fitting:
 
 @dataclass(frozen=True)
 class FileFitting(Fitting):
-    """The options of all fits of files.
+    """Options of all fits to files.
 
     Attributes
     ----------
     train
         training data: CSV with a header, or svmlight ('label index:value ...'),
-        plain, gzip or bzip2; or, block by block, Parquet, Arrow, a folder, or a
-        pattern such as 'rows/*.svm'; -: standard input
+        plain, gzip or bzip2; or, read block by block, Parquet, Arrow, a folder, or
+        a pattern such as 'rows/*.svm'; -: standard input
     test
-        labelled data to test on
+        test data with the outcome
     """
 
     train: File
@@ -384,9 +389,10 @@ class FileFitting(Fitting):
 
 @dataclass(frozen=True)
 class FitOptions(FileFitting):
-    """Fit a file and print the errors.
+    """Fit a model and print its error rates.
 
-    Fit a two-level outcome; print a summary, confusion tables and error rates, as in
+    Fit a model for a two-class outcome; print a summary, confusion tables and error
+    rates. Example:
     pegasos-stats fit patients.csv --outcome readmitted --folds 10 --save a.model
     """
 
@@ -396,28 +402,28 @@ class FitOptions(FileFitting):
 
 @dataclass(frozen=True)
 class ReportOptions(FileFitting):
-    """Fit a file and write a report of it.
+    """Fit a model and write a report.
 
-    Fit a two-level outcome; write a page whose first screen has the conclusion, the
-    errors and the strongest predictors, as in
+    Fit a model for a two-class outcome; write a page that begins with the conclusion,
+    the error rates and the strongest predictors. Example:
     pegasos-stats report patients.csv --formula 'readmitted ~ . - id' -o report.html
 
     Attributes
     ----------
     output
-        page to write (Markdown if it ends in .md), with a CSV file of all
-        misclassified rows beside it; an earlier page is replaced, any other file
-        is not (default: report.html)
+        page to write (Markdown if it ends in .md), together with a CSV file of all
+        misclassified rows; replaces an earlier page, but no other file
+        (default: report.html)
     overwrite
-        replace files that pegasos-stats did not write too
+        also replace files that pegasos-stats did not write
     title
-        of the report (default: from the outcome)
+        title of the report (default: from the outcome)
     cost
-        what it costs to mistake a row of a class, as in --cost no=1 --cost yes=5;
-        without --threshold the log loss takes the threshold that fits
+        cost of misclassifying a row of a class, as in --cost no=1 --cost yes=5;
+        with the log loss it determines the threshold, unless --threshold is given
     image_shape
-        the features are the pixels of an image, such as 16x16, row by row: draw
-        the coefficients as one
+        size of an image, such as 16x16, if the features are its pixels, row by row;
+        the coefficients are drawn as an image
     """
 
     _: KW_ONLY
@@ -432,10 +438,10 @@ class ReportOptions(FileFitting):
 
 @dataclass(frozen=True)
 class Predict:
-    """Predict with a model that fit --save wrote.
+    """Predict with a saved model.
 
-    Predict labels and scores; with labels among the data also print the confusion table
-    (to standard error where the predictions go to standard output), as in
+    Predict labels and scores. If the data contain the outcome, also print the confusion
+    table (to standard error if the predictions go to standard output). Example:
     pegasos-stats predict a.model new.csv -o predictions.csv
 
     Attributes
@@ -446,14 +452,14 @@ class Predict:
         rows to predict: a file, a folder or a pattern, as TRAIN of fit; -: standard
         input
     output
-        file of predictions; an earlier one is replaced, any other file is not
+        file of predictions; replaces earlier predictions, but no other file
         (default, and -: standard output)
     overwrite
-        replace files that pegasos-stats did not write too
+        also replace files that pegasos-stats did not write
     json
         print JSON
     unlabelled
-        ignore labels in DATA
+        ignore the outcome in DATA
     ties
         label of a score of exactly 0 (default: na, no label)
     """
@@ -472,19 +478,19 @@ class Predict:
 
 @dataclass(frozen=True)
 class Parity:
-    """Run a fit in Python and in R, and compare.
+    """Compare a fit in Python with the R script.
 
-    Fit a two-level outcome in Python, and by the reference in the R at hand; print what
-    is the same, and the first step that is not. The exit code is 0 if all is the same,
-    1 if something differs, 2 if it cannot be found out. For example:
-    pegasos-stats parity patients.csv --outcome readmitted --lam 0.1 --epochs 20
+    Run the same fit in Python and in the installed R; print which results are equal,
+    and the first step that differs. The exit code is 0 if all results are equal, 1 if
+    any differ, 2 if the comparison fails. Example: pegasos-stats parity patients.csv
+    --outcome readmitted --lam 0.1 --epochs 20
 
     Attributes
     ----------
     train
         training data, as TRAIN of fit; -: standard input
     via
-        how R is run (default: rpy2 where it can be imported, else Rscript)
+        interface to R (default: rpy2 if it is installed, else Rscript)
     json
         print JSON
     """
@@ -501,15 +507,15 @@ class Parity:
 
 @dataclass(frozen=True, kw_only=True)
 class Demo(Fitting):
-    """Fit the data that come with the package.
+    """Fit the example data of the package.
 
-    Fit handwritten fives and sixes that come with the package, as in
+    Classify handwritten fives and sixes, the example data of the package. Example:
     pegasos-stats demo --loss log --report demo.html
 
     Attributes
     ----------
     report
-        write a report too: Markdown if it ends in .md, else HTML
+        also write a report: Markdown if it ends in .md, else HTML
     """
 
     report: str | None = None
@@ -518,20 +524,20 @@ class Demo(Fitting):
 
 @dataclass(frozen=True)
 class Proof:
-    """Check a proof that fit --proof wrote, or print the program that checks it.
+    """Check a proof of optimality.
 
-    Check in exact arithmetic that a fit is near its minimum. The program that --print
-    prints does the same without pegasos-stats, as in
+    Check in exact arithmetic that a fit is near its minimum. --print writes a program
+    that does the same without pegasos-stats. Example:
     pegasos-stats proof --print > check_proof.py; python check_proof.py fit.proof.json
 
     Attributes
     ----------
     file
-        proof that fit --proof wrote; the exit code is 1 if it does not hold
+        proof that fit --proof wrote; the exit code is 1 if the claim does not hold
     print
         print the program that checks proofs
     language
-        of the program that is printed (default: python)
+        language of that program (default: python)
     """
 
     file: str | None = None
@@ -542,12 +548,11 @@ class Proof:
 
 @dataclass(frozen=True)
 class Compile:
-    """Compile what fits need, once.
+    """Compile all kernels once.
 
-    Compile the kernels of Pegasos, of kernel machines and of sparse and wide rows, in
-    about a minute, and keep them in the cache; else each is compiled when it is first
-    needed. For images of containers and for tests; NUMBA_CACHE_DIR names another
-    folder.
+    Compile all numba kernels and cache them, in about a minute. Without this command
+    each kernel is compiled at its first use. Useful for container images and tests;
+    NUMBA_CACHE_DIR sets the folder of the cache.
     """
 
 
@@ -567,26 +572,26 @@ OPTIONS = set[str]().union(*map(_names_of, COMMANDS.values()))
 
 # ----------------------------------------------------------------- parsing
 
-NUMBERS = {  # in ASCII alone, and whole ones of 64 bits
+NUMBERS = {  # ASCII digits only; integers of at most 64 bits
     int: r"[+-]?[0-9]{1,18}",
     float: r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)",
 }
 
 
 def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
-    """A value as cyclopts converts it, where it is a number or a word of the option.
+    """Convert the value of an option.
 
     Raises
     ------
     ValueError
-        For other numbers.
+        If the value is not a number as in `NUMBERS`, or is a name of another package.
     """
     name = (tokens[0].keyword or "").lstrip("-").replace("-", "_")
-    tokens = [each.evolve(value=own_value(name, each.value)) for each in tokens]
+    tokens = [token.evolve(value=own_value(name, token.value)) for token in tokens]
     value, kinds = tokens[0].value, get_args(hint) or (hint,)
     words = [*get_args(hint), *chain.from_iterable(map(get_args, kinds))]
     if tokens[0].keyword is None and value.startswith("-") and value != "-":
-        raise ValueError(f"{value} is no option")
+        raise ValueError(f"{value} is not an option")
     if value in words:
         return value
     if instead := foreign_value(name, value):
@@ -604,9 +609,9 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
 app = App(
     name=PROGRAM,
     help=(
-        "Support vector machines and logistic regression for a two-level outcome. "
-        "Options have the names of Python's arguments, with dashes: intercept=False is "
-        "--intercept=False or --no-intercept."
+        "Support vector machines and logistic regression for a two-class outcome. "
+        "Options are named like the arguments in Python, with dashes: intercept=False "
+        "is --intercept=False or --no-intercept."
     ),
     version=__version__,
     help_format="markdown",
@@ -621,18 +626,18 @@ for _name, _kind in COMMANDS.items():
 
 
 def read_words(words: Sequence[str]) -> Any:
-    """The command that the words of a command line give; None after ``--help``.
+    """Parse a command line into the options of a command; None after ``--help``.
 
     Raises
     ------
     OptionError
-        For words that are no options, or no values of them.
+        If an option or its value is not allowed.
     """
     if not words:
         raise OptionError(f"COMMAND is missing; give one of {', '.join(COMMANDS)}.")
     end = words.index("--") if "--" in words else len(words)
     files = (f"./{word}" if word[:1] == "-" != word else word for word in words[end:])
-    words = [*words[: end + 1], *islice(files, 1, None)]  # no options behind --
+    words = [*words[: end + 1], *islice(files, 1, None)]  # no options after --
     try:
         return app(words, exit_on_error=False, print_error=False)
     except CycloptsError as error:
@@ -640,12 +645,12 @@ def read_words(words: Sequence[str]) -> Any:
 
 
 def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
-    """What is wrong, and what to write for a word of another program."""
+    """Explain a parsing error, and translate options of other programs."""
     command, text, instead = words[0], str(error).removesuffix("."), ""
     see = f"see {PROGRAM} {command} --help"
     if isinstance(error, UnusedCliTokensError):
         extra = shown(" ".join(error.unused_tokens or []))
-        text = f"{command} takes no further word: {extra}"
+        text = f"{command} takes no further argument: {extra}"
         if command in ("fit", "report", "parity"):
             see = "write --outcome COL or --formula 'y ~ a + b', and --test FILE"
     elif isinstance(error, UnknownCommandError):

@@ -1,4 +1,4 @@
-"""The command line as a program: arguments in, an exit code out, never a traceback."""
+"""Main program of the command line, which returns an exit code."""
 
 import os
 import re
@@ -13,10 +13,10 @@ from pegasos_stats.output.cli.options import OPTIONS, PROGRAM, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-BROKEN_PIPE = 141  # what a shell reports for a program that a closed pipe ended
+BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 LONGEST = 2000  # characters of a message
-PYTHON = (  # calls of Python in messages, and the options that stand for them
+PYTHON = (  # Python calls in messages, and the equivalent options
     (re.compile(r"; in Python also .*"), "."),
     (re.compile(r"ps\.logit(\(\))?"), "--loss log"),
     (re.compile(r"ps\.svm(\(\))?"), "--loss hinge"),
@@ -33,14 +33,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        Those of the process if left out.
+        By default the arguments of the process.
 
     Returns
     -------
     int
-        0; 1 from ``parity`` where R differs; or 2 after bad input, with one line on
-        standard error; 130 after an interrupt; 141 if nobody reads standard output any
-        more.
+        0; 1 from ``parity`` if R differs; 2 after bad input, with one line on standard
+        error; 130 after an interrupt; 141 if standard output was closed.
     """
     try:
         return _run(list(sys.argv[1:] if arguments is None else arguments))
@@ -53,15 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN_PIPE
     except MemoryError as error:
         what = f": {error}" if str(error) else ""
-        text = f"The memory is not enough for these data and options{what}."
-    except OSError as error:  # of help that standard output does not take
-        text = str(_not_taken(error))
+        text = f"There is not enough memory for these data and options{what}."
+    except OSError as error:  # help could not be written to standard output
+        text = str(_output_error(error))
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
         text = (
-            f"unexpected {type(error).__name__}: {error}; this should not happen, "
-            f"please report it with what {TRACEBACK}=1 shows."
+            f"unexpected {type(error).__name__}: {error}; this should not happen: "
+            f"please report it, with the traceback that {TRACEBACK}=1 prints."
         )
     say(text)
     return BAD_INPUT
@@ -80,24 +79,24 @@ def _run(words: list[str]) -> int:
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Show a warning as one line, without the place in the source."""
-    said = set[str]()
+    """Show each warning once, on one line, without its source line."""
+    messages = set[str]()
 
     def show(message: Warning | str, *args: object, **options: object) -> None:
-        if str(message) in said:
+        if str(message) in messages:
             return
-        said.add(str(message))
+        messages.add(str(message))
         say(f"warning: {message}")
 
     with warnings.catch_warnings():
         warnings.showwarning = show
-        warnings.simplefilter("ignore", ColumnWarning)  # of which notes tell
+        warnings.simplefilter("ignore", ColumnWarning)  # the notes repeat them
         warnings.filterwarnings("default", ".*( left out|without a prediction)")
         yield
 
 
 def as_options(text: str) -> str:
-    """Write arguments and calls of Python in a message as options.
+    """Replace Python arguments and calls in a message by options.
 
     Examples
     --------
@@ -105,10 +104,10 @@ def as_options(text: str) -> str:
     'give --lam=0.1, --weights=balanced, or use --solver optimum'
     """
 
-    def option(found: re.Match[str]) -> str:
-        if found[1] not in OPTIONS:
-            return found[0]
-        return f"--{found[1].replace('_', '-')}={found[2] or ''}"
+    def option(match: re.Match[str]) -> str:
+        if match[1] not in OPTIONS:
+            return match[0]
+        return f"--{match[1].replace('_', '-')}={match[2] or ''}"
 
     for call, words in PYTHON:
         text = call.sub(words, text)
@@ -127,28 +126,28 @@ def say(message: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Write to standard error, if it is there and can be written."""
+    """Write to standard error, if possible."""
     with suppress(*UNWRITABLE):
         sys.stderr.write(visible(text))
         sys.stderr.flush()
 
 
 def write_output(text: str, exact: bool = False) -> None:
-    """Write all of a text to standard output, by `errors.visible`.
+    """Write a text to standard output, with `errors.visible`.
 
     Parameters
     ----------
     text : str
     exact : bool
-        Whether it is written as it is, unless to a terminal.
+        Whether to write control characters unchanged, unless to a terminal.
 
     Raises
     ------
     DataError
-        If it is not there or cannot be written: a disk is full, or its encoding has no
-        such character.
+        If standard output is closed or cannot be written: the disk is full, or its
+        encoding lacks a character.
     BrokenPipeError
-        If nobody reads it any more.
+        If the reader of standard output has ended.
     """
     try:
         if not exact or sys.stdout.isatty():
@@ -156,16 +155,16 @@ def write_output(text: str, exact: bool = False) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except UNWRITABLE as error:
-        with suppress(*UNWRITABLE):  # or Python fails to write the rest at its end
+        with suppress(*UNWRITABLE):  # otherwise Python fails to flush at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             raise
-        raise _not_taken(error) from None
+        raise _output_error(error) from None
 
 
-def _not_taken(error: Exception) -> DataError:
-    """The error that says why standard output cannot be written."""
-    is_closed = isinstance(error, AttributeError)  # then it is None
+def _output_error(error: Exception) -> DataError:
+    """Return the error that explains why standard output cannot be written."""
+    is_closed = isinstance(error, AttributeError)  # sys.stdout is None
     reason = getattr(error, "strerror", None) or ("closed" if is_closed else error)
     cure = "; set PYTHONUTF8=1" * isinstance(error, UnicodeError)
     return DataError(f"Standard output cannot be written: {reason}{cure}.")

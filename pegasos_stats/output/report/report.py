@@ -83,11 +83,11 @@ def checked_page(
         )
     format = FORMATS[end] if format is None else format
     check_choice("format", format, ("html", "markdown"))
-    rows_place = writing.validated_output_path(rows_beside(whole), CSV, overwrite)
+    rows_place = writing.validated_output_path(rows_path(whole), CSV, overwrite)
     return place, rows_place, format
 
 
-def rows_beside(path: str) -> str:
+def rows_path(path: str) -> str:
     """The file of the misclassified rows, rows_place a page."""
     return f"{os.path.splitext(path)[0]}_misclassified.csv"
 
