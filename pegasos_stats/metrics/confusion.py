@@ -41,7 +41,7 @@ from pegasos_stats.metrics.intervals import (
 )
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import (
-    BLOCK_ROWS,
+    SCORES_AT_ONCE,
     PairShares,
     area_under_curve,
     brier_score,
@@ -188,8 +188,8 @@ class ScoredLabels:
     def _losses_by_blocks(self) -> dict[str, float]:
         """Compute log loss and Brier score in blocks of rows."""
         total, sums = 0.0, np.zeros(2)
-        for first in range(0, len(self.codes), BLOCK_ROWS):
-            some = self._rows(slice(first, first + BLOCK_ROWS))
+        for first in range(0, len(self.codes), SCORES_AT_ONCE):
+            some = self._rows(slice(first, first + SCORES_AT_ONCE))
             both = [some.probability(position) for position in (0, 1)]
             codes, p, weights = some._used(np.stack(both, axis=1))  # type: ignore[arg-type]
             weight = len(codes) if weights is None else weights.sum()
@@ -584,7 +584,7 @@ class ConfusionMatrix(tables.Exported):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
 
         Returns
         -------

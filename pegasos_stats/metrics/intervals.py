@@ -10,7 +10,7 @@ from pegasos_stats.arrays import Codes, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.rates import Counts
-from pegasos_stats.metrics.scores import BLOCK_ROWS, area_under_curve
+from pegasos_stats.metrics.scores import SCORES_AT_ONCE, area_under_curve
 
 Method = Literal["exact", "wilson"]
 
@@ -448,9 +448,9 @@ def placement_values(codes: Codes, scores: Vector) -> tuple[Vector, Vector]:
 def _variance_of_mean(values: Vector, others: Vector, mean: float) -> float:
     """Variance of the mean of `shares_below`, computed in blocks to save memory."""
     squares = 0.0
-    for at in range(0, values.size, BLOCK_ROWS):
+    for at in range(0, values.size, SCORES_AT_ONCE):
         squares += (
-            (shares_below(values[at : at + BLOCK_ROWS], others) - mean) ** 2
+            (shares_below(values[at : at + SCORES_AT_ONCE], others) - mean) ** 2
         ).sum()
     return squares / (values.size - 1) / values.size
 
@@ -587,7 +587,7 @@ def clustered_intervals(
     def of(hits: Counts, totals: Counts) -> Interval:
         return clustered_rate_interval(hits, totals, method, level)
 
-    found: dict[tuple[str, int | None], Interval] = {
+    rates_intervals: dict[tuple[str, int | None], Interval] = {
         ("error_rate", None): of(total - right, total),
         ("accuracy", None): of(right, total),
     }
@@ -595,8 +595,12 @@ def clustered_intervals(
         own, called = square[:, at].sum(axis=1), square[:, :, at].sum(axis=1)
         hits = square[:, at, at]
         rejected = total - own - called + hits
-        found["sensitivity", at] = found["recall", at] = of(hits, own)
-        found["specificity", at] = of(rejected, total - own)
-        found["pos_pred_value", at] = found["precision", at] = of(hits, called)
-        found["neg_pred_value", at] = of(rejected, total - called)
-    return found
+        rates_intervals["sensitivity", at] = rates_intervals["recall", at] = of(
+            hits, own
+        )
+        rates_intervals["specificity", at] = of(rejected, total - own)
+        rates_intervals["pos_pred_value", at] = rates_intervals["precision", at] = of(
+            hits, called
+        )
+        rates_intervals["neg_pred_value", at] = of(rejected, total - called)
+    return rates_intervals

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RELATIVE_TIE = 1e-12  # relative difference of equal values: sums are rounded
-BLOCK_ROWS = 2**16  # rows at a time
+SCORES_AT_ONCE = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
 # Largest at one end of the scores, so useless for choosing a threshold.
 ONE_SIDED = ("sensitivity", "specificity", "precision")
@@ -108,8 +108,8 @@ def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
     first, second = (np.sort(scores[codes == code]) for code in (0, 1))
     below, up_to = (
         sum(
-            int(np.searchsorted(first, second[at : at + BLOCK_ROWS], side).sum())
-            for at in range(0, second.size, BLOCK_ROWS)
+            int(np.searchsorted(first, second[at : at + SCORES_AT_ONCE], side).sum())
+            for at in range(0, second.size, SCORES_AT_ONCE)
         )
         for side in ("left", "right")
     )
@@ -534,7 +534,7 @@ class PrecisionRecall(Facts):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the curve.
 
@@ -684,7 +684,7 @@ class DecisionCurve(Displayed):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the lines of the models.
 

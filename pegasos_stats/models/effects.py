@@ -861,7 +861,7 @@ class Margins(tables.Summarised):
         simultaneous : bool, default False
             Whether bands hold the whole curves together, see `tidy`.
         ax : Axes or sequence of Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the lines, such as ``color`` or ``label``.
 

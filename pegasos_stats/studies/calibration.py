@@ -1,4 +1,4 @@
-"""Calibration: reliability of probabilities, and Platt's sigmoid that makes them."""
+"""Calibration: reliability of probabilities, and Platt's sigmoid."""
 
 import math
 from collections import Counter
@@ -41,7 +41,7 @@ Strategy = Literal["uniform", "quantile"]
 INTERVAL_ENDS = ["conf_low", "conf_high"]
 BIN_COLUMNS = ["low", "high", "n", "mean_predicted", "observed", *INTERVAL_ENDS]
 MOST_BINS = 10_000
-RARE = 0.1  # share of an outcome below which bins are quantiles
+RARE_SHARE = 0.1  # share of an outcome below which bins are quantiles
 MIN_ROWS = 20  # of a smooth curve
 SPAN = 2 / 3  # share of the rows of a local line
 CURVE = 100  # points
@@ -50,8 +50,10 @@ PLACES = 1000  # at which it is computed, with lines between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NAN = float("nan")
 TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
-SMALLEST = 1e-290  # of a score, by which A can be divided
-NEAR = 0.01  # relative gap of a fit near enough to its optimum to be compared
+MIN_SLOPE_SCORE = 1e-290  # of a score, by which A can be divided
+MAX_RELATIVE_GAP = (
+    0.01  # relative gap of a fit near enough to its optimum to be compared
+)
 SHARE_COLUMNS = "every probability is the share of its level"
 
 
@@ -63,45 +65,45 @@ class Reliability(tables.Facts):
     Attributes
     ----------
     table : DataFrame
-        One line for each bin of probabilities: ``low, high, n, mean_predicted,
-        observed, conf_low, conf_high``. Bins include their upper end, the first one
-        also its lower end. Empty bins have NaN.
+        One line per bin of probabilities: ``low, high, n, mean_predicted, observed,
+        conf_low, conf_high``. Bins include their upper end, the first bin also its
+        lower end. Empty bins have NaN.
     positive : label
-        The level whose probabilities these are.
+        The class of the probabilities.
     level : float
         Confidence level of Wilson's intervals of the observed shares.
     brier_score, log_loss : float
-        Means of ``(p - [y = 1])^2`` and of ``-log`` of the probability of the level
-        that was observed.
+        Means of ``(p - [y = 1])^2`` and of ``-log`` of the observed class's
+        probability.
     n_left_out : int
         Rows without a label or a probability.
     error_by_chance : float
-        What `calibration_error` is on average if each probability is right, as so few
-        rows have other shares by chance, see `distance_by_chance`; NaN if it was saved
-        without.
+        Expected `calibration_error` of correct probabilities, which is above 0 by
+        chance, see `distance_by_chance`; NaN in files that lack it.
     smooth : DataFrame or None
         Columns ``probability, observed, conf_low, conf_high``, see `smoothed`; None
         with fewer than 20 rows.
     slope, intercept : float
-        Of the logistic recalibration ``logit P = a + b logit(p)``: the slope ``b``, 1
-        for calibrated probabilities and below 1 for extreme ones; the intercept ``a``
-        with the slope held at 1, calibration in the large, above 0 for probabilities
-        that are too low. NaN with probabilities of 0 or 1 or one outcome alone, the
-        slope also where probabilities separate the outcomes.
+        Coefficients of the logistic recalibration ``logit P = a + b logit(p)``. The
+        slope ``b`` is 1 for calibrated probabilities and below 1 for too extreme ones.
+        The intercept ``a``, with the slope fixed at 1, is calibration in the large:
+        above 0 for probabilities that are too low. Both are NaN with probabilities of 0
+        or 1, or with a single class; the slope also if the probabilities separate the
+        classes.
     slope_interval, intercept_interval : Interval
         Wald intervals.
     ici : float
-        Integrated calibration index: the row mean of the distance of a probability from
-        the smooth curve.
+        Integrated calibration index: mean distance between probability and smooth
+        curve.
     band : DataFrame or None
-        With ``reliability(..., band=True)``: columns ``probability, low, high``, which
-        hold the whole curve. Between two lines `low` is that of the first, and `high`
-        that of the second.
+        Simultaneous confidence band, with ``reliability(..., band=True)``: columns
+        ``probability, low, high``. Between two lines `low` is the value of the first
+        line and `high` the value of the second.
 
     Examples
     --------
-    >>> found = reliability([0, 1, 1, 1], [0.2, 0.4, 0.8, 0.9], bins=2)
-    >>> found.table[["n", "mean_predicted", "observed"]].to_numpy().round(2).tolist()
+    >>> table = reliability([0, 1, 1, 1], [0.2, 0.4, 0.8, 0.9], bins=2).table
+    >>> table[["n", "mean_predicted", "observed"]].to_numpy().round(2).tolist()
     [[2.0, 0.3, 0.5], [2.0, 0.85, 1.0]]
     """
 
@@ -132,7 +134,7 @@ class Reliability(tables.Facts):
         return rates.ratio((distances * n).sum(), n.sum())
 
     def tidy(self) -> pd.DataFrame:
-        """One row for each statistic.
+        """Return one row per statistic.
 
         Returns
         -------
@@ -149,13 +151,13 @@ class Reliability(tables.Facts):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
 
-        Both axes are the same, and end near the largest where all is below one half.
+        Both axes have the same range, up to 1 or, below one half, to the largest value.
         Grey bars at the bottom are the density of the probabilities.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of points and curve, such as ``color`` or ``label``.
 
@@ -198,7 +200,7 @@ class Reliability(tables.Facts):
         return [tables.Cells(cells, corner="low"), *super()._parts()]
 
     def _conditions(self) -> Iterator[object]:
-        """The table has its columns, with counts and shares."""
+        """Check the columns of the table, its counts and its shares."""
         yield [*self.table.columns] == BIN_COLUMNS
         n = self.table["n"]
         yield ((n >= 0) & (n < np.inf) & (n % 1 == 0)).all()
@@ -217,15 +219,15 @@ def reliability(
     level: float = 0.95,
     band: bool = False,
 ) -> Reliability:
-    """Compare predicted probabilities with the observed share of the level.
+    """Compare predicted probabilities with observed shares of a class.
 
     Parameters
     ----------
     actual : Series or array, shape (n,)
         Labels.
     probabilities : DataFrame, or Series or array of shape (n,)
-        A column for each level, as from ``predict_proba()``; or the probabilities of
-        the positive level.
+        Probabilities of the positive class, or one column per class, as from
+        ``predict_proba()``.
     bins : int or sequence of float, default 10
         Number of bins, or their boundaries from 0 to 1.
     strategy : "uniform" or "quantile", optional
@@ -233,12 +235,12 @@ def reliability(
         ``"quantile"`` if the rarer outcome has less than a tenth of the rows.
         A probability that fills a bin of quantiles has a bin of its own.
     positive : label, optional
-        The level whose probabilities these are; by default the second one.
+        The class of the probabilities, by default the second.
     level : float, default 0.95
         Confidence level of Wilson's intervals of the observed shares.
     band : bool, default False
-        Whether to add a band that holds the whole calibration curve, if it increases:
-        `Reliability.band`. It holds with any number of rows.
+        Whether to add a simultaneous confidence band for an increasing calibration
+        curve, `Reliability.band`. It is valid for any number of rows.
 
     Returns
     -------
@@ -265,8 +267,8 @@ def reliability(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.logit("digit ~ .", train, lam=1.0).fit(ps.Optimum(seed=1))
-    >>> found = ps.reliability(test["digit"], result.predict_proba(test), bins=5)
-    >>> int(found.table["n"].sum())
+    >>> calibration = ps.reliability(test["digit"], result.predict_proba(test), bins=5)
+    >>> int(calibration.table["n"].sum())
     163
     """
     if strategy is not None:
@@ -281,7 +283,7 @@ def reliability(
     both = np.column_stack([1.0 - p, p])
     if strategy is None:
         share = float((happened == 1).mean())
-        strategy = "quantile" if min(share, 1.0 - share) < RARE else "uniform"
+        strategy = "quantile" if min(share, 1.0 - share) < RARE_SHARE else "uniform"
     table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
     smooth, ici = smoothed(p, happened, level)
     return Reliability(
@@ -302,14 +304,13 @@ def reliability(
 def smoothed(
     p: Vector, happened: Codes, level: float = 0.95
 ) -> tuple[pd.DataFrame | None, float]:
-    """Share of events by probability, by `lowess`, at 100 places; and the ICI.
+    """Compute the smooth calibration curve at 100 probabilities, and the ICI.
 
-    The limits are of level `level` at each place, by the binomial variance of the local
-    line.
+    Pointwise limits of level `level` use the binomial variance of the local line.
 
-    The curve has lines between the different probabilities, or 1000 of them. The
-    integrated calibration index is the row mean of its distance from a probability.
-    With fewer than 20 rows: None and NaN.
+    The curve is linear between distinct probabilities, at most 1000 of them. The
+    integrated calibration index is its mean distance from the probabilities. With fewer
+    than 20 rows the results are None and NaN.
 
     References
     ----------
@@ -340,24 +341,24 @@ def smoothed(
 
 
 def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
-    """Local lines through the nearest two thirds of the rows, with tricube weights.
+    """Fit local lines to the nearest two thirds of the rows, with tricube weights.
 
-    As ``lowess(p, y, iter = 0)`` of R, ``lowess(y, p, it=0)`` of statsmodels and the
-    curve of ``val.prob`` of R's rms. Of more than 5000 rows means of neighbours are
-    taken, in 5000 blocks or a few more.
+    The result equals ``lowess(p, y, iter = 0)`` of R, ``lowess(y, p, it=0)`` of
+    statsmodels and the curve of ``val.prob`` of R's rms. More than 5000 rows are
+    averaged in about 5000 blocks of neighbours.
 
     Parameters
     ----------
     p, happened : arrays, shape (n,)
     at : float64 array, shape (m,)
-        Where the curve is computed: some of `p`.
+        Points of the curve, a subset of `p`.
 
     Returns
     -------
     shares : float64 array, shape (m,)
-        Not cut off at 0 and 1.
+        Not truncated at 0 and 1.
     errors : float64 array, shape (m,)
-        Standard errors, with the share at a place as the probability of its neighbours.
+        Standard errors, if neighbours have the probability of the fitted point.
 
     References
     ----------
@@ -393,12 +394,12 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
 
 
 def distance_by_chance(p: Vector) -> float:
-    """Mean distance of a count of events from its expectation, ``E|S - sum_i p_i|``.
+    """Compute the mean absolute deviation of a count of events, ``E|S - sum_i p_i|``.
 
-    By de Moivre's formula for a count ``S`` of ``n`` events of the mean probability,
-    ``2 (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)`` with ``k`` the whole part of ``n
-    p``, times the standard deviation that the single probabilities give in place of
-    that of their mean.
+    De Moivre's formula for a count ``S`` of ``n`` events with the mean probability, ``2
+    (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)`` with ``k`` the whole part of ``n
+    p``, is multiplied by the ratio of the standard deviation with unequal probabilities
+    to that with equal ones.
 
     References
     ----------
@@ -426,8 +427,8 @@ def distance_by_chance(p: Vector) -> float:
 def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
     """Return the ends of the bins: from 0 to 1, or quantiles of `p`.
 
-    A probability that fills a whole bin has a bin of its own, which has no width if it
-    is the smallest.
+    A probability that fills a whole bin gets its own bin, of width 0 if it is the
+    smallest.
     """
     if checks.whole_of(bins) is not None:
         shares = np.linspace(0.0, 1.0, checks.check_count("bins", bins, MOST_BINS) + 1)
@@ -443,7 +444,9 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
         last = values[np.searchsorted(values, ends[1:], side="right") - 1]
         before = values[np.searchsorted(values, full[full > values[0]]) - 1]
         return np.array([values[0], *np.union1d(last, before)])
-    refused = OptionError("is no number of bins, nor ends from 0 to 1.", "bins", bins)
+    refused = OptionError(
+        "is neither a number of bins nor increasing ends from 0 to 1.", "bins", bins
+    )
     ends = floats_of(bins, refused)
     good = ends.ndim == 1 and ends.size > 1 and bool((ends[1:] > ends[:-1]).all())
     if not good or ends[0] != 0.0 or ends[-1] != 1.0:
@@ -452,13 +455,13 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
 
 
 def _binned(
-    came: Codes, p: Vector, ends: Vector, level: float
+    outcomes: Codes, p: Vector, ends: Vector, level: float
 ) -> tuple[pd.DataFrame, float]:
-    """Return one line for each bin, and the calibration error by chance."""
+    """Return one line per bin, and the calibration error by chance."""
     place = np.searchsorted(ends[1:-1], p)
     lines, chance = [], 0.0
     for j, pair in enumerate(pairwise(ends)):
-        here, count = p[place == j], int(came[place == j].sum())
+        here, count = p[place == j], int(outcomes[place == j].sum())
         n, mean = here.size, float(here.mean()) if here.size else NAN
         interval = intervals.proportion_interval(count, n, "wilson", level)
         lines.append((*pair, n, mean, rates.ratio(count, n), *interval))
@@ -476,10 +479,10 @@ class Recalibration(NamedTuple):
 
 
 def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibration:
-    """Recalibrate probabilities by ``logit P = a + b logit(p)``.
+    """Fit the logistic recalibration ``logit P = a + b logit(p)``.
 
-    The slope is ``b``. The intercept is ``a`` with ``b = 1``, an offset: calibration in
-    the large. Both by maximum likelihood, with intervals from the information.
+    The slope is ``b``. The intercept is ``a`` with ``b`` fixed at 1: calibration in the
+    large. Both are maximum likelihood estimates, with intervals from the information.
 
     Parameters
     ----------
@@ -491,8 +494,8 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     Returns
     -------
     Recalibration
-        NaN with events or other rows alone, or probabilities of 0 or 1; the slope also
-        where probabilities separate the two, or are all the same.
+        NaN with a single class, or with probabilities of 0 or 1. The slope is also NaN
+        if the probabilities separate the classes or are all equal.
 
     References
     ----------
@@ -502,8 +505,8 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     Examples
     --------
     >>> p = np.array([0.2, 0.2, 0.2, 0.2, 0.8, 0.8, 0.8, 0.8])
-    >>> found = recalibrated(p, np.array([0, 0, 0, 1, 0, 1, 1, 1]))
-    >>> round(found.slope, 3), abs(round(found.intercept, 3))
+    >>> recalibration = recalibrated(p, np.array([0, 0, 0, 1, 0, 1, 1, 1]))
+    >>> round(recalibration.slope, 3), abs(round(recalibration.intercept, 3))
     (0.792, 0.0)
     """
     z = np.asarray(logit(p))
@@ -536,7 +539,7 @@ class Sigmoid:
     Attributes
     ----------
     A : float
-        Below zero where large scores speak for the second level.
+        Negative if large scores indicate the second class.
     B : float
 
     Examples
@@ -556,16 +559,16 @@ class Sigmoid:
 def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sigmoid:
     """Fit Platt's sigmoid by maximum likelihood with regularised targets.
 
-    Minimises ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)``, ``z_i = A f_i + B``, where
-    the targets are ``t = (N+ + 1) / (N+ + 2)`` for the second level and
-    ``1 / (N- + 2)`` for the first, ``N`` the weight of a level.
+    Minimises ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)`` with ``z_i = A f_i + B``. The
+    targets are ``t = (N+ + 1) / (N+ + 2)`` for the second class and ``1 / (N- + 2)``
+    for the first; ``N`` is the weight of a class.
 
     Parameters
     ----------
     y : float64 array, shape (n,), of -1 and +1
     scores : float64 array, shape (n,)
     weights : float64 array, shape (n,), optional
-        1 if not given.
+        By default 1.
 
     References
     ----------
@@ -576,26 +579,26 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
 
     Examples
     --------
-    >>> found = fit_sigmoid(np.array([-1.0, -1, 1, 1]), np.array([-1.0, 0, 0, 1]))
-    >>> round(found.A, 4), abs(round(found.B, 4))
+    >>> sigmoid = fit_sigmoid(np.array([-1.0, -1, 1, 1]), np.array([-1.0, 0, 0, 1]))
+    >>> round(sigmoid.A, 4), abs(round(sigmoid.B, 4))
     (-1.0986, 0.0)
     """
     w = np.ones(len(y)) if weights is None else weights
     upper, lower = float(w[y > 0].sum()), float(w[y < 0].sum())
     targets = np.where(y > 0, (upper + 1.0) / (upper + 2.0), 1.0 / (lower + 2.0))
     size = float(np.abs(scores).max())
-    if size < SMALLEST:  # the slope would overflow
+    if size < MIN_SLOPE_SCORE:  # the slope would overflow
         scores, size = np.zeros(len(y)), 1.0
-    # A target between 0 and 1 is a row of each level, with shares of the weight.
+    # A target between 0 and 1 equals two rows, one per class, that share the weight.
     X, both = np.tile(scores[:, None] / size, (2, 1)), np.repeat([1.0, -1.0], len(y))
     weights = np.concatenate([w * targets, w * (1.0 - targets)])
     fit = maximum_likelihood(Problem(X, both, 0.0, "log", weights=weights)).solution
-    assert fit is not None  # all rows are of both levels
+    assert fit is not None  # all rows belong to both classes
     return Sigmoid(-float(fit.beta[0]) / size, -fit.alpha)
 
 
 def base_rate(y: Vector, scores: Vector, weights: Vector) -> Sigmoid:
-    """The constant sigmoid: the share of the second level for every score.
+    """Return the constant sigmoid: the share of the second class for every score.
 
     Examples
     --------
@@ -612,13 +615,13 @@ Fitting = Callable[[Vector, Vector, Vector], Sigmoid]  # of labels, scores and w
 
 
 def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> Sigmoid:
-    """Fit the sigmoid to the scores of all repeats together, each row counted once.
+    """Fit the sigmoid to the scores of all repeats together; each row has weight 1.
 
     Parameters
     ----------
     y, weights : float64 array, shape (n,)
     scores : float64 array, shape (n, repeats)
-        NaN where a row is in no held-out fold.
+        NaN if a row is in no test fold.
     """
     scored = ~np.isnan(scores)
     shares = weights[:, None] / np.maximum(scored.sum(axis=1, keepdims=True), 1)
@@ -629,7 +632,7 @@ def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> 
 def cross_fitted_logits(
     folds: Folds, y: Vector, scores: Matrix, weights: Vector, fitting: Fitting
 ) -> Matrix:
-    """Return log odds of the rows of each fold, by the sigmoid of the other folds.
+    """Return log odds of each fold from the sigmoid of the other folds.
 
     Parameters
     ----------
@@ -664,29 +667,29 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "CalibratedResults":
-    """Fit a model and Platt's sigmoid, which turns its scores into probabilities.
+    """Fit a model and Platt's sigmoid, which converts its scores to probabilities.
 
-    The model is fitted on all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted on
-    out-of-fold scores, because a fit separates its own training rows too well. This
-    assumes that out-of-fold scores have the distribution of the scores of new rows in
-    the fit on all rows, which holds better with more folds.
-    `fit_sigmoid` has the likelihood and its regularised targets.
+    The model is fitted to all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted to
+    out-of-fold scores, because a fit separates its training data better than new rows.
+    This assumes that out-of-fold scores are distributed like scores of new rows; more
+    folds improve the approximation. `fit_sigmoid` describes the likelihood and its
+    regularised targets.
 
-    Class weights, such as ``weights="balanced"``, are used in the fits but not in the
-    sigmoid: probabilities are for levels as frequent as in the data. Weights that
-    differ from row to row are used in both.
+    Class weights, such as ``weights="balanced"``, apply to the fits but not to the
+    sigmoid: probabilities refer to the class frequencies of the data. Weights that
+    differ within a class apply to both.
 
-    Scores carry no information if the fit is, within its duality gap, no better than
-    one without predictors, or if out-of-fold scores of the second level are not larger
-    than those of the first. Then each probability is the share of the level, with a
-    warning.
+    Scores are uninformative if the fit is, within its duality gap, no better than a
+    model without predictors, or if out-of-fold scores of the second class are not
+    larger than those of the first. Then each probability equals the share of the class,
+    with a warning.
 
     Parameters
     ----------
     model : SVM, KernelSVM or Logit
     solver, folds, repeats, groups, seed, workers, progress
-        As for `cross_validate`, with at least 2 folds. A run of Pegasos without a seed
-        uses that of the folds on all rows.
+        As for `cross_validate`, with at least 2 folds. Without a seed of its own,
+        Pegasos uses the seed of the folds for the fit to all rows.
 
     Returns
     -------
@@ -695,17 +698,18 @@ def calibrate(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not suit the model.
+        If an option is not allowed, or the solver cannot fit the model.
     DataError
-        If the training rows of a fold lack a level, or there are fewer than two folds.
+        If the training rows of a fold have only one class, or there are fewer than two
+        folds.
 
     Warns
     -----
     ConvergenceWarning
         If the solver does not reach its tolerance.
     UndefinedMetricWarning
-        If the scores carry no information, so that probabilities are the shares of the
-        levels.
+        If the scores are uninformative, so that probabilities equal the shares of the
+        classes.
 
     References
     ----------
@@ -717,8 +721,8 @@ def calibrate(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ p34 + p43 + p22", train, lam=0.01)
-    >>> found = ps.calibrate(model, ps.Optimum(seed=1), folds=5, seed=443)
-    >>> bool(found.sigmoid.A < 0)
+    >>> calibrated = ps.calibrate(model, ps.Optimum(seed=1), folds=5, seed=443)
+    >>> bool(calibrated.sigmoid.A < 0)
     True
     """
     validation = cross_validation.cross_validate(
@@ -751,10 +755,10 @@ def calibrate(
 
 
 def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
-    """Why scores say nothing of the labels; empty if they do."""
+    """Return the reason why scores are uninformative; empty if they are informative."""
     without = zero_model(result.problem)[1]
-    no_offset = result.problem.offset is None  # predictors say all that there is to say
-    near = result.relative_gap <= NEAR
+    no_offset = result.problem.offset is None  # the predictors determine the outcome
+    near = result.relative_gap <= MAX_RELATIVE_GAP
     if no_offset and near and abs(without - result.objective) <= result.gap:
         return "The fit is no better than one without predictors, within its gap"
     if sigmoid.A >= 0.0:
@@ -765,27 +769,27 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
 @suggest_names("calibrated")
 @dataclass(frozen=True, repr=False, eq=False)
 class CalibratedResults(tables.Summarised):
-    """A fit with probabilities from Platt's sigmoid; made by `calibrate`.
+    """A fit with probabilities from Platt's sigmoid, see `calibrate`.
 
-    Scores are from the fit on all rows. The sigmoid was fitted on out-of-fold scores:
-    each row was scored by a fit that has not seen it.
+    Scores come from the fit to all rows. The sigmoid was fitted to out-of-fold scores:
+    the score of a row comes from a fit without this row.
 
     Attributes
     ----------
     result : Results
-        The fit on all rows.
+        The fit to all rows.
     sigmoid : Sigmoid
-        ``P(second level) = 1 / (1 + exp(A score + B))``, fitted on all out-of-fold
+        ``P(second class) = 1 / (1 + exp(A score + B))``, fitted to all out-of-fold
         scores.
     validation : CrossValidation
-        The cross-validation that gave these scores.
+        The cross-validation of these scores.
     logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds: the score of a row is from a fit that has not seen it, and
-        the sigmoid is fitted on the out-of-fold scores of the other folds of the
-        repeat, which are from fits that have.
+        Out-of-fold log odds. The score of a row comes from a fit without this row. Its
+        sigmoid was fitted to the out-of-fold scores of the other folds; the fits behind
+        those scores include this row.
     without_scores : str
-        Reason for which probabilities are the shares of the levels; empty if they are
-        computed from scores.
+        Reason why probabilities equal the shares of the classes; empty if they depend
+        on scores.
 
     Examples
     --------
@@ -809,19 +813,19 @@ class CalibratedResults(tables.Summarised):
     def predict_proba(
         self, data: object = None, *, offset: object = None
     ) -> pd.DataFrame:
-        """Probabilities of both levels.
+        """Predict the probabilities of both classes.
 
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows; those of the fit if omitted, for which `probabilities` is better,
-            as the fit has seen them.
+            New rows, by default the training data. For training data prefer
+            `probabilities`, which are out of fold.
         offset : optional
             Offset of new rows, as for ``result.decision_function()``.
 
         Returns
         -------
-        DataFrame, a column for each level, on the index of `data`; NaN in rows with
+        DataFrame with one column per class and the index of `data`; NaN in rows with
         missing values
         """
         return self._chances(self.result.decision_function(data, offset=offset))
@@ -830,18 +834,17 @@ class CalibratedResults(tables.Summarised):
     def predict(
         self, data: object = None, *, threshold: float = 0.5, offset: object = None
     ) -> DataColumn:
-        """Labels by the probability of the second level; missing if at the threshold.
+        """Predict labels from probabilities; a label at the threshold is missing.
 
-        A label may differ from that of ``result.predict()``, which uses the sign of the
-        score.
+        A label may differ from ``result.predict()``, which uses the sign of the score.
 
         Parameters
         ----------
         data : DataFrame or array, optional
-            New rows; those of the fit if omitted.
+            New rows, by default the training data.
         threshold : float, default 0.5
-            Rows with a larger probability of the second level are predicted as that
-            level.
+            Rows with a larger probability of the second class are predicted as this
+            class.
         offset : optional
             Offset of new rows, as for ``result.decision_function()``.
 
@@ -865,10 +868,10 @@ class CalibratedResults(tables.Summarised):
         freq_weights: object = None,
         offset: object = None,
     ) -> ConfusionMatrix:
-        """Confusion table of actual against predicted labels, with its statistics.
+        """Compute the confusion table of actual and predicted labels.
 
-        Without new rows the labels follow from the out-of-fold `probabilities`; these
-        are not independent trials, so there are no intervals and tests.
+        Without new rows, labels are predicted from the out-of-fold `probabilities`.
+        These are not independent, so there are no intervals and tests.
 
         Parameters
         ----------
@@ -880,8 +883,8 @@ class CalibratedResults(tables.Summarised):
         Raises
         ------
         OptionError
-            If `threshold` is not a probability, or an argument for new rows is given
-            without `data`.
+            If `threshold` is not a probability, or an argument for new rows lacks
+            `data`.
         """
         result, counts, matrix = self.result, None, None
         labels: object = self.validation.actual
@@ -928,12 +931,12 @@ class CalibratedResults(tables.Summarised):
         workers: int | None = None,
         progress: bool = False,
     ) -> thresholds.Thresholds:
-        """Choose a threshold for ``predict(threshold=)``, estimate its performance.
+        """Choose a threshold for ``predict(threshold=)`` and estimate its performance.
 
-        As ``result.thresholds()``, with probabilities instead of scores: out-of-fold
-        `probabilities`, or those of new rows. Without new rows, the threshold of each
-        fold is chosen by probabilities of its training rows, from 5 inner folds and a
-        sigmoid of their scores.
+        Like ``result.thresholds()``, with probabilities instead of scores: out-of-fold
+        `probabilities`, or probabilities of new rows. Without new rows, the threshold
+        of each fold is chosen from probabilities of its training rows, by 5 inner folds
+        and a sigmoid of their scores.
 
         Parameters
         ----------
@@ -941,15 +944,15 @@ class CalibratedResults(tables.Summarised):
 progress
             As for ``result.thresholds()``.
         folds, repeats, groups : optional
-            For new rows, as there; without new rows the folds are those of
-            `validation`.
+            Only for new rows, as for ``result.thresholds()``. Without new rows the
+            folds of `validation` are used.
 
         Raises
         ------
         OptionError
             If an option is not allowed.
         DataError
-            If `data` are the rows of the fit.
+            If `data` are the training data.
 
         Examples
         --------
@@ -957,8 +960,8 @@ progress
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ p34 + p43", train, lam=0.01)
         >>> calibrated = ps.calibrate(model, ps.Optimum(seed=1), seed=443)
-        >>> found = calibrated.thresholds(cost={5: 1, 6: 4}, seed=443)
-        >>> found.scale, found.usual, found.threshold < 0.5
+        >>> thresholds = calibrated.thresholds(cost={5: 1, 6: 4}, seed=443)
+        >>> thresholds.scale, thresholds.usual, thresholds.threshold < 0.5
         ('probability', 0.5, True)
         """
         coding, new = self.result.coding, not (data is None and actual is None)
@@ -972,7 +975,9 @@ progress
             repeats = 1 if repeats is None else repeats
             return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
         if any(option is not None for option in (folds, repeats, groups)):
-            raise OptionError("folds=, repeats= and groups= are of new rows.")
+            raise OptionError(
+                "folds=, repeats= and groups= apply only to new rows; give data."
+            )
         checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
         validation, problem = self.validation, self.validation.model.problem
         rng = RRandom(seed, sample_kind=validation.solver.sample_kind)
@@ -993,9 +998,9 @@ progress
 
     @property
     def probabilities(self) -> pd.DataFrame:
-        """Out-of-fold probabilities of both levels, on the index of the rows.
+        """Out-of-fold probabilities of both classes, with the index of the rows.
 
-        Of a row that was neither of the fit nor of the sigmoid; with repeats, the mean.
+        Neither the fit nor the sigmoid used the row; repeats are averaged.
         """
         upper = self.logits.map(expit).mean(axis=1)
         levels = self.result.coding.levels
@@ -1019,10 +1024,10 @@ progress
     def tidy(self) -> pd.DataFrame:
         """Brier score and log loss: ``term, estimate, in_sample``.
 
-        The estimate is cross-fitted: a row was neither of the fit nor of the sigmoid
-        behind its probability. The scores that the sigmoid is fitted on are from fits
-        that have seen it, so that it may be a little too good. ``in_sample`` is from
-        ``predict_proba()`` on the rows of the fit, for comparison, and too optimistic.
+        The estimate is cross-fitted: neither the fit nor the sigmoid used the row. The
+        fits behind the sigmoid's scores include the row, which makes the estimate
+        slightly optimistic. ``in_sample``, for comparison, uses ``predict_proba()`` of
+        the training data and is too optimistic.
         """
         return self._losses.copy()
 
@@ -1035,7 +1040,7 @@ progress
         level: float = 0.95,
         band: bool = False,
     ) -> Reliability:
-        """Out-of-fold probabilities beside observed shares.
+        """Compare out-of-fold probabilities with observed shares.
 
         Parameters
         ----------
@@ -1063,7 +1068,7 @@ progress
 
     @suggest_arguments
     def summary(self, *, details: bool = False) -> tables.Summary:
-        """Header, losses and notes; ``print()`` shows text, a notebook HTML.
+        """Return header, losses and notes; ``print()`` shows text, a notebook HTML.
 
         Parameters
         ----------
@@ -1090,12 +1095,12 @@ progress
         )
 
     def _chances(self, scores: "pd.Series[float]") -> pd.DataFrame:
-        """Probabilities of both levels, from scores of the fit."""
+        """Convert scores of the fit to probabilities of both classes."""
         values = self.sigmoid.logits(np.asarray(scores, dtype=np.float64))
         return self.result.coding.probabilities(pd.Series(values, scores.index))
 
     def _facts(self) -> tuple[tables.Fields, tables.Fields]:
-        """The sigmoid and its folds; the solver of the fit."""
+        """Describe the sigmoid, its folds, and the solver of the fit."""
         left = [
             ("Probability of:", str(self.result.coding.positive)),
             ("A:", tables.significant(self.sigmoid.A, 6)),

@@ -1,4 +1,4 @@
-"""Models, fits and solvers side by side: errors, coefficients, ROC curves, epochs."""
+"""Comparisons of models, fits and solvers: error rates, coefficients, ROC curves."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -64,11 +64,12 @@ def compare_errors(
     workers: int | None = None,
     progress: bool = False,
 ) -> "ErrorComparison":
-    """Compare models by out-of-fold errors: paired differences on the same folds.
+    """Compare models by paired differences of out-of-fold metrics on the same folds.
 
-    Each model is fitted on all folds but one and evaluated on the fold left out. The
+    Each model is fitted to all folds but one and evaluated on the held-out fold. The
     differences ``d_j`` of the metric in the ``J`` folds of all repeats have the mean
-    ``d``; by the corrected resampled t-test, which allows for shared training rows ::
+    ``d``. The corrected resampled t-test, which allows for shared training rows, uses
+    ::
 
         se^2 = (1/J + n_test/n_train) s^2,    s^2 = sum_j (d_j - d)^2 / (J - 1)
 
@@ -78,32 +79,33 @@ def compare_errors(
     Parameters
     ----------
     models : mapping of name to model or CrossValidation
-        Models of the same rows and outcome, not fitted; or their cross-validations
-        on the same folds.
+        Models of the same rows and outcome, before ``fit()``; or their
+        cross-validations on the same folds.
     solver : Optimum, Pegasos or SDCA, optional
         As for `cross_validate`, for all models.
     metric : str or callable, default "error_rate"
-        A metric that `cross_validate` has for all of the models.
+        A metric of `cross_validate` for all models.
     folds, repeats, groups, seed, workers, progress
         As for `cross_validate`; with `groups` whole groups of rows are held out.
 
     Returns
     -------
     ErrorComparison
-        With a row for each pair in ``tidy()``.
+        ``tidy()`` returns one row per pair.
 
     Raises
     ------
     OptionError
         If there are fewer than two models, or an option is not allowed.
     DataError
-        If they do not have the same rows, outcomes and folds.
+        If models differ in rows, outcomes or folds.
 
     Notes
     -----
-    For models with equal error rates, with 60 and 200 rows, nominal 95% intervals
-    excluded 0 in 0% to 5% of samples, mostly in 1% or 2%; intervals from the
-    differences of single rows did so in up to 12% (``benchmarks/paired_errors.py``).
+    In simulations of models with equal error rates and 60 or 200 rows, nominal 95%
+    intervals excluded 0 in 0% to 5% of samples, mostly in 1% or 2%. Intervals from
+    differences of single rows excluded 0 in up to 12%
+    (``benchmarks/paired_errors.py``).
 
     References
     ----------
@@ -147,30 +149,34 @@ def compare_errors(
         _check_same(name, study, first)
         column = getattr(metric, "__name__", metric)
         if column not in (names := [metric.name for metric in study.metrics]):
-            why = f"is no metric of {shown(name)}, which has {listing(names)}."
+            why = f"is not a metric of {shown(name)}, which has {listing(names)}."
             raise OptionError(why, "metric", metric)
     return ErrorComparison(studies, str(column))
 
 
 def _check_same(name: str, study: CrossValidation, first: CrossValidation) -> None:
-    """Raise `DataError` unless both are of the same rows, outcomes and folds."""
+    """Raise `DataError` unless both have the same rows, outcomes and folds."""
     a, b = first.model._sample, study.model._sample
     same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
     if not same or a.coding.levels != b.coding.levels:
-        raise DataError(f"{shown(name)} is not of the rows of the first model.")
+        raise DataError(
+            f"{shown(name)} and the first model have different rows or classes."
+        )
     if not np.array_equal(first.folds.assignment, study.folds.assignment):
-        raise DataError(f"{shown(name)} has folds of its own, and no pairs.")
+        raise DataError(
+            f"{shown(name)} has other folds, so differences cannot be paired."
+        )
 
 
 def paired_mean(
     differences: Vector, weights: Vector, share: float
 ) -> tuple[float, float, float]:
-    """Mean of differences over folds, its corrected standard error, and df.
+    """Compute the mean difference over folds, its corrected standard error, and df.
 
     Parameters
     ----------
     differences : float64 array, shape (J,)
-        NaN where a fold has none.
+        NaN for folds without a difference.
     weights : float64 array, shape (J,)
     share : float
         ``n_test / n_train``.
@@ -195,7 +201,7 @@ def paired_mean(
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ErrorComparison(tables.Summarised):
-    """Comparison of models by out-of-fold errors; made by `compare_errors`.
+    """Comparison of models by out-of-fold metrics, from `compare_errors`.
 
     Attributes
     ----------
@@ -208,8 +214,8 @@ class ErrorComparison(tables.Summarised):
     >>> train, test = ps.datasets.load_digits56()
     >>> models = {loss: build("digit ~ .", train, lam=0.1)
     ...           for loss, build in [("hinge", ps.svm), ("log", ps.logit)]}
-    >>> found = ps.compare_errors(models, metric="auc", folds=5, seed=1)
-    >>> list(found.means)
+    >>> comparison = ps.compare_errors(models, metric="auc", folds=5, seed=1)
+    >>> list(comparison.means)
     ['hinge', 'log']
     """
 
@@ -233,7 +239,7 @@ class ErrorComparison(tables.Summarised):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """Differences for each pair of models: the first minus the second.
+        """Return the differences of each pair of models: the first minus the second.
 
         Parameters
         ----------
@@ -263,7 +269,7 @@ class ErrorComparison(tables.Summarised):
     def plot(
         self, *, conf_level: float = 0.95, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
-        """Draw the differences with their intervals, a row for each pair of models.
+        """Draw the differences with their intervals, one row per pair of models.
 
         Rings are the differences in the folds.
 
@@ -271,7 +277,7 @@ class ErrorComparison(tables.Summarised):
         ----------
         conf_level : float, default 0.95
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of points and intervals.
 
@@ -332,11 +338,11 @@ def compare_models(
     terms: object = None,
     cross_validations: object = None,
 ) -> "ModelComparison":
-    """Make a regression table of several fits: estimates, errors, goodness of fit.
+    """Make a regression table of fits: estimates, standard errors, goodness of fit.
 
-    Terms are matched by name; kernel fits have none. `compare_errors` compares
-    predictive performance. A p-value counted from m resamples is not below
-    ``2 / (m + 1)``, so that few of them leave the last star out of reach.
+    Terms are matched by name; kernel fits have no terms. `compare_errors` compares
+    predictive performance. A bootstrap p-value from m resamples is at least ``2 / (m +
+    1)``, so with few resamples three stars are impossible.
 
     Parameters
     ----------
@@ -354,21 +360,21 @@ def compare_models(
         For fits with ``standardize=True``, whether to show coefficients on the original
         scale of the predictors.
     terms : list of str, optional
-        Terms to show, in this order; all if left out.
+        Terms to show, in this order; by default all.
     cross_validations : mapping of name to CrossValidation, optional
-        Cross-validations of some of the fits; their means over the folds are shown too.
+        Cross-validations of some fits; the table adds their means over the folds.
 
     Returns
     -------
     ModelComparison
-        ``print()`` shows text, a notebook HTML; ``to_latex()``, ``to_markdown()``,
-        ``to_frame()``; ``tidy()`` and ``glance()`` have the numbers. Standard errors
-        that would take long are left out, as in ``summary()``.
+        ``print()`` shows text, a notebook HTML; ``to_latex()``, ``to_markdown()`` and
+        ``to_frame()`` convert the table; ``tidy()`` and ``glance()`` return the
+        numbers. Slow standard errors are omitted, as in ``summary()``.
 
     Raises
     ------
     OptionError
-        If `results` is empty or holds something other than fits, or an option is not
+        If `results` is empty or contains anything but fits, or an option is not
         allowed.
 
     See Also
@@ -417,21 +423,21 @@ def compare_models(
 
 
 def _joined(parts: Mapping[str, pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """Tables below each other, the name of each in the column ``model``."""
+    """Stack tables, with their names in the column ``model``."""
     named = [part.assign(model=name) for name, part in parts.items()]
     whole = pd.concat(named, ignore_index=True) if named else pd.DataFrame()
     return whole.reindex(columns=["model", *columns])
 
 
 def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
-    """Rows of these terms; all, the intercept first, for None."""
+    """Return the rows of these terms; for None all rows, the intercept first."""
     names = list(dict.fromkeys([INTERCEPT, *table["term"]]))
     chosen = [terms] if isinstance(terms, str) else terms
     if terms is not None:
         if not isinstance(chosen, list | tuple) or not all(
             is_name(name) and name in names for name in chosen
         ):
-            raise OptionError(f"is no list of {listing(names)}.", "terms", terms)
+            raise OptionError(f"is not a list of {listing(names)}.", "terms", terms)
         names = list(chosen)
     at = table["term"].map({term: j for j, term in enumerate(names)})
     order = at[at.notna()].sort_values(kind="stable").index
@@ -439,13 +445,17 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
 
 
 def _bounds(stars: object) -> tuple[float, ...]:
-    """Bounds of p-values, the smallest first."""
+    """Validate thresholds of p-values, smallest first."""
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
     items = stars if isinstance(stars, list | tuple) else ()
     bounds = [checks.number_of(bound) for bound in items]
     if not bounds or not all(0.0 < bound < 1.0 for bound in bounds):
-        raise OptionError("is no flag, nor bounds of p-values.", "stars", stars)
+        raise OptionError(
+            "is neither True, False nor a list of p-values between 0 and 1.",
+            "stars",
+            stars,
+        )
     return tuple(sorted(set(bounds)))
 
 
@@ -455,7 +465,7 @@ IN_BRACKETS: dict[str, str] = {
     "statistic": "Estimates divided by their standard errors in brackets.",
     "p_value": "p-values in brackets.",
 }
-# Columns of glance(), their headings, and how they are written.
+# Columns of glance(), their headings and formats.
 FACTS: dict[str, tuple[str, Callable[[float], str]]] = {
     "lam": ("lambda", "{:.6g}".format),
     "objective": ("Objective", "{:.5g}".format),
@@ -472,15 +482,15 @@ FACTS: dict[str, tuple[str, Callable[[float], str]]] = {
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelComparison(tables.Exported):
-    """Several fits side by side; made by `compare_models`.
+    """Regression table of several fits, from `compare_models`.
 
     Attributes
     ----------
     fits : mapping of name to fit
     estimates : DataFrame
-        Columns ``model``, then those of a fit's ``tidy()``.
+        Column ``model``, then the columns of a fit's ``tidy()``.
     validated : DataFrame
-        Columns ``model, term, estimate, std_error``: cross-validated metrics, if given.
+        Cross-validated metrics in columns ``model, term, estimate, std_error``.
     brackets : str
         Quantity shown below each estimate.
     stars : tuple of float
@@ -516,11 +526,11 @@ class ModelComparison(tables.Exported):
     original: bool
 
     def tidy(self) -> pd.DataFrame:
-        """Estimates as numbers, a row for each term and model."""
+        """Return estimates as numbers, one row per term and model."""
         return self.estimates.copy()
 
     def glance(self) -> pd.DataFrame:
-        """One row for each fit: ``model``, ``outcome``, then `Results.glance`."""
+        """Return one row per fit: ``model``, ``outcome``, then `Results.glance`."""
         lines = [fit.glance() for fit in self.fits.values()]
         table = pd.concat(lines, ignore_index=True)
         table.insert(0, "model", list(self.fits))
@@ -528,19 +538,19 @@ class ModelComparison(tables.Exported):
         return table
 
     def to_frame(self) -> pd.DataFrame:
-        """The table as shown: a column of text for each fit."""
+        """Return the table as text, one column per fit."""
         return pd.concat(self._sections)
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the estimates of all fits with their intervals, term by term.
 
-        The intercept is left out.
+        The intercept is omitted.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of points and intervals.
 
@@ -583,7 +593,7 @@ class ModelComparison(tables.Exported):
         Parameters
         ----------
         data, actual : optional
-            New rows and their labels; without them each fit has its own rows.
+            New rows and their labels; by default each fit uses its training data.
         ax, **line
             As for `plot`.
         """
@@ -610,7 +620,7 @@ class ModelComparison(tables.Exported):
 
     @property
     def notes(self) -> list[str]:
-        """Notes: what the numbers are, and which of them are not comparable."""
+        """Notes on the numbers and their comparability."""
         lines = []
         if self.brackets != "none" and len(self.estimates):
             lines.append(IN_BRACKETS[self.brackets].format(100.0 * self.level))
@@ -636,7 +646,7 @@ class ModelComparison(tables.Exported):
 
     @cached_property
     def _sections(self) -> list[pd.DataFrame]:
-        """Rows above the estimates, the estimates, and those below."""
+        """Return rows above the estimates, the estimates, and rows below."""
         fits, facts = list(self.fits.values()), self.glance()
         above = {
             "Outcome": [f"{fit.coding.name} = {fit.coding.positive}" for fit in fits],
@@ -656,7 +666,7 @@ class ModelComparison(tables.Exported):
         return [first, self._terms(), last]
 
     def _terms(self) -> pd.DataFrame:
-        """A row, or two with brackets, for each term."""
+        """Return one row per term, or two with brackets."""
         parts = []
         for name, fit in self.fits.items():
             if isinstance(fit, LinearResults):
@@ -679,7 +689,7 @@ class ModelComparison(tables.Exported):
 
 
 def _covariance(fit: Results) -> str:
-    """How standard errors were estimated, in a word."""
+    """Return the type of the standard errors."""
     options = getattr(fit, "cov_type", None)
     if isinstance(options, Bootstrap):
         return "bootstrap"
@@ -687,7 +697,7 @@ def _covariance(fit: Results) -> str:
 
 
 def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
-    """An estimate with its stars, and what stands below it."""
+    """Return an estimate with its stars, and the quantity below it."""
     mark = "*" * sum(line.p_value < bound for bound in stars)
     if brackets == "conf_int":
         has_limits = not np.isnan(line.conf_low)
@@ -706,14 +716,14 @@ def _with_error(line: DataColumn) -> str:
 
 
 def _number(column: str, row: int, about: str) -> property:
-    """A property for a number of the table of areas."""
+    """Define a property for a number in the table of areas."""
     return property(lambda self: float(self.table[column].iloc[row]), doc=about)
 
 
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class RocComparison(tables.Facts):
-    """Two areas under the ROC curve on the same rows; made by `compare_roc`.
+    """Two areas under the ROC curve on the same rows, from `compare_roc`.
 
     Attributes
     ----------
@@ -722,19 +732,19 @@ class RocComparison(tables.Facts):
         Both areas and their difference, in the columns of `tidy`.
     curves : pair of RocCurve
     levels : pair of labels
-        The negative and the positive one.
+        The negative and the positive class.
     level : float
         Confidence level of the intervals.
     nobs : int
         Rows compared.
     n_left_out : int
-        Rows without a label or without one of the scores.
+        Rows excluded because a label or a score is missing.
 
     Examples
     --------
     >>> a, b = [1, 4, 2, 3, 5, 6], [1, 2, 3, 4, 5, 6]
-    >>> found = compare_roc(list("nnnyyy"), a, b)
-    >>> round(found.area_a, 3), found.area_b, round(found.pvalue, 3)
+    >>> comparison = compare_roc(list("nnnyyy"), a, b)
+    >>> round(comparison.area_a, 3), comparison.area_b, round(comparison.pvalue, 3)
     (0.889, 1.0, 0.48)
     """
 
@@ -764,7 +774,7 @@ class RocComparison(tables.Facts):
         return intervals.Interval(float(low), float(high))
 
     def tidy(self) -> pd.DataFrame:
-        """Three rows: both areas and their difference.
+        """Return three rows: both areas and their difference.
 
         Returns
         -------
@@ -781,7 +791,7 @@ class RocComparison(tables.Facts):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the curves.
 
@@ -795,7 +805,7 @@ class RocComparison(tables.Facts):
         return draw_compared_rocs(self, ax, line)
 
     def _facts(self) -> dict[str, str]:
-        """Areas, their difference, and DeLong's test, in words."""
+        """Describe the areas, their difference, and DeLong's test."""
         a, b = self.names
         shown = [
             f"{estimate:.4f}, {self.level:.0%} interval [{low:.4f}, {high:.4f}]"
@@ -827,51 +837,51 @@ def compare_roc(
 ) -> RocComparison:
     """Compare two areas under the ROC curve on the same rows, by DeLong's test.
 
-    The variance of the difference ``A - B`` of the areas is ``S1 / m + S0 / n``. ``S1``
-    is the variance over the ``m`` positive rows of the difference of their placement
-    values, which are the share of negative rows with a smaller score, ties one half;
-    ``S0`` likewise over the ``n`` negative rows. The difference divided by its standard
-    error is compared with the normal distribution, as ``roc.test`` of R's pROC does.
+    The placement value of a positive row is the share of negative rows with a smaller
+    score; ties count one half. ``S1`` is the variance, over the ``m`` positive rows, of
+    the difference between the placement values by A and by B; ``S0`` is the same over
+    the ``n`` negative rows. The difference ``A - B`` of the areas has the variance ``S1
+    / m + S0 / n``. Divided by its standard error it is compared with the normal
+    distribution, as in ``roc.test`` of R's pROC.
 
     Parameters
     ----------
     actual : Series or array, shape (n,); or a fit
-        Labels. With two fits, ``compare_roc(fit_a, fit_b, data)``, the scores are
-        those of the fits for new rows `data`, which have the outcome.
+        Labels. With two fits, ``compare_roc(fit_a, fit_b, data)``, the fits predict the
+        scores of new rows `data`, which include the outcome.
     scores_a, scores_b : Series or array, shape (n,)
-        Scores by A and by B, larger ones for the positive class; or probabilities of
-        two levels, a column for each. Rows that lack a label or a score are left out
-        and counted.
+        Scores by A and by B, larger for the positive class; or probabilities, one
+        column per class. Rows without a label or a score are excluded and counted.
     positive : label, optional
-        The positive class; by default the second level.
+        The positive class, by default the second.
     names : pair of str, default ("A", "B")
-        Names of the two in print, which must differ.
+        Two different names for the output.
     level : float, default 0.95
         Confidence level of the intervals.
     groups : Series, array or list, shape (n,); or a column's name of `data`; optional
-        Groups of rows that depend on each other, such as the eyes of a person:
-        variances are then Obuchowski's.
+        Clusters of dependent rows, such as the eyes of a person; variances are then
+        Obuchowski's.
     scale : "fisher" or "plain", default "fisher"
         The interval of the difference ``D``: ``tanh(atanh(D) +- z s / (1 - D^2))``,
-        which stays between -1 and 1, or ``D +- z s``, as pROC has it.
+        which stays between -1 and 1, or ``D +- z s``, as in pROC.
 
     Returns
     -------
     RocComparison
-        With scores that order all rows alike the statistic is 0 and the p-value 1.
+        If both scores order the rows equally, the statistic is 0 and the p-value 1.
 
     Raises
     ------
     DataError
-        If lengths or row labels differ, a level has no row with both scores, or `data`
-        are rows that a fit was made from: there a larger model nearly always wins.
+        If lengths or row labels differ, if a class has no row with both scores, or if
+        `data` are training data of a fit, where a larger model nearly always wins.
     OptionError
-        If the fits have different levels, or an option is not allowed.
+        If the fits have different classes, or an option is not allowed.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance, or a level has fewer than two rows.
+        If the difference has no variance, or a class has fewer than two rows.
 
     References
     ----------
@@ -885,8 +895,8 @@ def compare_roc(
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> a, b = (ps.logit(f"digit ~ {x}", train).fit() for x in ("p34", "p34 + p43"))
-    >>> found = ps.compare_roc(a, b, test, names=("one pixel", "two"))
-    >>> found.tidy()[["term", "estimate"]].round(3)
+    >>> comparison = ps.compare_roc(a, b, test, names=("one pixel", "two"))
+    >>> comparison.tidy()[["term", "estimate"]].round(3)
                   term  estimate
     0        one pixel     ...
     1              two     ...
@@ -912,7 +922,9 @@ def compare_roc(
     else:
         own = clusters_of(groups, data, used)
         at = own[codes == 0], own[codes == 1]
-        variances = [intervals.clustered_area_variance(each, at) for each in samples]
+        variances = [
+            intervals.clustered_area_variance(placements, at) for placements in samples
+        ]
     areas = [float(sample[1].mean()) for sample in (first, second)]
     values = np.array([*areas, areas[0] - areas[1]])
     table = estimates(values, np.sqrt(variances), level=level)
@@ -941,7 +953,7 @@ def compare_roc(
 
 
 def clusters_of(groups: object, data: object, used: Mask) -> Codes:
-    """Groups of the rows that are compared, numbered from 0."""
+    """Number the groups of the compared rows, from 0."""
     if isinstance(groups, str):
         groups = column_named("groups", groups, data, "one label for each row")
     labels = column_of_labels(groups, "groups")
@@ -959,17 +971,17 @@ def clusters_of(groups: object, data: object, used: Mask) -> Codes:
 def _of_fits(
     a: object, b: object, data: object, positive: object
 ) -> list[inputs.Events]:
-    """Outcomes of new rows, and the scores of two fits."""
+    """Return outcomes of new rows, and scores by two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
         raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
-        raise OptionError("The fits differ in their levels; give those of one outcome.")
+        raise OptionError("The fits differ in their classes; give fits of one outcome.")
     at = inputs.positive_position(a.coding.levels, positive)
     sides = []
     for fit in (a, b):
         table = fit.confusion(data)
         if table.source != "new":
-            raise DataError("These are rows that a fit was made from; give new rows.")
+            raise DataError("The data are training rows of a fit; give new rows.")
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
         assert scores is not None  # a fit gives scores
@@ -977,7 +989,7 @@ def _of_fits(
         negative, named = fit.coding.levels[1 - at], fit.coding.levels[at]
         sides.append(inputs.Events(codes, scores if at else -scores, negative, named))
     if not np.array_equal(sides[0].codes, sides[1].codes):
-        raise DataError("The fits count these rows differently; give scores.")
+        raise DataError("The fits weight these rows differently; give scores.")
     return sides
 
 
@@ -1053,8 +1065,8 @@ def compare_solvers(
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, lam=0.1)
     >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Newton": ps.Optimum(0, epochs=3)}
-    >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
-    >>> found.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
+    >>> comparison = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
+    >>> comparison.runs.loc[[0, 15], ["solver", "run", "seed", "epoch", "steps"]]
          solver  run       seed  epoch  steps
     0   Pegasos    1  588432584      1    200
     15   Newton    1       <NA>      1      1
@@ -1142,9 +1154,9 @@ class SolverComparison(tables.Summarised):
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.svm("digit ~ .", train, lam=0.1)
     >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Newton": ps.Optimum(0, epochs=3)}
-    >>> found = ps.compare_solvers(model, solvers, runs=5, seed=443)
-    >>> again = model.fit(found.solver("Newton", run=2), trace=True).trace
-    >>> newton = found.runs.query("solver == 'Newton' and run == 2")
+    >>> comparison = ps.compare_solvers(model, solvers, runs=5, seed=443)
+    >>> again = model.fit(comparison.solver("Newton", run=2), trace=True).trace
+    >>> newton = comparison.runs.query("solver == 'Newton' and run == 2")
     >>> again["objective"].tolist() == newton["objective"].tolist()
     True
     """
@@ -1209,8 +1221,8 @@ class SolverComparison(tables.Summarised):
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ .", train, lam=0.1)
         >>> solvers = {"Pegasos": ps.Pegasos(epochs=3)}
-        >>> found = ps.compare_solvers(model, solvers, runs=5, seed=443).tidy()
-        >>> found.query("measure == 'gap'")[["epoch", "n_runs", "mean", "sd"]].round(3)
+        >>> comparison = ps.compare_solvers(model, solvers, runs=5, seed=443).tidy()
+        >>> comparison.query("measure == 'gap'")[["epoch", "n_runs", "mean", "sd"]].round(3)
            epoch  n_runs   mean     sd
         1      1       5  ...
         """
@@ -1309,7 +1321,7 @@ class SolverComparison(tables.Summarised):
         excess : bool, default False
             Whether to show the loss minus `lower_bound`, the most that is left to gain.
         ax : three axes, optional
-            By default those of a new figure, one below the other.
+            By default new axes, one below the other.
         **line
             Properties of the lines.
 
@@ -1331,9 +1343,9 @@ class SolverComparison(tables.Summarised):
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ .", train, lam=0.1)
         >>> solvers = {"Pegasos": ps.Pegasos(epochs=3), "Optimum": ps.Optimum()}
-        >>> found = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
+        >>> comparison = ps.compare_solvers(model, solvers, runs=5, test=test, seed=443)
         >>> from matplotlib.figure import Figure
-        >>> loss, error, gap = found.plot(ax=Figure().subplots(3))
+        >>> loss, error, gap = comparison.plot(ax=Figure().subplots(3))
         >>> gap.get_ylabel()
         'Duality gap'
         """

@@ -1,4 +1,4 @@
-"""Cross-validation, also nested, along a path of lambda, and over gamma."""
+"""Cross-validation, plain and nested; paths of lambda; tuning of gamma."""
 
 import sys
 from collections.abc import Sequence
@@ -41,28 +41,28 @@ if TYPE_CHECKING:
 Rule = Literal["min", "1se"]
 
 RULES: tuple[Rule, ...] = ("min", "1se")
-EPOCHS = 1000  # of Optimum along a path, where no solver is given
+EPOCHS = 1000  # epochs of the default Optimum along a path
 COUNT = 30
 MAX_LAMBDAS = 10_000
 RATIO = 1e-5
-SHOWN = 6  # coefficients with a name in the figure
+SHOWN = 6  # named coefficients in the figure
 MOST_LINES = 30  # of the summary
-INNER = 10  # folds, unless an earlier path says how many
+INNER = 10  # inner folds, unless a path sets their number
 TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
 
 
 @suggest_arguments
 def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
-    """Grid of values of lambda for a path, largest first.
+    """Return a grid of lambda for a path, largest first.
 
-    The largest is half the range of the scores ``x_i'g`` (without intercept the largest
-    ``|x_i'g|``), with ``g = X'(a y) / n`` and ``a`` the dual weights of the model with
-    the intercept alone. As ``g / lam`` is the first-order solution for large lambda,
-    there its scores begin to differ by 2, the distance between the margins. For the
-    hinge loss and two levels of equal weight this is exact: for all larger lambda every
-    row is within the margins, every dual weight is 1 and the solution is ``g / lam``,
-    so the order of the scores stays the same (Hastie, Rosset, Tibshirani & Zhu 2004,
-    section 3.1). From there lambda falls in equal ratios; it is rounded to four digits.
+    Let ``a`` be the dual variables of the model with only an intercept, and ``g = X'(a
+    y) / n``. For large lambda the solution is ``g / lam`` to first order. The largest
+    lambda of the grid is half the range of the scores ``x_i'g`` (without intercept the
+    largest ``|x_i'g|``): there scores differ by at most 2, the distance between the
+    margins. For the hinge loss and two classes of equal weight this is exact: for all
+    larger lambda every row is within the margins, every dual variable is 1, and the
+    solution is ``g / lam`` (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The
+    grid is geometric, rounded to four digits.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
     OptionError
         If `count` or `ratio` is not allowed.
     DataError
-        If the predictors have the same mean in both levels.
+        If the predictors have the same mean in both classes.
 
     References
     ----------
@@ -109,10 +109,11 @@ def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vecto
 
 
 def null_dual(problem: Problem) -> Vector:
-    """Return dual weights of the model with the intercept alone, or of zero without it.
+    """Return dual variables of the model with at most an intercept.
 
-    Hinge: the weight of the row, in the heavier class scaled down to the sum of the
-    other. With an offset, and of other losses, the weight times the slope there.
+    Hinge: the weight of the row, scaled down in the heavier class to the total of the
+    other. For other losses, or with an offset: the weight times the negative slope of
+    the loss.
     """
     w, y = problem.row_weights, problem.y
     if problem.loss == "hinge" and problem.offset is None:
@@ -136,7 +137,7 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
 
 
 def distinct_positive(name: str, values: Any) -> list[float]:
-    """Read different numbers above zero, in rising order, or raise `OptionError`."""
+    """Return distinct positive numbers in increasing order, or raise `OptionError`."""
     refused = OptionError(
         "is not allowed; give a list of different numbers above zero.", name, values
     )
@@ -149,22 +150,23 @@ def distinct_positive(name: str, values: Any) -> list[float]:
 
 
 def checked_lambdas(lambdas: object, model: Model) -> Vector:
-    """Read lambdas, largest first; those of `lambda_grid` if none are given."""
+    """Return lambdas, largest first, by default from `lambda_grid`."""
     if lambdas is None:
         return lambda_grid(model)
     return np.array(distinct_positive("lambdas", lambdas)[::-1])
 
 
 def place(loss: Vector, error: Vector, rule: Rule) -> int:
-    """Position of the lambda that a rule chooses, the largest of several.
+    """Return the position of the lambda chosen by a rule; for ties the largest lambda.
 
     Parameters
     ----------
     loss, error : float64 array, shape (m,)
-        Mean and standard error at each lambda, the largest first; one loss is known.
+        Mean and standard error at each lambda, largest first. At least one mean is not
+        NaN.
     rule : "min" or "1se"
-        The least loss; or the first within a standard error of it. Without a standard
-        error both are the same.
+        The smallest loss, or the first within one standard error of it. Without a
+        standard error both are equal.
 
     Examples
     --------
@@ -193,38 +195,36 @@ def lambda_path(
     workers: int | None = None,
     progress: bool = False,
 ) -> "LambdaPath":
-    """Fit a model for many values of lambda, and cross-validate each of them.
+    """Fit a model for many values of lambda and cross-validate each of them.
 
-    With `Optimum` the fits of all folds are made side by side, from the largest lambda
-    on, by passes over the rows that they share: with dense rows of up to 300 columns,
-    three or more to a column, 20 for the hinge, and no transform that is computed from
-    the rows of a fold. Otherwise each fold is fitted alone, each fit starting with the
-    dual weights of the one before, times the best factor. Pegasos starts each fit at
-    zero, as its first steps discard any start. Each fit reports its gap.
+    With `Optimum` all folds are fitted together, from the largest lambda on, in passes
+    over their shared rows. This requires dense rows, at most 300 columns, at least
+    three rows per column (20 for the hinge), and no transform that is computed from the
+    rows of a fold. Otherwise folds are fitted separately, and each fit starts with the
+    previous dual variables, times the best factor. Pegasos always starts at zero,
+    because its first steps discard any start. Each fit reports its gap.
 
-    Folds and seeds are drawn as in `cross_validate`, one seed for each fold; the fits
-    on all rows use `seed` itself. If the solver has a seed, that is used in all fits.
-
-    The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
-    and ``bs()``, are computed from the training rows of each fit. Factors keep the
-    levels of all rows; a level without training rows has the coefficient 0. Balanced
-    weights are those of all rows.
+    Folds and seeds are drawn as in `cross_validate`, one seed per fold; fits to all
+    rows use `seed` itself. A seed of the solver replaces all of these. The scaling of
+    ``standardize=True`` and transforms of a formula, such as ``scale()`` and ``bs()``,
+    are computed from the training rows of each fit. Factor levels and balanced weights
+    come from all rows; a level without training rows has the coefficient 0.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
-        Its own lambda is not used.
+        The function ignores its lambda.
     lambdas : sequence of float, optional
-        By default those of `lambda_grid`.
+        By default from `lambda_grid`.
     solver : Optimum, Pegasos or SDCA, optional
         By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, list of pairs, or None; default 10
-        As for `cross_validate`; None for fits on all rows only.
+        As for `cross_validate`; None fits only all rows.
     repeats, groups, seed, metrics
         As for `cross_validate`.
     metric : str, optional
-        Metric for the choice of lambda; by default the error rate, for a logistic model
-        the log loss.
+        Metric that chooses lambda, by default the error rate, or the log loss for a
+        logistic model.
     workers, progress
         As for `cross_validate`.
 
@@ -235,14 +235,14 @@ def lambda_path(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not suit the model.
+        If an option is not allowed, or the solver cannot fit the model.
     DataError
-        If the training rows of a fold lack a level, or folds are for other rows.
+        If the training rows of a fold have only one class, or folds are for other rows.
 
     Warns
     -----
     ConvergenceWarning
-        Once, if the solver does not reach its tolerance in one or more fits.
+        Once, if any fit does not reach the tolerance.
 
     References
     ----------
@@ -275,7 +275,7 @@ def lambda_path(
     tasks, partition = (
         [fold_fits.Task(None, use)],
         None,
-    )  # all rows, then those of folds
+    )  # first all rows, then the folds
     if folds is not None:
         partition = fitter.folds(folds, repeats, groups)
         tasks += fitter.tasks(partition.splits)
@@ -305,7 +305,7 @@ def lambda_path(
 def _whole_fits(
     model: Model, grid: Vector, fits: Sequence[Any], ties: Ties
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """A line for each fit on all rows, and the coefficients of a linear model."""
+    """Return one line per fit to all rows, and the coefficients of a linear model."""
     n, ends = model.problem.n, [fit.certificate for fit in fits]
     columns = {
         "lam": grid,
@@ -328,29 +328,29 @@ def _whole_fits(
 @suggest_names("path")
 @dataclass(frozen=True, repr=False, eq=False)
 class LambdaPath(Summarised):
-    """Fits for many values of lambda; made by `lambda_path`.
+    """Fits for many values of lambda, from `lambda_path`.
 
     Attributes
     ----------
     model : Model
     solver : Optimum, Pegasos or SDCA
-        Solver of the fits on all rows, with their seed.
+        Solver and seed of the fits to all rows.
     lambdas : float64 array, shape (m,)
         Largest first.
     folds : Folds or None
     seed : int or None
     metrics : tuple of Metric
     metric : str
-        Name of the metric that the choice is by.
+        Name of the metric that chooses lambda.
     fits : DataFrame
-        One line for each lambda, of the fit on all rows: ``lam, objective,
-        relative_gap, training_error, steps, norm`` (of the coefficients; with a
-        kernel ``n_support``).
+        One line per lambda for the fit to all rows: ``lam, objective, relative_gap,
+        training_error, steps, norm`` (of the coefficients; with a kernel
+        ``n_support``).
     coefficients : DataFrame, shape (m, p + 1), or None
-        Intercept and coefficients of the fits on all rows, on the index ``lam``; of
-        the standardized predictors with ``standardize=True``. None with a kernel.
+        Intercept and coefficients of the fits to all rows, with the index ``lam``; for
+        standardized predictors with ``standardize=True``. None with a kernel.
     by_fold : DataFrame or None
-        One line for each fold and lambda, as ``CrossValidation.by_fold``.
+        One line per fold and lambda, as in ``CrossValidation.by_fold``.
 
     Examples
     --------
@@ -378,9 +378,9 @@ class LambdaPath(Summarised):
     _field_rules = "seed seed"
 
     def tidy(self) -> pd.DataFrame:
-        """Cross-validated metrics: ``lam, term, estimate, std_error``.
+        """Return cross-validated metrics: ``lam, term, estimate, std_error``.
 
-        Mean and standard error are those of ``CrossValidation.tidy()``.
+        Means and standard errors are computed as in ``CrossValidation.tidy()``.
 
         Raises
         ------
@@ -396,9 +396,9 @@ class LambdaPath(Summarised):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """`fits` with mean and standard error of each metric, a row for each lambda.
+        """`fits` with mean and standard error of each metric, one row per lambda.
 
-        The columns of a metric have its name, and its name with ``_se``.
+        The columns of a metric are named like the metric, and with the suffix ``_se``.
         """
         table = self.fits.copy()
         for metric in self.metrics if self.by_fold is not None else ():
@@ -413,8 +413,8 @@ class LambdaPath(Summarised):
         Raises
         ------
         OptionError
-            If the path was not cross-validated, or the metric is not defined for any
-            lambda.
+            If the path was not cross-validated, or the metric is undefined for all
+            lambdas.
         """
         return self._chosen("min")
 
@@ -425,12 +425,12 @@ class LambdaPath(Summarised):
         Raises
         ------
         OptionError
-            As for `lambda_min`; also for a single fold, which gives no standard error.
+            As for `lambda_min`; also with a single fold, which has no standard error.
         """
         return self._chosen("1se")
 
     def _losses(self) -> tuple[Vector, Vector]:
-        """The deciding metric as a loss, smaller being better, and its error."""
+        """Return the metric as a loss to minimise, and its standard error."""
         mean, error = self._curve(self.metric)
         metric = next(item for item in self.metrics if item.name == self.metric)
         return -mean if metric.larger_is_better else mean, error
@@ -438,7 +438,9 @@ class LambdaPath(Summarised):
     def _chosen(self, rule: Rule) -> float:
         loss, error = self._losses()
         if np.isnan(loss).all():
-            raise OptionError(f"{self.metric} is defined in no fold; take another.")
+            raise OptionError(
+                f"{self.metric} is undefined in all folds; choose another metric."
+            )
         if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
             raise OptionError("There is no standard error with a single fold.")
         return float(self.lambdas[place(loss, error, rule)])
@@ -449,7 +451,7 @@ class LambdaPath(Summarised):
         Raises
         ------
         OptionError
-            If it is not among the metrics.
+            If the path lacks this metric.
         """
         names = tuple(item.name for item in self.metrics)
         checks.check_choice("metric", metric, names)
@@ -457,7 +459,7 @@ class LambdaPath(Summarised):
 
     @suggest_arguments
     def best_model(self, rule: Rule = "1se") -> Any:
-        """Return the model at the chosen lambda, not yet fitted.
+        """Return the model at the chosen lambda, before ``fit()``.
 
         Parameters
         ----------
@@ -471,8 +473,9 @@ class LambdaPath(Summarised):
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
 
-        The fit does not start from the path, so that its seed alone repeats it; it
-        runs to a relative gap of 1e-6, or the smaller tolerance of the path.
+        The fit does not start from the path, so only its seed is needed to repeat it.
+        Its relative gap is at most 1e-6, or the tolerance of the path if that is
+        smaller.
 
         Parameters
         ----------
@@ -493,7 +496,7 @@ class LambdaPath(Summarised):
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the lines, such as ``color`` or ``label``.
 
@@ -512,19 +515,19 @@ class LambdaPath(Summarised):
     def plot_coefficients(
         self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
-        """Draw coefficients against lambda; the intercept is left out.
+        """Draw coefficients against lambda, without the intercept.
 
-        Of more than a thousand coefficients, those that are largest at the smallest
-        lambda are drawn.
+        Only the thousand coefficients that are largest at the smallest lambda are
+        drawn.
 
         Parameters
         ----------
         named : int, default 6
-            Number of coefficients drawn in colour with their names: the largest at the
-            smallest lambda.
+            Number of coefficients drawn in colour and with names: the largest ones at
+            the smallest lambda.
         ax : Axes, optional
         **line
-            Properties of the lines in colour.
+            Properties of the coloured lines.
 
         Raises
         ------
@@ -536,7 +539,9 @@ class LambdaPath(Summarised):
         from pegasos_stats.output.plotting.curves import draw_path
 
         if self.coefficients is None:
-            raise OptionError("A kernel model has no coefficients; plot() the errors.")
+            raise OptionError(
+                "A kernel model has no coefficients; plot() draws the error rates."
+            )
         count = checks.whole_of(named)
         if count is None or count < 0:
             raise OptionError("is not a whole number, 0 or more.", "named", named)
@@ -544,10 +549,10 @@ class LambdaPath(Summarised):
         return draw_path(self, beta, min(count, beta.shape[1]), ax, line)
 
     def summary(self) -> Summary:
-        """Header, a row for each lambda, and notes; ``print()`` shows text."""
+        """Return header, one row per lambda, and notes; ``print()`` shows text."""
         marks, m, metric = self.marks(), len(self.lambdas), "none"
         names = ["norm" if "norm" in self.fits else "n_support", "training_error"]
-        notes = ["norm and training_error are of the fits on all rows."]
+        notes = ["norm and training_error refer to the fits to all rows."]
         if self.by_fold is not None:
             metric = self.metric
             names += [metric, f"{metric}_se"]
@@ -575,18 +580,18 @@ class LambdaPath(Summarised):
         return Summary(["Lambda path"], table, notes, [*left.items()], right)
 
     def _curve(self, name: str) -> tuple[Vector, Vector]:
-        """Mean and standard error of a metric, for each lambda."""
+        """Return mean and standard error of a metric for each lambda."""
         if self.by_fold is None:
             raise OptionError("The path was not cross-validated; give folds=10.")
         return fold_fits.curve(self.by_fold, name, len(self.lambdas))
 
     @property
     def is_best_at_largest(self) -> bool:
-        """Whether `lambda_min` is the largest of the path."""
+        """Return whether `lambda_min` is the largest lambda of the path."""
         return bool(self.lambda_min == self.lambdas[0])
 
     def marks(self) -> dict[str, float]:
-        """Return `lambda_min` and `lambda_1se`, where defined, by their rules."""
+        """Return `lambda_min` and `lambda_1se`, if defined, by their rules."""
         marks: dict[str, float] = {}
         for rule in RULES:
             with suppress(OptionError):
@@ -595,7 +600,7 @@ class LambdaPath(Summarised):
 
 
 def end_of_path(path: LambdaPath, lam: float) -> str:
-    """What it means for a lambda to be at an end of the path; empty elsewhere."""
+    """Describe a lambda at an end of the path; return no text for other lambdas."""
     largest = lam == path.lambdas[0]
     if len(path.lambdas) < 2 or not (largest or lam == path.lambdas[-1]):
         return ""
@@ -620,17 +625,17 @@ def cross_validate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "CrossValidation":
-    """Cross-validate a model: fit on all folds but one, score the fold left out.
+    """Cross-validate a model: fit all folds but one, and score the held-out fold.
 
-    One stream of R's random numbers gives first the folds, then a seed for each fit:
+    One stream of R's random numbers determines the folds and then a seed for each fit:
     ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and ``fit_seeds(k * repeats)``
-    of ``r_reference``. If the solver has a seed, as all but `Pegasos` always have, that
-    is used in every fold instead.
+    of ``r_reference``. If the solver has a seed, as all but `Pegasos` do, every fold
+    uses it instead.
 
     The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
-    and ``bs()``, are computed from the training rows of each fit. Factors keep the
-    levels of all rows; a level without training rows has the coefficient 0. Balanced
-    weights are those of all rows.
+    and ``bs()``, are computed from the training rows of each fit. Factor levels and
+    balanced weights come from all rows; a level without training rows has the
+    coefficient 0.
 
     Parameters
     ----------
@@ -639,31 +644,31 @@ def cross_validate(
         By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
-        fold of each row by number or label, with two dimensions a line for each repeat;
-        or pairs ``(train, test)`` of positions among the rows used, counted from zero.
+        fold of each row, by number or label, with one line per repeat in a matrix; or
+        pairs ``(train, test)`` of positions among the rows used, counted from zero.
     repeats : int, default 1
-        Number of times that folds are drawn.
+        Number of repeats with different random folds.
     groups : str, Series, array or list, shape (n,), optional
-        Groups of rows that depend on each other, as for ``SVM.fit``: each group is in
-        one fold, levels are spread evenly, and errors are those of new groups.
+        Clusters of dependent rows, as for ``SVM.fit``. Each group is in one fold,
+        classes are balanced across folds, and error rates refer to new groups.
     seed : int, default 1
-        As for R's ``set.seed()``; None draws one.
+        Seed for R's ``set.seed()``; None draws a seed.
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge); ``"log_loss"``,
         ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. By default
-        all that suit the model's loss. Rows are weighted: with ``weights="balanced"``
-        the error rate is that for levels of equal size.
+        all metrics of the model's loss. Rows are weighted: with ``weights="balanced"``
+        the error rate refers to classes of equal size.
     lambda_path : LambdaPath, True or sequence of float, optional
-        Nested cross-validation: in each fold lambda is chosen from the training rows. A
-        path gives the values, the number of folds and the metric; for a sequence of
-        values, or True for those of `lambda_grid`, there are 10 folds. The estimate is
-        for the whole procedure. The model's own lambda is not used. It is so, with the
-        rule ``"min"``, for a model with ``lam="cv"``.
+        Nested cross-validation: each fold chooses lambda from its training rows. A path
+        sets the values, the number of inner folds and the metric. With a sequence of
+        values, or True for `lambda_grid`, there are 10 inner folds. The estimate refers
+        to the whole procedure, and the lambda of the model is ignored. Models with
+        ``lam="cv"`` are always cross-validated in this way, with the rule ``"min"``.
     rule : "1se" or "min", default "1se"
-        Rule by which lambda is chosen, see `LambdaPath`.
+        Rule for the choice of lambda, see `LambdaPath`.
     workers : int, optional
-        Number of threads; all usable cores if omitted. Results do not depend on it.
-        Each thread holds the rows of its fold or, with a kernel, of its Gram matrix.
+        Number of threads, by default one per usable core. Results do not depend on it.
+        Each thread stores the rows of its fold or, with a kernel, its Gram matrix.
     progress : bool, default False
         Whether to show a progress bar.
 
@@ -674,7 +679,7 @@ def cross_validate(
     Raises
     ------
     OptionError
-        If an option is not allowed, or the solver does not suit the model.
+        If an option is not allowed, or the solver cannot fit the model.
     DataError
         If the training rows of a fold lack a level, folds are for other rows, or a fold
         splits a group.
@@ -695,10 +700,11 @@ def cross_validate(
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> found = ps.cross_validate(ps.svm("digit ~ .", train, lam=1), folds=5, seed=443)
-    >>> found.by_fold["n_test"].tolist()
+    >>> model = ps.svm("digit ~ .", train, lam=1)
+    >>> validation = ps.cross_validate(model, folds=5, seed=443)
+    >>> validation.by_fold["n_test"].tolist()
     [40, 40, 40, 40, 40]
-    >>> bool(found.mean["error_rate"] == found.confusion().error_rate)
+    >>> bool(validation.mean["error_rate"] == validation.confusion().error_rate)
     True
     """
     model = fold_fits.checked_model(model)
@@ -745,34 +751,35 @@ def cross_validate(
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossValidation(Summarised):
-    """Cross-validated performance of a model; made by `cross_validate`.
+    """Cross-validated performance of a model, from `cross_validate`.
 
     Attributes
     ----------
     model : Model
     solver : Optimum, Pegasos or SDCA
     folds : Folds
-        Folds, which can be given to another cross-validation of the same rows.
+        Folds, which another cross-validation of the same rows can reuse.
     seed : int or None
-        Seed of the folds, if they were drawn, and of the fits.
+        Seed of random folds and of the fits.
     metrics : tuple of Metric
     by_fold : DataFrame
-        One line for each fold: ``repeat, fold, n_train, n_test``, ``weight`` (of the
-        held-out rows), ``decided`` (the weight of those with a predicted label),
-        ``seed, steps, objective, relative_gap`` (of the fit) and the metrics; with
-        nested choice of lambda also ``lam``.
+        One line per fold: ``repeat, fold, n_train, n_test``; ``weight`` of the held-out
+        rows; ``decided``, the weight of held-out rows with a predicted class; ``seed,
+        steps, objective, relative_gap`` of the fit; and the metrics. Nested
+        cross-validation adds ``lam``.
     scores_by_repeat : DataFrame, shape (n, repeats)
-        Out-of-fold scores: each row's score by the fit that has not seen it; NaN for a
-        row that is never held out.
+        Out-of-fold scores: the score of each row by the fit without this row; NaN for a
+        row that is in no test fold.
     choosing : Choosing or None
-        How lambda was chosen in each fold; None if it was not.
+        Options of the nested choice of lambda, or None.
 
     Examples
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
-    >>> found = ps.cross_validate(ps.logit("digit ~ .", train, lam=1), folds=5, seed=1)
-    >>> found.tidy()["term"].tolist()
+    >>> model = ps.logit("digit ~ .", train, lam=1)
+    >>> validation = ps.cross_validate(model, folds=5, seed=1)
+    >>> validation.tidy()["term"].tolist()
     ['error_rate', 'log_loss', 'brier_score', 'auc']
     """
 
@@ -788,11 +795,11 @@ class CrossValidation(Summarised):
     _field_rules = "seed seed"
 
     def tidy(self) -> pd.DataFrame:
-        """Metrics, one per row: ``term, estimate, std_error``, as in broom.
+        """Return metrics, one per row: ``term, estimate, std_error``, as in broom.
 
         The estimate is the mean over the folds, weighted by their held-out rows. The
-        standard error is that of a single repeat (root mean square over the repeats).
-        Folds share training rows, so it is an approximation and rather too small; for
+        standard error refers to a single repeat (root mean square over the repeats). It
+        is approximate and tends to be too small, because folds share training rows; for
         nested cross-validation it is multiplied by `correction_factor`.
         """
         lines = []
@@ -816,7 +823,7 @@ class CrossValidation(Summarised):
 
     @property
     def scores(self) -> "pd.Series[float]":
-        """Out-of-fold scores, the mean over the repeats, on the index of the rows."""
+        """Out-of-fold scores, averaged over the repeats, with the index of the rows."""
         return self.scores_by_repeat.mean(axis=1).rename("score")
 
     @property
@@ -846,11 +853,12 @@ class CrossValidation(Summarised):
         ties: Ties | None = None,
         threshold: float | None = None,
     ) -> ConfusionMatrix:
-        """Confusion table of actual against out-of-fold predicted labels of one repeat.
+        """Compute the confusion table of actual and out-of-fold predicted labels.
 
-        Rows count once, whatever their weight, unless it is 0. Rows share fits: there
-        are no intervals and tests; `tidy` has standard errors. The AUC, ``auc_pooled``,
-        is of the pooled scores of all folds, and may be far from the mean over folds.
+        Each row with a positive weight counts once. There are no intervals and tests,
+        because rows share fits; `tidy` reports standard errors. The AUC,
+        ``auc_pooled``, pools the scores of all folds and may differ much from the mean
+        over folds.
 
         Parameters
         ----------
@@ -861,7 +869,7 @@ class CrossValidation(Summarised):
         Raises
         ------
         OptionError
-            If there is no such repeat, or `threshold` is not allowed.
+            If the repeat does not exist, or `threshold` is not allowed.
         """
         if checks.number_of(repeat) not in self.scores_by_repeat.columns:
             raise OptionError(f"is not 1 to {self.folds.repeats}.", "repeat", repeat)
@@ -882,10 +890,10 @@ class CrossValidation(Summarised):
         return replace(table, source="out of fold")
 
     def pairs(self) -> PairShares:
-        """How often held-out scores of one fold order a pair of its rows right.
+        """Shares of correctly ordered and of tied pairs of held-out rows within folds.
 
-        Means over the folds, weighted as in `tidy`, whose AUC is their area. NaN where
-        no fold has rows of both levels.
+        Means over the folds, weighted as in `tidy`, whose AUC is their area. NaN if no
+        fold has rows of both classes.
         """
         problem, shares, weights = self.model.problem, [], []
         for split in self.folds.splits:
@@ -904,12 +912,12 @@ class CrossValidation(Summarised):
     def plot(
         self, *, ax: "Axes | Sequence[Axes] | None" = None
     ) -> "NDArray[np.object_]":
-        """Draw each metric in a panel: values of the folds, mean and standard error.
+        """Draw one panel per metric: values of the folds, mean and standard error.
 
         Parameters
         ----------
         ax : Axes or sequence of Axes, optional
-            A panel for each metric; by default those of a new figure.
+            One panel per metric, by default in a new figure.
 
         Returns
         -------
@@ -926,22 +934,22 @@ class CrossValidation(Summarised):
 
     @suggest_arguments
     def plot_roc(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw the ROC curve of each fold, thin, and their mean.
+        """Draw the ROC curves of the folds and their mean.
 
-        The mean is that of the true positive rates at each false positive rate. Folds
-        without rows of both levels have no curve, and the legend counts them.
+        The mean curve averages true positive rates at each false positive rate. Folds
+        without rows of both classes have no curve, and the legend counts them.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the mean curve, such as ``color`` or ``label``.
 
         Raises
         ------
         DataError
-            If no fold has rows of both levels.
+            If no fold has rows of both classes.
         DependencyError
             If matplotlib is not installed.
         """
@@ -957,7 +965,7 @@ class CrossValidation(Summarised):
         return draw_fold_rocs(parts, area, self.model.coding.levels, ax, line)
 
     def summary(self) -> Summary:
-        """Header, metrics and notes; ``print()`` shows text, a notebook HTML."""
+        """Return header, metrics and notes; ``print()`` shows text, a notebook HTML."""
         estimates = self.tidy().set_index("term")
         folds = self.by_fold[list(estimates.index)]
         columns = {
@@ -995,16 +1003,16 @@ class CrossValidation(Summarised):
 
 @dataclass(frozen=True, eq=False)
 class Choosing:
-    """How lambda is chosen from the rows of a fit.
+    """Options of the choice of lambda within a fold.
 
     Attributes
     ----------
     lambdas : float64 array, shape (m,)
         Largest first.
     folds, repeats : int
-        Of the rows of each fit.
+        Number of inner folds, and of their repeats.
     metric : Metric
-        The one that decides.
+        Metric that chooses lambda.
     rule : "1se" or "min"
     """
 
@@ -1016,7 +1024,7 @@ class Choosing:
 
 
 def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing | None:
-    """Read how lambda is to be chosen; None if it is that of the model.
+    """Validate the options of a nested choice of lambda; None for the model's lambda.
 
     Parameters
     ----------
@@ -1046,14 +1054,14 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
 def nested_fits(
     fitter: FoldFitter, folds: Folds, choosing: Choosing
 ) -> tuple[list[list[FoldFit]], list[float]]:
-    """Fit the rows of each fold at the lambda that their own cross-validation chose.
+    """Fit each fold at the lambda that its inner cross-validation chooses.
 
     Returns
     -------
     fits : list of lists of one FoldFit
-        One for each fold.
+        One list per fold.
     lambdas : list of float
-        Those chosen.
+        The chosen values.
     """
     metric, lambdas = choosing.metric, choosing.lambdas
     outer, inner = fitter.nested(folds, choosing.folds, choosing.repeats, lambdas)
@@ -1086,19 +1094,19 @@ def tune_kernel(
 ) -> "KernelTuning":
     """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
 
-    Each gamma has a `lambda_path`, along which `Optimum` starts from the last solution
-    and keeps its rows of the Gram matrix.
+    Each gamma has a `lambda_path`, along which `Optimum` starts at the previous
+    solution and reuses its rows of the Gram matrix.
 
     Parameters
     ----------
     model : KernelSVM
-        With a Gaussian kernel; its own lambda is not used.
+        Model with a Gaussian kernel; the function ignores its lambda.
     gammas : sequence of float, optional
         By default 1/16, 1/4, 1, 4 and 16 times the gamma of the model.
     lambdas : sequence of float, optional
-        For all gammas; by default those of `lambda_grid` for each.
+        Values for all gammas, by default from `lambda_grid` for each gamma.
     solver, folds, repeats, groups, seed, metrics, metric, workers, progress
-        As for `lambda_path`; folds are drawn once.
+        As for `lambda_path`; all gammas share the folds.
 
     Returns
     -------
@@ -1112,17 +1120,17 @@ def tune_kernel(
     Warns
     -----
     ConvergenceWarning
-        For each gamma, if the solver does not reach its tolerance in some fit.
+        For each gamma, if any fit does not reach the tolerance.
 
     Examples
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
-    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
-    >>> found.table[["gamma", "lam"]].to_numpy().tolist()
+    >>> tuning = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> tuning.table[["gamma", "lam"]].to_numpy().tolist()
     [[0.001, 0.01], [0.001, 0.0001], [0.1, 0.01], [0.1, 0.0001]]
-    >>> found.gamma
+    >>> tuning.gamma
     0.001
     """
     fold_fits.checked_model(model)
@@ -1165,22 +1173,22 @@ def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
 @suggest_names("tuning")
 @dataclass(frozen=True, repr=False, eq=False)
 class KernelTuning:
-    """Paths of lambda for several values of gamma; made by `tune_kernel`.
+    """Paths of lambda for several values of gamma, from `tune_kernel`.
 
     Attributes
     ----------
     gammas : tuple of float
-        In rising order.
+        In increasing order.
     paths : tuple of LambdaPath
-        One for each gamma, on the same folds.
+        One path per gamma, on the same folds.
 
     Examples
     --------
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> model = ps.kernel_svm("digit ~ .", train, lam=1.0)
-    >>> found = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
-    >>> found.refit().confusion(test).error_rate < 0.05
+    >>> tuning = ps.tune_kernel(model, [0.001, 0.1], [1e-2, 1e-4], folds=3, seed=443)
+    >>> tuning.refit().confusion(test).error_rate < 0.05
     True
     """
 
@@ -1189,7 +1197,7 @@ class KernelTuning:
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """``gamma`` and the columns of ``LambdaPath.table``, a row for each pair."""
+        """``gamma`` and the columns of ``LambdaPath.table``, one row per pair."""
         paths = zip(self.gammas, self.paths, strict=True)
         parts = [path.table.assign(gamma=gamma) for gamma, path in paths]
         columns = ["gamma", *self.paths[0].table]
@@ -1197,13 +1205,13 @@ class KernelTuning:
 
     @property
     def best(self) -> LambdaPath:
-        """The path with the best mean metric; for ties that of the smallest gamma."""
+        """The path with the best mean metric; for ties the smallest gamma."""
         least = [np.nanmin(path._losses()[0]) for path in self.paths]
         return self.paths[int(np.nanargmin(least))]
 
     @property
     def metric(self) -> str:
-        """Name of the metric that the choice is by."""
+        """Name of the metric that chooses lambda."""
         return self.paths[0].metric
 
     @property
@@ -1219,8 +1227,8 @@ class KernelTuning:
     def refit(self) -> KernelResults:
         """Fit all rows at the chosen gamma and lambda.
 
-        The cross-validated error at the chosen values is optimistic, as the best of
-        many: use new rows, or nested cross-validation, for a better estimate.
+        The cross-validated error at the chosen values is optimistic, because it is the
+        best of many. Use new rows or nested cross-validation for a better estimate.
         """
         result = self.best.refit("min")
         assert isinstance(result, KernelResults)
@@ -1228,12 +1236,12 @@ class KernelTuning:
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the mean metric as a map of lambda and gamma, the best pair marked.
+        """Draw the mean metric as a map of lambda and gamma, and mark the best pair.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
 
         Returns
         -------

@@ -159,7 +159,7 @@ class Folds:
         repeats : int, default 1
             Number of repeats, drawn one after the other.
         seed : int, default 1
-            As for R's ``set.seed()``; None draws one.
+            Seed for R's ``set.seed()``; None draws a seed.
         sample_kind : "rejection" or "rounding"
 
         Raises
@@ -264,7 +264,7 @@ def checked_folds(
     rng : RRandom
         Generator of random folds.
     groups : Groups, or as `Lines.groups` takes them; optional
-        Groups that folds do not split. A `Folds` has its own.
+        Groups that folds do not split. A `Folds` includes its groups.
 
     Returns
     -------
@@ -304,14 +304,14 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
     if isinstance(folds, Folds):
         if folds.n != n:
             rows = counted(folds.n, "row")
-            raise DataError(f"The folds are of {rows} and the model uses {n:,}.")
+            raise DataError(f"The folds have {rows}, but the model uses {n:,}.")
         for digest, here, what in (
             (folds.labels, sample.index, "row labels"),
             (folds.outcome, sample.y, "classes"),
         ):
             if digest not in (None, _digest(here)):
                 raise DataError(
-                    f"The folds are of other rows: {what} differ; draw folds of these, "
+                    f"The folds belong to other rows: {what} differ; draw new folds, "
                     "or give folds=list(folds) to match rows by position."
                 )
         return folds
@@ -414,11 +414,13 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
         return None
     if not isinstance(groups, Groups):
         if lines is None:
-            raise OptionError("groups= are of rows, which this model does not hold.")
+            raise OptionError(
+                "groups= needs the training rows, which this model does not contain."
+            )
         groups = lines.groups(groups, FOR_FOLDS)
     if len(groups.codes) > 1:
         raise OptionError(
-            "groups are of 2 kinds; folds can preserve only one; give one."
+            "There are 2 groupings, but folds can preserve only one; give one."
         )
     return groups.codes[0]
 

@@ -1,4 +1,4 @@
-"""Rubin's rules: one table of the fits of multiply imputed data."""
+"""Rubin's rules for fits to multiply imputed data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,8 +39,8 @@ class Rubin(NamedTuple):
     Attributes
     ----------
     estimate, total, df, riv, share, fmi : float64 array, shape (k,)
-        Means; variances within and between imputations; Barnard & Rubin's degrees of
-        freedom; and what missing values add, see `PooledResults.tidy`.
+        Means; total variances; Barnard & Rubin's degrees of freedom; and measures of
+        the missing information, see `PooledResults.tidy`.
     """
 
     estimate: Vector
@@ -53,12 +53,12 @@ class Rubin(NamedTuple):
     @classmethod
     @np.errstate(divide="ignore", invalid="ignore")
     def of(cls, estimates: Matrix, within: Vector, complete: float) -> "Rubin":
-        """By estimates, shape (m, k), and their mean variances.
+        """Apply Rubin's rules to estimates, shape (m, k), and their mean variances.
 
         Examples
         --------
-        >>> found = Rubin.of(np.array([[1.0], [2.0], [3.0]]), np.array([1.0]), np.inf)
-        >>> found.total.round(3), found.df.round(3)
+        >>> rubin = Rubin.of(np.array([[1.0], [2.0], [3.0]]), np.array([1.0]), np.inf)
+        >>> rubin.total.round(3), rubin.df.round(3)
         (array([2.333]), array([6.125]))
         """
         m = len(estimates)
@@ -73,7 +73,7 @@ class Rubin(NamedTuple):
         return cls(estimates.mean(axis=0), total, df, riv, share, fmi)
 
     def table(self, level: float, null: Vector | float = 0.0) -> pd.DataFrame:
-        """The columns of `POOLED` but the term."""
+        """Return the columns of `POOLED` except the term."""
         table = estimates(self.estimate, np.sqrt(self.total), self.df, level, null)
         of_missing = {"df": self.df, "riv": self.riv, "lambda": self.share}
         return table.assign(**of_missing, fmi=self.fmi)
@@ -82,12 +82,12 @@ class Rubin(NamedTuple):
 def joint_test(
     estimates: Matrix, within: Matrix, complete: float
 ) -> tuple[float, float]:
-    """Statistic and denominator degrees of freedom, see `PooledResults.wald_test`.
+    """Compute the statistic and denominator df of `PooledResults.wald_test`.
 
     Parameters
     ----------
     estimates : float64 array, shape (m, k)
-        Less what is tested.
+        Estimates minus the hypothesised values.
     within : float64 array, shape (k, k)
     complete : float
     """
@@ -118,11 +118,11 @@ def joint_test(
 @suggest_names("pooled")
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledResults(tables.Summarised):
-    """Coefficients of fits to imputed data, by Rubin's rules; made by `pool`.
+    """Coefficients pooled by Rubin's rules, from `pool`.
 
-    With estimates ``b_l`` and covariances ``U_l`` of ``m`` fits the estimate is their
-    mean, and its covariance ``T = mean(U_l) + (1 + 1/m) B`` with ``B`` the covariance
-    of the ``b_l``.
+    Let ``b_l`` be the estimates of ``m`` fits and ``U_l`` their covariances. The pooled
+    estimate is the mean of the ``b_l``. Its covariance is ``T = mean(U_l) + (1 + 1/m)
+    B`` with the sample covariance ``B`` of the ``b_l``.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class PooledResults(tables.Summarised):
     within : float64 array, shape (k, k)
         Mean covariance of the fits.
     df_complete : float
-        Degrees of freedom if nothing were missing, ``n - k``; with clusters theirs.
+        Degrees of freedom of complete data: ``n - k``, or from the clusters.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class PooledResults(tables.Summarised):
 
     @property
     def nobs(self) -> int:
-        """Rows of a fit; of the smallest, if they differ."""
+        """Number of rows of the smallest fit."""
         return min(fit.nobs for fit in self.fits)
 
     @property
@@ -184,7 +184,7 @@ class PooledResults(tables.Summarised):
 
     @suggest_arguments
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Intervals of level ``1 - alpha``, lower limits in column 0, upper in 1."""
+        """Confidence limits of level ``1 - alpha``: lower in column 0, upper in 1."""
         table = self.tidy(1.0 - checks.check_fraction("alpha", alpha)).set_index("term")
         return table[INTERVAL_ENDS].set_axis([0, 1], axis=1)
 
@@ -192,7 +192,7 @@ class PooledResults(tables.Summarised):
     def tidy(
         self, conf_level: float = 0.95, exponentiate: bool = False
     ) -> pd.DataFrame:
-        """Coefficients as a data frame, as ``summary(pool(fit))`` of R's mice.
+        """Return coefficients as a data frame, like ``summary(pool(fit))`` of R's mice.
 
         Parameters
         ----------
@@ -204,10 +204,10 @@ class PooledResults(tables.Summarised):
         -------
         DataFrame
             Columns ``term, estimate, std_error, statistic, df, p_value, conf_low,
-            conf_high, riv, lambda, fmi``. ``riv`` is the relative increase of the
-            variance by missing values, ``(1 + 1/m) B / mean(U)``; ``lambda`` their
-            share of it, ``(1 + 1/m) B / T``; ``fmi`` the fraction of missing
-            information, ``(riv + 2 / (df + 3)) / (1 + riv)``.
+            conf_high, riv, lambda, fmi``. ``riv``: relative increase of the variance
+            due to missing values, ``(1 + 1/m) B / mean(U)``. ``lambda``: their share of
+            the variance, ``(1 + 1/m) B / T``. ``fmi``: fraction of missing information,
+            ``(riv + 2 / (df + 3)) / (1 + riv)``.
 
         Raises
         ------
@@ -219,8 +219,8 @@ class PooledResults(tables.Summarised):
         checks.check_flag("exponentiate", exponentiate)
         if exponentiate:
             checks.check_log_loss(self.fits[0].problem.loss, "exponentiate=True (odds)")
-        found = Rubin.of(self.estimates, np.diag(self.within), self.df_complete)
-        table = found.table(level)
+        rubin = Rubin.of(self.estimates, np.diag(self.within), self.df_complete)
+        table = rubin.table(level)
         if exponentiate:
             numbers = ["estimate", *INTERVAL_ENDS]
             table[numbers] = np.exp(table[numbers])
@@ -229,13 +229,14 @@ class PooledResults(tables.Summarised):
 
     @suggest_arguments
     def wald_test(self, hypotheses: object) -> JointTest:
-        """Test linear combinations of coefficients together, as ``D1()`` of R's mice.
+        """Test linear combinations of coefficients jointly, like ``D1()`` of R's mice.
 
         ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the relative
-        increase ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k`` is compared with F on
-        ``k`` and Reiter's degrees of freedom, by those of complete data. Where ``k (m -
-        1)`` is 4 or less, these are not defined: those of Li, Raghunathan & Rubin are
-        taken, at most those of complete data.
+        increase ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k`` is compared with the F
+        distribution. Its degrees of freedom are ``k`` and Reiter's, which depend on the
+        degrees of freedom of complete data. For ``k (m - 1)`` of 4 or less Reiter's are
+        not defined, and those of Li, Raghunathan & Rubin replace them, at most the
+        degrees of freedom of complete data.
 
         Parameters
         ----------
@@ -272,7 +273,7 @@ class PooledResults(tables.Summarised):
         return JointTest(statistic, p, len(R), df, written)
 
     def wald_test_terms(self) -> pd.DataFrame:
-        """Test each term of the formula: that all its coefficients are 0.
+        """Test for each term of the formula whether all its coefficients are 0.
 
         Returns
         -------
@@ -284,7 +285,7 @@ class PooledResults(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
-        """Header, table and a note; ``print()`` shows text, a notebook HTML.
+        """Return header, table and a note; ``print()`` shows text, a notebook HTML.
 
         Parameters
         ----------
@@ -314,7 +315,7 @@ class PooledResults(tables.Summarised):
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         return self.tidy().set_index("term")[column].rename_axis(None).rename(name)
 
-    # What the package maketables reads, as of a fit.
+    # Interface of the package maketables, as for a fit.
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:
@@ -338,25 +339,25 @@ Kind = Literal["plain", "logit", "fisher", "wilson"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledEstimates(tables.Summarised):
-    """Effects, predictions, areas or error rates of imputed data; made by `pool`.
+    """Effects, predictions, areas or error rates of imputed data, from `pool`.
 
     Attributes
     ----------
     title : str
     keys : DataFrame, k rows
-        What each is of.
+        Description of each quantity.
     estimates, variances : float64 arrays, shape (m, k)
-        Of each imputation, on the scale that is pooled.
+        Values of each imputation, on the pooled scale.
     kinds : tuple of str, length k
-        ``"plain"``; ``"logit"`` for areas and ``"fisher"`` for their differences, which
-        are pooled as ``log(A / (1 - A))`` and ``atanh(D)``; ``"wilson"`` for error
-        rates, with intervals of Lott & Reiter.
+        Scale of each quantity: ``"plain"``; ``"logit"`` for areas, pooled as ``log(A /
+        (1 - A))``; ``"fisher"`` for their differences, pooled as ``atanh(D)``;
+        ``"wilson"`` for error rates, with intervals of Lott & Reiter.
     sizes : float64 array, shape (k,)
-        Rows of a rate; NaN of others.
+        Number of rows of a rate, otherwise NaN.
     null : float64 array, shape (k,)
-        The value that is tested; NaN without a test.
+        Null hypothesis; NaN without a test.
     df_complete : float
-        Degrees of freedom if nothing were missing.
+        Degrees of freedom of complete data.
 
     References
     ----------
@@ -392,7 +393,7 @@ class PooledEstimates(tables.Summarised):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """A row for each quantity: `keys`, and the columns of `PooledResults.tidy`.
+        """Return one row per quantity: `keys`, and the columns of `PooledResults.tidy`.
 
         Parameters
         ----------
@@ -401,8 +402,8 @@ class PooledEstimates(tables.Summarised):
         from scipy.stats import t as student
 
         level = checks.check_fraction("conf_level", conf_level)
-        found = Rubin.of(self.estimates, self.variances.mean(axis=0), self.df_complete)
-        table = found.table(level, self.null)
+        rubin = Rubin.of(self.estimates, self.variances.mean(axis=0), self.df_complete)
+        table = rubin.table(level, self.null)
         names = ["estimate", "std_error", *INTERVAL_ENDS]
         numbers = table[names].to_numpy(dtype=np.float64, copy=True)
         for row, kind in enumerate(self.kinds):
@@ -413,9 +414,9 @@ class PooledEstimates(tables.Summarised):
                 slope = value * (1.0 - value) if kind == "logit" else 1.0 - value**2
                 numbers[row] = value, error * slope, *back(ends)
             elif kind == "wilson":
-                q, n = found.estimate[row], self.sizes[row]
-                t = float(student.ppf((1.0 + level) / 2.0, found.df[row]))
-                c = t**2 * (1.0 + np.nan_to_num(found.riv[row])) / n
+                q, n = rubin.estimate[row], self.sizes[row]
+                t = float(student.ppf((1.0 + level) / 2.0, rubin.df[row]))
+                c = t**2 * (1.0 + np.nan_to_num(rubin.riv[row])) / n
                 middle, half = (2.0 * q + c) / (2.0 * (1.0 + c)), q**2 / (1.0 + c)
                 half = np.sqrt(max(0.0, middle**2 - half))
                 numbers[row, 2:] = middle - half, middle + half
@@ -425,7 +426,7 @@ class PooledEstimates(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05, *, digits: int = 3) -> tables.Summary:
-        """The table and a note; ``print()`` shows text, a notebook HTML.
+        """Return the table and a note; ``print()`` shows text, a notebook HTML.
 
         Parameters
         ----------
@@ -447,7 +448,7 @@ class PooledEstimates(tables.Summarised):
 
 
 def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
-    """Pool effects, or predictions."""
+    """Pool effects or predictions."""
     first = parts[0]
     for part in parts[1:]:
         if not part.keys.equals(first.keys):
@@ -472,7 +473,7 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     """Pool two areas and their difference."""
     names = list(parts[0].table["term"])
     if any(list(part.table["term"]) != names for part in parts):
-        raise OptionError("Comparisons differ in names; give the same names=.")
+        raise OptionError("The comparisons differ in names; give the same names=.")
     values = np.array([part.table["estimate"] for part in parts], dtype=float)
     errors = np.array([part.table["std_error"] for part in parts], dtype=float)
     slopes = values * (1.0 - values)
@@ -490,11 +491,11 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
 
 
 def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
-    """Pool error rates, and the area under the ROC curve where there are scores."""
+    """Pool error rates, and areas under the ROC curve if there are scores."""
     if any(part.levels != parts[0].levels for part in parts):
         raise OptionError("Tables differ in levels; predict one outcome.")
     if any(part.choices.prevalence for part in parts):
-        raise OptionError("Tables with prevalence= are not pooled; leave it out.")
+        raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
     rates, sizes, areas = [], [], []
     for part in parts:
         at = part.levels.index(part.positive)
@@ -544,33 +545,33 @@ def pool(
 
 @suggest_arguments
 def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
-    """Pool fits to multiply imputed data by Rubin's rules, as ``pool()`` of R's mice.
+    """Pool fits to multiply imputed data by Rubin's rules, like ``pool()`` of R's mice.
 
-    The frames are from elsewhere, such as ``MICEData`` of statsmodels: fit the same
-    model to each. Coefficients of ``standardize=True`` are pooled on the original scale
-    of the predictors.
+    Create the imputed frames with another package, such as ``MICEData`` of statsmodels,
+    and fit the same model to each. Coefficients of ``standardize=True`` are pooled on
+    the original scale of the predictors.
 
     Parameters
     ----------
     results : list or tuple of LinearResults
-        Fits of the same model, one for each imputed frame, two or more. Their standard
-        errors are those that they have, HC3 by default for the log loss. Or as many
+        Two or more fits of the same model, one per imputed frame. Their own standard
+        errors are pooled, HC3 by default for the log loss. Or the results of
         ``result.margins()``, ``result.predictions()``, ``result.confusion(data)`` or
-        `compare_roc`.
+        `compare_roc`, one per frame.
 
     Returns
     -------
     PooledResults, or PooledEstimates
-        With ``summary(), tidy(), params, bse, conf_int(), pvalues, cov_params(),
-        wald_test()``; of margins, tables and areas with ``summary(), tidy()``.
-        Degrees of freedom are those of Barnard & Rubin, with ``n - k`` for complete
-        data, or those of the clusters.
+        Pooled fits have ``summary(), tidy(), params, bse, conf_int(), pvalues,
+        cov_params(), wald_test()``; pooled margins, tables and areas have ``summary(),
+        tidy()``. Degrees of freedom are Barnard & Rubin's, from ``n - k`` for complete
+        data or from the clusters.
 
     Raises
     ------
     OptionError
-        If there is one fit only, fits have the hinge loss, whose estimates are not
-        nearly normal, or fits differ in terms, loss, lam or levels.
+        If there is only one fit, if fits differ in terms, loss, lam or classes, or if
+        fits have the hinge loss, whose estimates are not nearly normal.
 
     References
     ----------
@@ -600,7 +601,7 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
                 return pooling(fits)
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
         raise OptionError(
-            "pool() takes two or more fits of ps.logit() or ps.svm(), or as many of "
+            "pool() needs two or more fits of ps.logit() or ps.svm(), or as many of "
             "their margins, tables or areas."
         )
     if any(fit.problem.loss == "hinge" for fit in fits):

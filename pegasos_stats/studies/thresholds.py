@@ -82,10 +82,10 @@ class Thresholds(Summarised):
     >>> import pegasos_stats as ps
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.logit("digit ~ p34 + p43", train, lam=0.01).fit(ps.Optimum(seed=1))
-    >>> found = result.thresholds(cost={5: 1, 6: 4}, seed=443)
-    >>> found.tidy()["term"].tolist()
+    >>> thresholds = result.thresholds(cost={5: 1, 6: 4}, seed=443)
+    >>> thresholds.tidy()["term"].tolist()
     ['chosen', 'usual']
-    >>> found.threshold < found.usual
+    >>> thresholds.threshold < thresholds.usual
     True
     """
 
@@ -367,11 +367,11 @@ class ThresholdRule:
         if table.source.endswith("training"):
             some = table.source != "training"
             which = f"{table.n_seen:,} of the rows are" if some else "These are the"
-            why = "rows of the fit; leave data out, or give new rows."
+            why = "rows of the fit; omit data, or give new rows."
             raise DataError(f"{which} {why}")
         scored, rng, codes = table.scored, RRandom(seed), None
         if scored is None or scored.scores is None:
-            raise DataError("A threshold is chosen by rows in memory; give a frame.")
+            raise DataError("A threshold needs rows in memory; give a data frame.")
         chances = scored.probability(1)
         values = scored.scores if chances is None else chances
         used = (scored.codes >= 0) & ~np.isnan(values)
@@ -483,7 +483,9 @@ def thresholds(
         return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
     checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
     if model is None:
-        raise DataError("Rows of files and of loaded fits are gone; give new ones.")
+        raise DataError(
+            "Loaded fits and fits to files do not store their rows; give new rows."
+        )
     solver = result.refinement or result.solver
     fitter = FoldFitter.of(model, solver, Optimum(), seed, workers, progress)
     if groups is None and (own := getattr(result, "groups", None)) is not None:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 NAMES = ("auc", "r2", "brier_score", "slope", "intercept")
 MAX_FOLLOWED = 2_000  # rows whose predictions by all resamples are stored
-FEWEST = 2  # resamples
+MIN_RESAMPLES = 2
 TERMS = ("error_rate", "sensitivity", "specificity", "auc")
 CALIBRATION = ("intercept", "slope")
 ENDS = ["conf_low", "conf_high"]
@@ -63,16 +63,16 @@ SHORT = {"error_rate": "error", "sensitivity": "sens.", "specificity": "spec."}
 
 
 class Resampled(NamedTuple):
-    """What one resample says.
+    """Results of one resample.
 
     Attributes
     ----------
     training, test : float64 array, shape (m,)
-        The statistics of its fit in the resample, and in the rows of the model.
+        Statistics of its fit, in the resample and in the training data of the model.
     probabilities : float64 array
-        Of the rows that are followed, by its fit.
+        Predictions of its fit for the rows `followed`.
     separated : bool
-        Whether it has no maximum likelihood estimate.
+        Whether the maximum likelihood estimate does not exist.
     """
 
     training: Vector
@@ -92,27 +92,28 @@ def validate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "Validation":
-    """Estimate by how much a logistic regression flatters itself on its own rows.
+    """Estimate the optimism of a logistic regression by the bootstrap.
 
-    Each of `resamples` draws the rows with replacement and repeats all that the model
-    does: transforms of the formula, standardizing, the choice of lambda by
-    ``lam="cv"``, and the fit. The optimism is the mean of the statistic in the resample
-    less that of the same fit in the rows of the model; the corrected estimate is the
-    apparent one less the optimism (Harrell's optimism bootstrap).
+    A statistic is too good in the training data; the optimism is the bias. Each
+    resample draws the rows with replacement and repeats all steps of the model:
+    transforms of the formula, standardization, the choice of lambda by ``lam="cv"``,
+    and the fit. The optimism is the mean, over the resamples, of the statistic in the
+    resample minus the statistic of the same fit in the training data. The corrected
+    estimate is the apparent one minus the optimism (Harrell's optimism bootstrap).
 
     Parameters
     ----------
     model : Logit
-        With its rows in memory, not yet fitted.
+        Model before ``fit()``, with its rows in memory.
     resamples : int, default 500
-        Their rows are those that R draws, after one ``set.seed(seed)``, by so many
-        ``sample(n, n, replace = TRUE)``.
+        Number of resamples. R draws the same rows by ``sample(n, n, replace = TRUE)``,
+        repeated after one ``set.seed(seed)``.
     thresholds : float or sequence of float, optional
-        Probabilities at which the net benefit is estimated too.
+        Probabilities at which to estimate the net benefit too.
     groups : str, Series, array or list, shape (n,), optional
-        Groups of rows that depend on each other: whole groups are drawn.
+        Clusters of dependent rows: whole clusters are drawn.
     seed : int, default 1
-        As for R's ``set.seed()``; None draws one.
+        Seed for R's ``set.seed()``; None draws a seed.
     workers : int, optional
         Number of threads; all usable cores if omitted. Results do not depend on it.
     progress : bool, default False
@@ -126,25 +127,24 @@ def validate(
     Raises
     ------
     OptionError
-        If the model is no logistic regression, or an option is not allowed.
+        If the model is not a logistic regression, or an option is not allowed.
     DataError
         If the rows of the model are not in memory.
 
     Warns
     -----
     UndefinedMetricWarning
-        If resamples of one class alone were left out.
+        If resamples with a single class were excluded.
 
     Notes
     -----
-    A resample that is separated has no maximum likelihood estimate. A model without
-    ``lam`` takes 1/n there, as it would for such data; with ``lam=0`` the resample is
-    left out. Both are counted.
+    In a separated resample the maximum likelihood estimate does not exist. A model
+    without ``lam`` uses 1/n there, as it does for any separated data; with ``lam=0``
+    the resample is excluded. The result reports both numbers.
 
-    With ``lam="cv"`` the copies of a row are in one fold. Statistics of the
-    recalibration, slope and intercept of ``logit P = a + b logit(p)`` and
-    Nagelkerke's R squared, are those of ``rms::validate()`` of R; ``Dxy`` there is
-    ``2 AUC - 1``.
+    With ``lam="cv"`` all copies of a row are in one fold. Slope and intercept of the
+    recalibration ``logit P = a + b logit(p)`` and Nagelkerke's R squared equal those of
+    ``rms::validate()`` in R, whose ``Dxy`` is ``2 AUC - 1``.
 
     References
     ----------
@@ -158,8 +158,8 @@ def validate(
     >>> import pegasos_stats as ps
     >>> women = ps.load_affairs().iloc[::16]
     >>> model = ps.logit("affair ~ rate_marriage + yrs_married + religious", women)
-    >>> found = ps.validate(model, 50)
-    >>> found.tidy()[["term", "apparent", "corrected"]].round(2)
+    >>> validation = ps.validate(model, 50)
+    >>> validation.tidy()[["term", "apparent", "corrected"]].round(2)
               term  apparent  corrected
     0          auc      0.75       0.75
     1           r2      0.24       0.23
@@ -174,15 +174,17 @@ def validate(
             "cross_validate() estimates the error of other models."
         )
     B, n = check_count("resamples", resamples), model.problem.n
-    if B < FEWEST:
+    if B < MIN_RESAMPLES:
         raise OptionError("needs 2 or more, usually 500.", "resamples", resamples)
     check_flag("progress", progress)
-    given = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    levels = np.array([check_fraction("thresholds", level) for level in given])
+    cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
+    levels = np.array([check_fraction("thresholds", level) for level in cuts])
     rng, lines = RRandom(seed), model._sample.lines
     whole = None if groups is None or lines is None else lines.groups(groups)
     if whole is not None and len(whole.codes) > 1:
-        raise OptionError("groups are of 2 kinds; resamples draw one; give one.")
+        raise OptionError(
+            "There are 2 groupings, but resamples can draw only one; give one."
+        )
     followed = np.unique(np.linspace(0, n - 1, min(n, MAX_FOLLOWED)).astype(np.intp))
     with one_thread():
         original = repeated(model, np.arange(n), levels, followed)
@@ -192,18 +194,20 @@ def validate(
         else:
             rows = (task[0] for task in resampled_groups(whole, B, rng))
         parts = map_in_order(
-            lambda drawn: repeated(model, drawn, levels, followed), rows, workers
+            lambda rows: repeated(model, rows, levels, followed), rows, workers
         )
         shown = with_progress(parts, B, "resample") if progress else parts
         fits = [fit for fit in shown if fit is not None]
-    if left_out := B - len(fits):
+    if n_failed := B - len(fits):
         warn_caller(
-            f"{counted(left_out, 'resample')} of {B:,} had no fit (one class alone, or "
-            "lam=0 and separation) and were left out.",
+            f"{counted(n_failed, 'resample')} of {B:,} had no fit (a single class, or "
+            "separation with lam=0) and were excluded.",
             UndefinedMetricWarning,
         )
-    if len(fits) < FEWEST:
-        raise OptionError("has fewer than 2 with a fit.", "resamples", resamples)
+    if len(fits) < MIN_RESAMPLES:
+        raise OptionError(
+            "includes fewer than 2 resamples with a fit.", "resamples", resamples
+        )
     training_values, test_values, probabilities, separated = zip(*fits, strict=True)
     return Validation(
         model=model,
@@ -224,7 +228,7 @@ def validate(
 def repeated(
     model: Logit, rows: Rows, thresholds: Vector, followed: Rows
 ) -> Resampled | None:
-    """Fit a resample as the model fits its rows, with its statistics; None if it can't.
+    """Fit a resample and compute its statistics; None if there is no fit.
 
     Parameters
     ----------
@@ -289,13 +293,13 @@ def probability(scores: Vector) -> Vector:
 
 
 def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Vector:
-    """The statistics of `NAMES`, and net benefits, of log odds.
+    """Compute the statistics `NAMES` and net benefits from log odds.
 
     Examples
     --------
     >>> y = np.array([-1.0, 1.0, -1.0, 1.0])
-    >>> found = statistics(y, np.array([-1.0, 0.5, 0.2, -0.1]), np.ones(4), np.ones(0))
-    >>> found[:3].round(3)
+    >>> values = statistics(y, np.array([-1.0, 0.5, 0.2, -0.1]), np.ones(4), np.ones(0))
+    >>> values[:3].round(3)
     array([0.75 , 0.369, 0.198])
     """
     finite = np.isfinite(scores)
@@ -325,26 +329,28 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class Validation(tables.Summarised):
-    """Optimism of a logistic regression; made by `validate`.
+    """Optimism of a logistic regression, from `validate`.
 
     Attributes
     ----------
     model : Logit
     names : list of str, length m
-        Of the statistics: ``auc, r2`` (Nagelkerke's), ``brier_score, slope,
-        intercept``, and ``net_benefit_`` with each threshold.
+        Names of the statistics: ``auc, r2`` (Nagelkerke's), ``brier_score, slope,
+        intercept``, and ``net_benefit_`` followed by each threshold.
     apparent : float64 array, shape (m,)
-        Of the model, in its own rows.
+        Statistics of the model in its training data.
     training, test : float64 array, shape (b, m)
-        Of the fit of each resample, in its rows and in those of the model.
+        Statistics of the fit to each resample, in the resample and in the training
+        data.
     probabilities : float64 array, shape (b, f)
-        Of the rows that are followed, by the fit of each resample.
+        Predictions for the rows `followed` by the fit to each resample.
     original : float64 array, shape (f,)
-        Of the same rows, by the model.
+        Predictions for these rows by the model.
     followed : int array, shape (f,)
-        These rows: all, or 2,000 evenly spaced.
+        Positions of rows whose predictions are stored: all rows, or 2,000 evenly
+        spaced.
     n_resamples, n_separated : int
-        How many were drawn; and had no maximum likelihood estimate.
+        Number of resamples, and of those without a maximum likelihood estimate.
     seed : int
     groups : Groups or None
 
@@ -372,13 +378,13 @@ class Validation(tables.Summarised):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """A row for each statistic.
+        """Return one row per statistic.
 
         Columns are ``term, apparent, training, test, optimism, corrected, conf_low,
-        conf_high``. The interval is that of the apparent statistic, the outer quantiles
-        of the resamples, less the optimism (Noma et al. 2021). Slope and intercept have
-        none, as those of a fit by maximum likelihood in its own rows are always 1 and
-        0.
+        conf_high``. The interval of the apparent statistic, from quantiles of the
+        resamples, is shifted by the optimism (Noma et al. 2021). Slope and intercept
+        have no interval: in the training data they are always 1 and 0 for maximum
+        likelihood.
 
         Parameters
         ----------
@@ -406,11 +412,12 @@ class Validation(tables.Summarised):
 
     @cached_property
     def instability(self) -> pd.DataFrame:
-        """How far resamples' predictions of a row are from the model's.
+        """Spread of the resamples' predictions for each row.
 
-        A row for each row that is followed: ``estimate``, the probability by the model;
-        ``conf_low`` and ``conf_high``, the outer 2.5% of the resamples; and
-        ``mean_difference``, the mean absolute difference (Riley & Collins 2023).
+        Columns are ``estimate``, the probability by the model; ``conf_low`` and
+        ``conf_high``, the 2.5% and 97.5% quantiles over the resamples; and
+        ``mean_difference``, the mean absolute difference from the estimate (Riley &
+        Collins 2023).
         """
         low, high = np.nanquantile(self.probabilities, [0.025, 0.975], axis=0)
         difference = np.nanmean(np.abs(self.probabilities - self.original), axis=0)
@@ -426,7 +433,7 @@ class Validation(tables.Summarised):
 
     @suggest_arguments
     def summary(self, *, digits: int = 3) -> tables.Summary:
-        """The table with what was done; ``print()`` shows text, a notebook HTML."""
+        """Return the table with its notes; ``print()`` shows text, a notebook HTML."""
         table, places = self.tidy(), check_count("digits", digits)
         columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
         cells = table.set_index("term")[columns].map(
@@ -435,8 +442,10 @@ class Validation(tables.Summarised):
         cells.columns = ["apparent", "optimism", "corrected", "[0.025", "0.975]"]
         cells.index.name = None
         units = "rows" if self.groups is None else str(self.groups)
-        drawn = f"{len(self.training):,} resamples of {units}, seed {self.seed}."
-        notes = [f"{drawn} Intervals: of the apparent statistic, less the optimism."]
+        resampling = f"{len(self.training):,} resamples of {units}, seed {self.seed}."
+        notes = [
+            f"{resampling} Intervals: of the apparent statistic, less the optimism."
+        ]
         if self.n_separated:
             notes.append(
                 f"{counted(self.n_separated, 'resample')} had no maximum likelihood "
@@ -452,12 +461,12 @@ class Validation(tables.Summarised):
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw predictions by the resamples against those of the model.
+        """Draw predictions by the resamples against predictions by the model.
 
         Parameters
         ----------
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the points, such as ``color``.
 
@@ -477,16 +486,16 @@ class Validation(tables.Summarised):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Subgroups(tables.Summarised):
-    """How well a fit predicts subgroups; made by ``result.confusion(data, by=...)``.
+    """Performance of a fit in subgroups, from ``result.confusion(data, by=...)``.
 
     Attributes
     ----------
     confusions : dict of label to ConfusionMatrix
-        Of each subgroup, in the order of the labels.
+        Table of each subgroup, in the order of the labels.
     whole : ConfusionMatrix
-        Of all rows with a label.
+        Table of all rows with a label.
     name : str
-        Of the labels.
+        Name of the labels.
     n_left_out : int
         Rows without a label.
 
@@ -496,8 +505,8 @@ class Subgroups(tables.Summarised):
     >>> women = ps.load_affairs()
     >>> formula = "affair ~ rate_marriage + yrs_married"
     >>> result = ps.logit(formula, women.iloc[::2]).fit()
-    >>> found = result.confusion(women.iloc[1::2], by="religious")
-    >>> table = found.tidy()
+    >>> subgroups = result.confusion(women.iloc[1::2], by="religious")
+    >>> table = subgroups.tidy()
     >>> table[table["term"] == "error_rate"].iloc[:, :5].round(3)
        religious     n  events        term  estimate
     0        1.0   513     200  error_rate     0.349
@@ -513,12 +522,12 @@ class Subgroups(tables.Summarised):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """A row for each subgroup and statistic.
+        """Return one row per subgroup and statistic.
 
-        Columns are the name of the labels, ``n, events, term, estimate, conf_low,
-        conf_high``. Intervals of the error rate, sensitivity and specificity are exact
-        (Clopper & Pearson), those of the area DeLong's; intercept and slope recalibrate
-        the log odds of a logistic fit, see `reliability`.
+        Columns are the labels, ``n, events, term, estimate, conf_low, conf_high``.
+        Intervals of the error rate, sensitivity and specificity are exact (Clopper &
+        Pearson). Intervals of the area use DeLong's variance. Intercept and slope
+        recalibrate the log odds of a logistic fit, see `reliability`.
 
         Parameters
         ----------
@@ -535,7 +544,7 @@ class Subgroups(tables.Summarised):
 
     @suggest_arguments
     def summary(self, *, digits: int = 3) -> tables.Summary:
-        """A row for each subgroup, without intervals; ``print()`` shows text."""
+        """Return one row per subgroup, without intervals; ``print()`` shows text."""
         places, table = checks.check_count("digits", digits), self.tidy()
         wide = table.pivot(index=self.name, columns="term", values="estimate")
         wide = wide.reindex(list(self.confusions))[list(dict.fromkeys(table["term"]))]
@@ -549,7 +558,7 @@ class Subgroups(tables.Summarised):
         title = f"{self.whole.positive!r} predicted by {self.name}"
         notes = ["Intervals: tidy()."]
         if self.n_left_out:
-            notes.append(f"{counted(self.n_left_out, 'row')} without a label left out.")
+            notes.append(f"{counted(self.n_left_out, 'row')} without a label excluded.")
         return tables.Summary([title], cells, notes)
 
     @suggest_arguments
@@ -561,7 +570,7 @@ class Subgroups(tables.Summarised):
         ax: "Axes | None" = None,
         **line: object,
     ) -> "Axes":
-        """Draw a statistic of each subgroup with its interval, and that of all rows.
+        """Draw a statistic of each subgroup with its interval, and of all rows.
 
         Parameters
         ----------
@@ -569,7 +578,7 @@ class Subgroups(tables.Summarised):
             A term of `tidy`.
         conf_level : float, default 0.95
         ax : Axes, optional
-            By default those of a new figure.
+            By default the axes of a new figure.
         **line
             Properties of the lines, such as ``color``.
 
@@ -592,7 +601,7 @@ class Subgroups(tables.Summarised):
 
 
 def _events(table: ConfusionMatrix) -> int:
-    """Classified rows of the positive class."""
+    """Count the classified rows of the positive class."""
     row = table.counts[table.levels.index(table.positive)]
     return int(row[:-1].sum())
 
@@ -600,10 +609,10 @@ def _events(table: ConfusionMatrix) -> int:
 def _statistics(
     table: ConfusionMatrix, level: float
 ) -> Iterator[tuple[str, float, float, float]]:
-    """Statistics with their intervals."""
-    found = table.tidy(level=level).set_index("term")
+    """Yield statistics with their intervals."""
+    statistics = table.tidy(level=level).set_index("term")
     for term in TERMS:
-        numbers = found.loc[term, ["estimate", *ENDS]].to_numpy(dtype=np.float64)
+        numbers = statistics.loc[term, ["estimate", *ENDS]].to_numpy(dtype=np.float64)
         yield term, float(numbers[0]), float(numbers[1]), float(numbers[2])
     scored, place = table.scored, table.levels.index(table.positive)
     p = None if scored is None else scored.probability(place)
@@ -624,33 +633,33 @@ def subgroups(
     columns: Mapping[str, object],
     choices: Mapping[str, Any],
 ) -> Subgroups:
-    """Confusion tables of the rows of each label, see ``result.confusion(by=)``.
+    """Compute a confusion table for each label, see ``result.confusion(by=)``.
 
     Parameters
     ----------
     columns : dict of option to name
-        ``actual, offset, weights, freq_weights``; None if not given.
+        ``actual, offset, weights, freq_weights``, or None.
     choices : dict
         Other options of ``result.confusion()``.
 
     Raises
     ------
     OptionError
-        If there are no rows, or an option is given by values.
+        If there are no rows, or an option is not a column name.
     DataError
         If there are no labels, or more than 200.
     """
     if data is None:
-        raise OptionError("takes subgroups of data=; give rows.", "by", by)
+        raise OptionError("splits the rows of data=; give data.", "by", by)
     for name, value in columns.items():
         if not isinstance(value, str | None):
             raise OptionError(f"With by= give {name}= as the name of a column.")
     frame = result._frame(data)
-    given = isinstance(by, pd.Series)
+    is_series = isinstance(by, pd.Series)
     if isinstance(by, str):
         by = column_named("by", by, frame, ALLOWED)
     labels = column_of_labels(by, "by")
-    check_aligned("by", labels, frame.index, given)
+    check_aligned("by", labels, frame.index, is_series)
     codes, levels = pd.factorize(labels, sort=True)
     if not 0 < len(levels) <= MAX_GROUPS:
         raise DataError(

@@ -345,10 +345,16 @@ def test_compile_leaves_nothing_to_compile_for_usual_fits(capsys):
 
 
 EVALUATED = "pegasos_stats.output.cli.commands._evaluated"
-REPORT = "this should not happen: please report it, with the traceback that PEGASOS_STATS_TRACEBACK=1"
+REPORT = "this should not happen: please report it, with the traceback"
 ENOUGH = "There is not enough memory for these data and options."
 ENDS = [(KeyboardInterrupt(), 130, "interrupted"), (MemoryError(), 2, ENOUGH)]
-ENDS += [(ValueError("a\nb"), 2, f"unexpected ValueError: a b; {REPORT} prints.")]
+ENDS += [
+    (
+        ValueError("a\nb"),
+        2,
+        f"unexpected ValueError: a b; {REPORT} that PEGASOS_STATS_TRACEBACK=1 prints.",
+    )
+]
 
 
 @pytest.mark.parametrize(("error", "code", "said"), ENDS)

@@ -290,7 +290,7 @@ def test_models_of_other_rows_or_folds_are_refused(models, pupils):
         ps.compare_errors({"a": models["u"], "b": other}, folds=3, seed=1)
     done = [ps.cross_validate(models["u"], folds=3, seed=seed) for seed in (1, 2)]
     folds = dict(zip("ab", done, strict=True))
-    with pytest.raises(DataError, match=r"^'b' has folds of its own"):
+    with pytest.raises(DataError, match=r"^'b' has other folds"):
         ps.compare_errors(folds)
 
 

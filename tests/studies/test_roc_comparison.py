@@ -75,7 +75,7 @@ def test_two_fits_are_compared_by_their_scores_on_new_rows():
     line = found.tidy().iloc[0]
     for name in ("estimate", "conf_low", "conf_high"):
         assert line[name] == pytest.approx(auc[name], rel=ROUNDING)
-    with pytest.raises(DataError, match="rows that a fit was made from"):
+    with pytest.raises(DataError, match="training rows of a fit"):
         ps.compare_roc(*fits, train)
     with pytest.raises(OptionError, match="A fit is compared with a fit"):
         ps.compare_roc(fits[0], scores[1], test)

@@ -367,8 +367,8 @@ class ResultPlots:
             If `x` or `y` is not a numeric column of `data`.
         """
         for name, column in (("x", x), ("y", y)):
-            known = isinstance(data, pd.DataFrame) and column in data.columns
-            if not known or not pd.api.types.is_numeric_dtype(data[column]):
+            is_column = isinstance(data, pd.DataFrame) and column in data.columns
+            if not is_column or not pd.api.types.is_numeric_dtype(data[column]):
                 raise OptionError("is no numeric column of data.", name, column)
         problem, cut = self.result.problem, 0.0
         if threshold is not None:

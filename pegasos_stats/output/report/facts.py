@@ -40,7 +40,7 @@ from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.style import factor_level, metric_name
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
-from pegasos_stats.studies.calibration import RARE, Reliability, reliability
+from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.tables import significant
@@ -313,19 +313,19 @@ class ReportFacts:
         rows, table = self.rows, self.rows.table
         notes = [*self.result.notes, *self.notes_on_errors]
         serious = (note for note in notes if note.severity == "warning")
-        found = [note.sentence for note in serious if note.topic != "predictions"]
-        found = found[:MAX_WARNINGS]
+        sentences = [note.sentence for note in serious if note.topic != "predictions"]
+        sentences = sentences[:MAX_WARNINGS]
         if ties := table.n_undecided - len(rows.unscored):
-            found.append(
+            sentences.append(
                 f"{counted(ties, 'row')} with a score exactly at the threshold cannot "
                 "be predicted; error rates leave them out."
             )
         if rows.is_new and (table.n_classified < FEW_ROWS or rows.rarer < FEW_OF_CLASS):
-            found.append(
+            sentences.append(
                 f"Only {counted(table.n_classified, 'new row')}, {rows.rarer:,} of the "
                 "rarer class: the error rate and the AUC are rough."
             )
-        return found
+        return sentences
 
     @property
     def positive(self) -> str:
@@ -576,13 +576,13 @@ class ReportFacts:
 
     def probabilities(self) -> Iterator[str]:
         """Describe calibration, in rows that were not used to fit."""
-        if (found := self.calibration) is None:
+        if (calibration := self.calibration) is None:
             return
         mean, share = map(percent, self.in_the_large)
         yes, slope = self.positive, ""
-        if math.isfinite(found.slope):
-            low, high = found.slope_interval
-            slope = f"; the calibration slope is {found.slope:.2f} ({low:.2f} to "
+        if math.isfinite(calibration.slope):
+            low, high = calibration.slope_interval
+            slope = f"; the calibration slope is {calibration.slope:.2f} ({low:.2f} to "
             slope += f"{high:.2f}), 1 at best"
         yield f"The mean probability of '{yes}' is {mean}, {share} are '{yes}'{slope}."
 
@@ -906,10 +906,10 @@ class ReportFacts:
             return None
         if not problem.lam or not problem.has_rows:
             return None
-        found = maximum_likelihood(replace(problem, lam=0.0)).solution
-        if found is None:
+        solution = maximum_likelihood(replace(problem, lam=0.0)).solution
+        if solution is None:
             return None
-        theta = np.append([found.alpha] * problem.intercept, found.beta)
+        theta = np.append([solution.alpha] * problem.intercept, solution.beta)
         return pd.Series(list(map(tables.fixed, theta)), result.params.index)
 
     @property
@@ -1017,20 +1017,21 @@ class ReportFacts:
     @property
     def calibrated(self) -> str:
         """Describe the calibration; empty without probabilities of held-out rows."""
-        found, problem = self.calibration, self.result.problem
-        if found is None:
+        calibration, problem = self.calibration, self.result.problem
+        if calibration is None:
             return ""
         predicted, observed = self.in_the_large
         lines = [
             f"The mean probability of '{self.positive}' is {decimals(predicted)}, and "
             f"{decimals(observed)} of the {self.rows.name} rows are '{self.positive}'. "
-            f"The calibration error is {decimals(found.calibration_error)} (expected "
-            f"under perfect calibration: {decimals(found.error_by_chance)})."
+            "The calibration error is "
+            f"{decimals(calibration.calibration_error)} (expected under perfect "
+            f"calibration: {decimals(calibration.error_by_chance)})."
         ]
-        if math.isfinite(found.slope):
-            low, high = found.slope_interval
+        if math.isfinite(calibration.slope):
+            low, high = calibration.slope_interval
             lines.append(
-                f"The slope of the logistic recalibration is {found.slope:.2f} "
+                f"The slope of the logistic recalibration is {calibration.slope:.2f} "
                 f"({low:.2f} to {high:.2f}), 1 if probabilities are right and below 1 "
                 "if they are too extreme."
             )
@@ -1048,7 +1049,7 @@ class ReportFacts:
             return None
         counts = np.bincount(self.rows.codes[self.rows.codes >= 0], minlength=2)
         rare = int(counts.argmin())
-        if counts[rare] >= RARE * counts.sum():
+        if counts[rare] >= RARE_SHARE * counts.sum():
             return None
         signed = scores if rare else -scores
         return precision_recall(self._labels(), signed, positive=levels[rare])
