@@ -1221,8 +1221,8 @@ class SolverComparison(tables.Summarised):
         >>> train, test = ps.datasets.load_digits56()
         >>> model = ps.svm("digit ~ .", train, lam=0.1)
         >>> solvers = {"Pegasos": ps.Pegasos(epochs=3)}
-        >>> comparison = ps.compare_solvers(model, solvers, runs=5, seed=443).tidy()
-        >>> comparison.query("measure == 'gap'")[["epoch", "n_runs", "mean", "sd"]].round(3)
+        >>> table = ps.compare_solvers(model, solvers, runs=5, seed=443).tidy()
+        >>> table.query("measure == 'gap'")[["epoch", "n_runs", "mean", "sd"]].round(3)
            epoch  n_runs   mean     sd
         1      1       5  ...
         """
