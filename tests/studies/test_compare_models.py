@@ -286,7 +286,7 @@ def test_what_cannot_be_compared_is_named(asked, named):
 
 def test_models_of_other_rows_or_folds_are_refused(models, pupils):
     other = ps.svm("y ~ u", pupils.iloc[1:], lam=1.0)
-    with pytest.raises(DataError, match="of 103 rows and the model uses 102"):
+    with pytest.raises(DataError, match="have 103 rows, but the model uses 102"):
         ps.compare_errors({"a": models["u"], "b": other}, folds=3, seed=1)
     done = [ps.cross_validate(models["u"], folds=3, seed=seed) for seed in (1, 2)]
     folds = dict(zip("ab", done, strict=True))

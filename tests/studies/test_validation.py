@@ -120,7 +120,7 @@ def test_separated_resamples_are_counted():
     assert f"{found.n_separated} resamples had no maximum likelihood" in str(
         found.summary()
     )
-    with pytest.warns(UndefinedMetricWarning, match="left out"):
+    with pytest.warns(UndefinedMetricWarning, match="excluded"):
         given = ps.validate(ps.logit("y ~ x", separable(), lam=0.0), 60)
     assert len(given.training) == 60 - found.n_separated
 
@@ -141,7 +141,7 @@ def test_the_plot_has_a_line_for_each_row():
         (ps.svm, {}, "cross_validate"),
         (ps.logit, {"resamples": 1}, "2 or more"),
         (ps.logit, {"thresholds": 1.5}, "thresholds"),
-        (ps.logit, {"groups": ["g", "k"]}, "2 kinds"),
+        (ps.logit, {"groups": ["g", "k"]}, "2 groupings"),
     ],
 )
 def test_what_is_refused(model, options, match):
