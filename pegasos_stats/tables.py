@@ -447,7 +447,7 @@ def estimate_cells(
     """
     terms = list(tidy["term"])
 
-    def written(column: str, digits: int = digits) -> list[str]:
+    def written(column: str) -> list[str]:
         cells = [fixed(value, digits) for value in tidy[column]]
         return ["-" if cell == "nan" else cell for cell in cells]
 
@@ -455,7 +455,8 @@ def estimate_cells(
     if not headings:
         return pd.DataFrame(coef, index=terms)
     low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
-    tests = dict.fromkeys(headings, written("statistic", 2))
+    statistic = ["-" if isnan(z) else f"{z:z.2f}" for z in tidy["statistic"]]
+    tests = dict.fromkeys(headings, statistic)
     tests[list(tests)[-1]] = [
         "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"
         for p in tidy["p_value"]

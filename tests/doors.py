@@ -285,7 +285,7 @@ DOORS = [
     Door("random.sample_int", n=3, size=2),
     Door("random.sample", x=[1, 2], size=1),
     Door("random.set_state", state=ps.RRandom(1).get_state()),
-    *(Door(f"log.plot.{method}") for method in ("margins", "roc", "confusion")),
+    *(Door(f"log.plot.{method}") for method in ("scores", "roc", "confusion")),
     Door("log.plot.coefficients", max_terms=2),
     Door("log.plot.coefficient_image", shape=(1, 2)),
 ]

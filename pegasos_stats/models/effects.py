@@ -990,7 +990,7 @@ def margins(
     -----
     Each row keeps its offset, even if a predictor in the offset is changed.
     Standard errors are conditional on the rows, as in ``get_margeff`` of
-    statsmodels and the packages margins and marginaleffects. ``result.plot.margins``
+    statsmodels and the packages margins and marginaleffects. ``result.plot.scores``
     is something else: it draws the margins ``y f(x)`` of rows.
 
     References

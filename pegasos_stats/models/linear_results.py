@@ -67,6 +67,7 @@ if TYPE_CHECKING:
 
 IntervalMethod = Literal["wald", "profile", "simultaneous"]
 SHRUNKEN = 0.5  # standard errors by which a penalty may move a coefficient in silence
+ROUNDING = 1e-5  # of a standard error: a smaller estimate is 0
 MOST_REFERENCES = 6  # factors whose reference level a summary names
 # What another covariance does not change.
 CARRIED = (
@@ -1057,6 +1058,8 @@ class LinearResults(Results):
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
         shown, footer = summaries.largest(table, max_terms)
+        zero = shown["estimate"].abs() <= ROUNDING * shown["std_error"]
+        shown = shown.assign(estimate=shown["estimate"].mask(zero, 0.0))
         if len((null := self.null_space).columns):
             why = null.reason(nothing="-")
             footer = " ".join([why, *[footer] * bool(footer)])
@@ -1071,6 +1074,7 @@ class LinearResults(Results):
             cells = tables.estimate_cells(shown, headings, alpha, digits)
         if self.scaling is not None:
             original = self.params_original.to_numpy()[shown.index]
+            original = np.where(zero, 0.0, original)
             cells["original"] = [tables.fixed(value, digits) for value in original]
             cells = cells.replace("nan", "-")
         return cells, notes, footer

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.output.plotting import curves
-from pegasos_stats.output.plotting.curves import draw_margins, draw_roc
+from pegasos_stats.output.plotting.curves import draw_roc, draw_scores
 from pegasos_stats.output.plotting.forest import INTERVAL, Series, draw_forest
 from pegasos_stats.output.plotting.result_plots import draw_trace
 from pegasos_stats.output.plotting.style import line_styles
@@ -41,15 +41,15 @@ def fit_of_ties(ties="na"):
     return SimpleNamespace(coding=coding, problem=problem, solver=solver)
 
 
-def test_margins_count_below_the_marks_and_not_at_them():
-    ax = draw_margins(SCORED, fit_of_ties(), axes(), {})
-    # margins of no: 2, 1, .5, 0, 0, -3; of yes: 1, -.25, 0
+def test_scores_count_above_the_threshold_and_not_at_it():
+    ax = draw_scores(SCORED, fit_of_ties(), axes(), {})
+    # scores of no: -2, -1, -.5, 0, 0, 3; of yes: 1, -.25, 0
     of_no, of_yes, *marks = legend(ax)
-    assert of_no == "no: 6 rows, 4 below 1, 1 below 0"
-    assert of_yes == "yes: 3 rows, 2 below 1, 1 below 0"
-    assert marks == ["Margin 0", "Margin 1"]
+    assert of_no == "no: 6 rows, 1 above"
+    assert of_yes == "yes: 3 rows, 1 above"
+    assert marks == ["Threshold 0", "Margin 1"]
     assert "2 rows without" in ax.get_xlabel().replace("\n", " ")
-    zero, one = line(ax, "Margin 0"), line(ax, "Margin 1")
+    zero, one = line(ax, "Threshold 0"), line(ax, "Margin 1")
     assert list(zero.get_xdata()) == [0.0, 0.0]
     assert list(one.get_xdata()) == [1.0, 1.0]
     assert (zero.get_linestyle(), one.get_linestyle()) == ("-", "--")

@@ -47,14 +47,13 @@ def shares_of(ax):
 
 
 def test_bars_are_the_shares_of_each_level(digits):
-    ax = digits.plot.margins(TEST, ax=panels())
+    ax = digits.plot.scores(TEST, ax=panels())
     scores = digits.decision_function(TEST).to_numpy()
-    levels = ((5, -1), (6, 1))
-    for (shares, edges), (level, sign) in zip(shares_of(ax), levels, strict=True):
-        margins = sign * scores[TEST["digit"] == level]
-        counts = [((margins >= a) & (margins < b)).sum() for a, b in pairwise(edges)]
-        np.testing.assert_allclose(shares * margins.size, counts, rtol=ROUNDING)
-        assert sum(counts) == margins.size
+    for (shares, edges), level in zip(shares_of(ax), (5, 6), strict=True):
+        own = scores[TEST["digit"] == level]
+        counts = [((own >= a) & (own < b)).sum() for a, b in pairwise(edges)]
+        np.testing.assert_allclose(shares * own.size, counts, rtol=ROUNDING)
+        assert sum(counts) == own.size
 
 
 @pytest.mark.parametrize("scale", [1e-300, 0.01, 1.0, 37.0, 1e300])
@@ -73,7 +72,7 @@ def test_every_row_is_in_a_bar_and_no_bar_crosses_zero_or_one(scale, shift):
 def test_figures_need_a_row_with_a_score(digits):
     gaps = TEST.astype(float)
     gaps.iloc[:, 3] = np.nan
-    for figure in (digits.plot.margins, digits.plot.roc):
+    for figure in (digits.plot.scores, digits.plot.roc):
         with pytest.raises(DataError, match="None of 163 rows"):
             figure(gaps)
 
@@ -100,8 +99,8 @@ def test_a_curve_needs_both_levels(digits):
         with pytest.raises(DataError, match=f"^None of {len(rows)} rows is {other} "):
             digits.plot.roc(rows)
     with pytest.raises(DataError, match="None of 0 rows"):
-        digits.plot.margins(TEST[:0])
-    one = digits.plot.margins(TEST[TEST["digit"] == 5], ax=panels())
+        digits.plot.scores(TEST[:0])
+    one = digits.plot.scores(TEST[TEST["digit"] == 5], ax=panels())
     assert shares_of(one)[1][0].sum() == 0.0
 
 
@@ -198,7 +197,7 @@ def found():
 NEW = DATA[150:]
 FIGURES = {
     "roc": lambda f, **k: f["fit"].plot.roc(NEW, **k),
-    "margins": lambda f, **k: f["fit"].plot.margins(NEW, **k),
+    "scores": lambda f, **k: f["fit"].plot.scores(NEW, **k),
     "probabilities": lambda f, **k: f["fit"].plot.probabilities(NEW, **k),
     "coefficients": lambda f, **k: f["fit"].plot.coefficients(**k),
     "odds ratios": lambda f, **k: f["fit"].plot.odds_ratios(**k),
@@ -258,7 +257,7 @@ def test_lines_have_the_keywords_of_the_user(found, name):
         FIGURES[name](found, colour="red")
 
 
-@pytest.mark.parametrize("name", ["roc", "margins", "coefficients", "reliability"])
+@pytest.mark.parametrize("name", ["roc", "scores", "coefficients", "reliability"])
 def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
     ax = plt.subplots()[1]
     for label in ("one", "two"):
@@ -266,7 +265,7 @@ def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
     words = " ".join(legend(ax))
     assert all(label in words for label in ("one", "two"))
     places = [line.get_label() for line in ax.get_lines()]
-    for reference in ("_Chance", "_As predicted", "Margin 0"):
+    for reference in ("_Chance", "_As predicted", "Threshold 0"):
         assert places.count(reference) <= 1
 
 

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
+from pegasos_stats.models.results import score_at
 from pegasos_stats.output.cli import main
 from tests.output.command_line import run
 from tests.output.figures import axes
@@ -151,7 +152,7 @@ def test_the_report_is_that_of_a_column(rows, fits, tmp_path):
 
 def test_figures_take_the_offset_of_new_rows(rows, fits):
     _, test = rows
-    for name in ("roc", "margins", "confusion"):
+    for name in ("roc", "scores", "confusion"):
         texts = []
         for fit, offset in zip(fits, (test["z"], None), strict=True):
             ax = getattr(fit.plot, name)(test, offset=offset, ax=Figure().subplots())
@@ -218,20 +219,22 @@ def test_tables_errors_and_rows_are_those_of_the_threshold(logit, svm):
 
 def test_figures_are_those_of_the_threshold(logit, svm):
     for result, threshold in ((logit, 0.8), (svm, -0.4)):
-        ax = result.plot.margins(TEST, threshold=threshold, ax=axes())
+        ax = result.plot.scores(TEST, threshold=threshold, ax=axes())
         table = result.confusion(TEST, threshold=threshold).table
         (no, no_as_yes), (yes_as_no, yes) = table.to_numpy()
         _, texts = ax.get_legend_handles_labels()
-        of_no = f"no: {no + no_as_yes} rows, {no_as_yes} below 0"
-        of_yes = f"yes: {yes + yes_as_no} rows, {yes_as_no} below 0"
-        assert texts == [of_no, of_yes, "Threshold"]
-        assert "the score less that of the" in ax.get_xlabel().replace("\n", " ")
+        of_no = f"no: {no + no_as_yes} rows, {no_as_yes} above"
+        of_yes = f"yes: {yes + yes_as_no} rows, {yes} above"
+        assert texts[:2] == [of_no, of_yes]
+        (mark,) = (x for x in ax.get_lines() if x.get_label().startswith("Threshold"))
+        cut = score_at(threshold, result.problem)
+        assert list(mark.get_xdata()) == [cut, cut]
         ax = result.plot.confusion(TEST, threshold=threshold, ax=axes())
         assert ax.get_title().startswith(f"{no_as_yes + yes_as_no} of")
     with pytest.raises(OptionError, match="threshold=1 predicts all rows alike"):
-        logit.plot.margins(TEST, threshold=1, ax=axes())
+        logit.plot.scores(TEST, threshold=1, ax=axes())
     page = logit.report(TEST, threshold=1.0).to_markdown()
-    assert "Margins of the test rows" not in page
+    assert "Scores of the test rows" not in page
     assert "ROC curve" in page
 
 

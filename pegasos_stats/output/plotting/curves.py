@@ -55,7 +55,7 @@ BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
     (POSITIVE, {"fill": False, "hatch": "////"}),
 )
-MIN_RELATIVE_WIDTH = 1e-9  # bar width, relative to the largest margin
+MIN_RELATIVE_WIDTH = 1e-9  # bar width, relative to the largest score
 COMPARISON_HEIGHT = 8.4  # inches
 THREE_AXES = "three axes, for example plt.subplots(1, 3)[1]"
 
@@ -247,7 +247,7 @@ def draw_precision_recall(
 # ------------------------------------------------------ histograms of scores
 
 
-def draw_margins(
+def draw_scores(
     table: ConfusionMatrix,
     result: Fitted,
     ax: "Axes | None",
@@ -256,65 +256,52 @@ def draw_margins(
     *,
     are_shares: bool = False,
 ) -> "Axes":
-    """Draw a histogram of the margins of each level, see `ResultPlots.margins`.
+    """Draw a histogram of the scores of each level, see `ResultPlots.scores`.
 
     The bars of the first level are filled; the bars of the second level are hatched.
 
     Parameters
     ----------
-    table, result, ax
+    table, result, ax, threshold
         See `draw_roc`.
     line : mapping
         Properties of the outlines.
-    threshold : float, optional
-        Margins are measured from the score at this threshold.
     are_shares : bool
-        Draw probabilities of the second level instead of margins.
+        Draw probabilities of the second level instead of scores.
 
     Raises
     ------
     OptionError
         If the score at the threshold is not finite.
     """
-    codes, scores, excluded = labelled_scores(table)
+    codes, values, excluded = labelled_scores(table)
     problem, levels, cut = result.problem, result.coding.levels, 0.0
+    kind, dashed = "score of", problem.loss != "log" and threshold is None
     if threshold is not None:
         cut = results.checked_threshold(threshold, problem)
     if are_shares:
-        values, marks = results.thresholded(scores, problem), {}
-        marks[f"Threshold {style.percent(cut)}"] = cut
+        values, kind = results.thresholded(values, problem), "probability of"
+        label = f"Threshold {style.percent(cut)}"
         edges = np.linspace(0.0, 1.0, int(bars_for(values)) + 1)
-        x_label = f"Predicted probability of {style.short_level(levels[1])}{excluded}"
     else:
-        marks, score = {"Margin 0": 0.0, "Margin 1": 1.0}, "the score"
         if threshold is not None:
-            marks, score = {"Threshold": 0.0}, "the score less that of the threshold"
             cut = results.score_at(cut, problem)
             if not np.isfinite(cut):
                 raise OptionError("predicts all rows alike.", "threshold", threshold)
-        elif problem.loss == "log":
-            marks = {"Margin 0: probability 50%": 0.0, "Margin 1: probability 73%": 1.0}
-        values = np.where(codes == 1, 1.0, -1.0) * (scores - cut)
-        edges, first = bin_edges(values), style.short_level(levels[0])
-        x_label = f"Margin: {score}, its sign changed for {first}{excluded}"
-
-    def counts(own: Floats) -> str:
-        if are_shares:
-            return f"{np.count_nonzero(own > cut):,} above"
-        below = {at: np.count_nonzero(own < at) for at in reversed(marks.values())}
-        return ", ".join(f"{n:,} below {at:g}" for at, n in below.items())
-
+        edges, label = cut + bin_edges(values - cut), f"Threshold {significant(cut, 3)}"
     ax, look = style.axes_of(ax), style.merge(line, linewidth=1.4) | {"label": ""}
     for code, (colour, inside) in enumerate(BARS_OF_LEVELS):
         own = values[codes == code]
-        name = style.short_level(levels[code])
-        label = f"{name}: {counted(own.size, 'row')}, {counts(own)}"
+        above = f"{counted(own.size, 'row')}, {np.count_nonzero(own > cut):,} above"
+        name = f"{style.short_level(levels[code])}: {above}"
         shares, outline = level_shares(own, edges), {"color": colour, **look}
         fill = {"color": outline["color"], "linewidth": 0.0, **inside}
-        ax.stairs(shares, edges, label=style.join_labels(line, label), **fill)
+        ax.stairs(shares, edges, label=style.join_labels(line, name), **fill)
         ax.stairs(shares, edges, **outline)
-    for (label, at), dashes in zip(marks.items(), ("-", "--"), strict=False):
-        style.draw_reference(ax, at, None, label, dashes)
+    style.draw_reference(ax, cut, None, label, "-")
+    for at in (-1.0, 1.0) * dashed:
+        style.draw_reference(ax, at, None, "Margin 1" if at > 0.0 else "", "--")
+    x_label = f"Predicted {kind} {style.short_level(levels[1])}{excluded}"
     words = {"xlabel": x_label, "ylabel": "Rows of the level"}
     return style.finish(ax, percent="x" * are_shares + "y", **words)
 
@@ -324,39 +311,36 @@ def bars_for(values: Floats) -> float:
     return float(np.clip(2.5 * np.cbrt(values.size), MIN_BARS, MAX_BARS))
 
 
-def bin_edges(margins: Floats) -> Floats:
-    """Return the edges of the bars; 0 and 1 are edges if bars are narrower than 1.
+def bin_edges(scores: Floats) -> Floats:
+    """Return the edges of the bars; whole numbers are edges of narrow bars.
 
-    A bar includes its left edge and excludes its right edge. The bars to the left of 1
-    hold the rows with a positive hinge loss.
+    A bar includes its left edge and excludes its right edge.
 
     Examples
     --------
     >>> bin_edges(np.array([-0.4, 0.2, 0.3, 1.9])).round(2).tolist()[:3]
     [-0.4, -0.2, 0.0]
     """
-    low, high = np.percentile(margins, CENTRAL_PERCENTILES)
-    least = MIN_RELATIVE_WIDTH * max(float(np.abs(margins).max()), MIN_RELATIVE_WIDTH)
-    width = max(
-        (high - low) / bars_for(margins), np.ptp(margins) / MAX_TOTAL_BARS, least
-    )
+    low, high = np.percentile(scores, CENTRAL_PERCENTILES)
+    least = MIN_RELATIVE_WIDTH * max(float(np.abs(scores).max()), MIN_RELATIVE_WIDTH)
+    width = max((high - low) / bars_for(scores), np.ptp(scores) / MAX_TOTAL_BARS, least)
     parts = np.ceil(1.0 / width) if width < 1.0 else 1.0 / np.ceil(width)
-    first = np.floor(margins.min() * parts)
-    last = np.floor(margins.max() * parts) + 1.0
+    first = np.floor(scores.min() * parts)
+    last = np.floor(scores.max() * parts) + 1.0
     edges: Floats = np.arange(first, last + 1.0) / parts
     return edges
 
 
-def level_shares(margins: Floats, edges: Floats) -> Floats:
-    """Return the share of the margins in each bar.
+def level_shares(scores: Floats, edges: Floats) -> Floats:
+    """Return the share of the scores in each bar.
 
     Examples
     --------
     >>> level_shares(np.array([0.5, 1.0, 1.5, 1.5]), np.array([0.0, 1.0, 2.0])).tolist()
     [0.25, 0.75]
     """
-    inside = np.clip(margins, edges[0], edges[-1])
-    shares: Floats = np.histogram(inside, edges)[0] / max(margins.size, 1)
+    inside = np.clip(scores, edges[0], edges[-1])
+    shares: Floats = np.histogram(inside, edges)[0] / max(scores.size, 1)
     return shares
 
 
@@ -449,12 +433,7 @@ def draw_regions(
     return style.finish(ax, **dict(zip(("xlabel", "ylabel"), texts, strict=True)))
 
 
-def draw_bootstrap(
-    values: Floats,
-    row: Any,
-    ax: "Axes | None",
-    line: Style,
-) -> "Axes":
+def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> "Axes":
     """Draw the resampled values of a coefficient, see `LinearPlots.bootstrap`."""
     ax, way = style.axes_of(ax), style.line_styles(1)[0]
     look = style.merge(line, color=way.colour, linewidth=1.2)

@@ -140,14 +140,14 @@ class ResultPlots:
     >>> model = ps.svm("digit ~ .", train, lam=1.0)
     >>> result = model.fit(ps.Optimum(seed=1), trace=True, test=test)
     >>> result.plot
-    <Figures: trace, margins, confusion, roc, rates, regions, ...>
+    <Figures: trace, scores, confusion, roc, rates, regions, ...>
     >>> from matplotlib.figure import Figure
     >>> panels = result.plot.trace(ax=Figure((6.4, 7.0)).subplots(3))
     >>> [panel.get_ylabel() for panel in panels]
     ['Objective', 'Duality gap', 'Misclassified rows']
-    >>> ax = result.plot.margins(test, ax=Figure().subplots())
+    >>> ax = result.plot.scores(test, ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1][0]
-    '5: 82 rows, 12 below 1, 1 below 0'
+    '5: 82 rows, 1 above'
     >>> result.plot.confusion(test, ax=Figure().subplots()).get_title()
     '1 of 163 misclassified (0.613%)'
     >>> ax = result.plot.roc(test, ax=Figure().subplots())
@@ -157,7 +157,7 @@ class ResultPlots:
 
     result: curves.Fitted
     names: ClassVar[tuple[str, ...]] = (
-        *("trace", "margins", "confusion", "roc", "rates", "regions"),
+        *("trace", "scores", "confusion", "roc", "rates", "regions"),
     )
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
@@ -229,7 +229,7 @@ class ResultPlots:
         )
 
     @suggest_arguments
-    def margins(
+    def scores(
         self,
         data: object = None,
         actual: object = None,
@@ -239,12 +239,11 @@ class ResultPlots:
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """Draw a histogram of the margins of each level.
+        """Draw a histogram of the scores of each level.
 
-        The margin is the score times -1 for the first and +1 for the second level. A
-        row is misclassified if its margin is below 0, and has a positive hinge loss if
-        it is below 1. With a `threshold`, as for ``result.predict()``, the score at the
-        threshold is subtracted from all scores.
+        A line marks the score 0, or that of a `threshold`, as for ``result.predict()``.
+        Dashed lines mark the margins of an SVM, at -1 and 1: rows of the second level
+        below 1, and rows of the first level above -1, have a positive hinge loss.
 
         Raises
         ------
@@ -252,7 +251,7 @@ class ResultPlots:
             If the score at the threshold is infinite, as for the probabilities 0 and 1.
         """
         table = self.result.confusion(data, actual, offset=offset)
-        return curves.draw_margins(table, self.result, ax, line, threshold)
+        return curves.draw_scores(table, self.result, ax, line, threshold)
 
     @suggest_arguments
     def confusion(
@@ -578,7 +577,7 @@ class LinearPlots(ResultPlots):
         """
         checks.check_log_loss(self.result.problem.loss, "plot.probabilities()")
         table = self.result.confusion(data, actual, offset=offset)
-        return curves.draw_margins(
+        return curves.draw_scores(
             table, self.result, ax, line, threshold, are_shares=True
         )
 

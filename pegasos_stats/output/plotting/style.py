@@ -499,7 +499,7 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     room = ROW_NAMES_POINTS * height / max(len(rows), 1)
     size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, MIN_FONT_SIZE))
     width = int(ROW_NAMES_SHARE * column_width(ax) / (LETTER_WIDTH * size))
-    most = int(np.clip(room / (1.6 * size), 1, 3))
+    most = int(np.clip(room / (1.4 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
     texts = fit_names(own, min(max(width, 8), MAX_ROW_NAME_LENGTH), most)

@@ -37,7 +37,7 @@ from pegasos_stats.models.results import thresholded
 from pegasos_stats.models.summaries import title_of
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
-from pegasos_stats.output.plotting.style import factor_level, metric_name
+from pegasos_stats.output.plotting.style import factor_level, metric_name, term_text
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
@@ -273,6 +273,8 @@ class ReportFacts:
         Whether the page names misclassified rows.
     coding : LabelCoding or None
         The classes in the data, if the report names them differently.
+    title : str or None
+        Heading of the page, if specified.
     """
 
     result: Fitted
@@ -285,6 +287,12 @@ class ReportFacts:
     cost: Target | None = None
     row_names: bool = False
     coding: LabelCoding | None = None
+    title: str | None = None
+
+    @property
+    def terms(self) -> list[str]:
+        """Names of the coefficients or columns, as in figures."""
+        return [term_text(name) for name in self.result.design.names]
 
     @property
     def rows(self) -> EvaluatedRows:
@@ -605,8 +613,8 @@ class ReportFacts:
             if needs_scaling(self.result):
                 yield "Scale the predictors first (standardize=True)."
             yield (
-                "For probabilities or a ranking fit a logistic regression (ps.logit or "
-                "--loss log); for a balanced rule use weights='balanced'."
+                "For probabilities or a ranking fit a logistic regression (ps.logit); "
+                "for a balanced rule use weights='balanced'."
             )
         elif rows.pairs.tied == 1.0:
             yield "The model gives all rows the same score."
@@ -896,7 +904,9 @@ class ReportFacts:
         if (maximum := self._maximum_likelihood) is not None:
             cells = cells.assign(**{"max. likelihood": maximum.reindex(cells.index)})
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
-        return ["Term", *cells.columns], list(map(list, signed.itertuples(name=None)))
+        return ["Term", *cells.columns], [
+            [term_text(term), *line] for term, *line in signed.itertuples(name=None)
+        ]
 
     @property
     def _maximum_likelihood(self) -> "pd.Series[str] | None":
@@ -987,10 +997,10 @@ class ReportFacts:
             return []
         y = problem.y[problem.row_weights > 0.0]
         lines = []
-        for at, name in enumerate(list(self.result.design.names)[:MAX_TABLE_ROWS]):
+        for at, name in enumerate(self.terms[:MAX_TABLE_ROWS]):
             column = self._column(at)
             describe = _share if _is_dummy(column) else _mean
-            lines.append([str(name), *(describe(column[y == s]) for s in (-1, 1))])
+            lines.append([name, *(describe(column[y == s]) for s in (-1, 1))])
         return lines
 
     @cached_property

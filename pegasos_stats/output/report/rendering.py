@@ -26,7 +26,7 @@ from pegasos_stats.models.inference.options import chosen_options
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import NOT_CONCAVE, UNCERTIFIED, above, factor_levels
 from pegasos_stats.models.results import score_at
-from pegasos_stats.output.plotting.curves import Fitted, draw_margins, draw_roc
+from pegasos_stats.output.plotting.curves import Fitted, draw_roc, draw_scores
 from pegasos_stats.output.plotting.style import Axes, dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
 from pegasos_stats.solvers.kernel_problem import KernelProblem
@@ -137,6 +137,8 @@ class Page:
         The command line, if it created the fit.
     csv : str
         Name of the accompanying CSV file, if there is one.
+    wording : callable
+        Writes arguments in messages as the reader would give them.
     """
 
     title: str
@@ -144,6 +146,7 @@ class Page:
     figures: Mapping[str, str]
     command: str = ""
     csv: str = ""
+    wording: Callable[[str], str] = str
 
     def as_markdown(self) -> str:
         """Render Markdown for pandoc, with embedded figures."""
@@ -324,6 +327,8 @@ def report_arguments(facts: ReportFacts) -> dict[str, object]:
         "threshold": facts.threshold,
         "cost": cost,
         "positive": table.positive if facts.is_first else None,
+        "title": facts.title,
+        "image_shape": facts.image_shape,
         "row_names": facts.row_names or None,
     }
     return {name: value for name, value in arguments.items() if value is not None}
@@ -474,8 +479,10 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
         )
     start = 0.0 if cut is None else score_at(cut, result.problem)
     if rows.scores is not None and table.n_classified and math.isfinite(start):
-        figures["margins"] = draw_svg(
-            lambda ax: draw_margins(table, result, ax, {}, cut)
+        share = result.problem.loss == "log"
+        at = 0.5 if cut is None and share else cut
+        figures["scores"] = draw_svg(
+            lambda ax: draw_scores(table, result, ax, {}, at, are_shares=share)
         )
     if (curve := facts.precision_recall) is not None:
         figures["precision_recall"] = draw_svg(lambda ax: curve.plot(ax=ax), *square)
