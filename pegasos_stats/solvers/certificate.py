@@ -31,16 +31,37 @@ def balanced(a: Vector, y: Vector) -> Vector:
     a : float64 array, shape (n,), not below 0
     y : float64 array, shape (n,), of -1 and +1
     """
-    bits = min(53, 62 - a.size.bit_length())  # so that sums are exact
+    bits = min(53, 62 - a.size.bit_length())
     power = max(-1074, math.frexp(float(a.max(initial=0.0)))[1] - bits)
-    counts = np.floor(scaled(a, -power)).astype(np.int64)
-    above = np.where(y > 0.0, counts, 0)
-    excess = 2 * int(above.sum()) - int(counts.sum())
+    counts = scaled(a, -power)
+    np.floor(counts, out=counts)
+    excess = signed_sum(counts, y, bits)
     if excess == 0:
         cut = scaled(counts, power)
         return a if (cut == a).all() else cut
-    heavier = above if excess > 0 else counts - above
-    return scaled(counts - shares(heavier, abs(excess)), power)
+    heavier = y > 0.0 if excess > 0 else y < 0.0
+    total = (float(counts.sum()) + abs(excess)) / 2.0
+    # So much less that neither this rounding nor that of single counts makes it more.
+    lowered = (abs(excess) - a.size) / total - 2.0**-50
+    if lowered > 0.0:
+        counts *= 1.0 - lowered * heavier
+        np.floor(counts, out=counts)
+    left, room = abs(signed_sum(counts, y, bits)), counts * heavier
+    if room[row := int(room.argmax())] >= left:
+        counts[row] -= left
+    else:
+        counts -= shares(room.astype(np.int64), left)
+    return scaled(counts, power)
+
+
+def signed_sum(counts: Vector, y: Vector, bits: int) -> int:
+    """``sum_i counts_i y_i`` without rounding, of whole numbers below ``2^bits``."""
+    half = 2.0 ** ((bits + 1) // 2)
+    high = counts * (1.0 / half)
+    np.floor(high, out=high)
+    above = int(y @ high) * int(half)
+    high *= half
+    return above + int(y @ np.subtract(counts, high, out=high))
 
 
 def shares(most: Integers, total: int) -> Integers:
@@ -208,8 +229,9 @@ def feasible(
     >>> feasible(np.array([0.5, 1.5, 0.5]), np.array([-1.0, 1.0, 1.0]), True)
     array([0.5       , 0.33333333, 0.16666667])
     """
-    a = np.asarray(a, dtype=np.float64)
-    a = np.where(a > 0.0, np.minimum(a, 1.0 if most is None else most), 0.0)
+    a = np.clip(a, 0.0, 1.0 if most is None else most)
+    if math.isnan(float(a.sum())):
+        a[np.isnan(a)] = 0.0
     return balanced(a, y) if intercept else a
 
 
