@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.checks import check_choice, check_threshold
 from pegasos_stats.data import user_data
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.formula import (
     Call,
     Column,
     Constant,
     Operation,
+    read_outcome,
     refused,
+    split_formula,
 )
-from pegasos_stats.data.language.formula import read_outcome, split_formula
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments

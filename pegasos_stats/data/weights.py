@@ -16,8 +16,13 @@ from pegasos_stats.arrays import DataColumn, Mask, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ModelMatrix, check_columns, row_labels
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import Expression, read_expression, refused
-from pegasos_stats.data.language.formula import check_names, values_of_rows
+from pegasos_stats.data.language.formula import (
+    Expression,
+    check_names,
+    read_expression,
+    refused,
+    values_of_rows,
+)
 from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import counted, listing, shown
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from pegasos_stats.checks import check_choice
 from pegasos_stats.data.design import Design, FrameDesign, ScaledDesign, unscaled
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.formula import (
     Call,
     Column,
     Constant,

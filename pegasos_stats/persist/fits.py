@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Integers, Mask
 from pegasos_stats.data.design import Design, FrameDesign, ScaledDesign
 from pegasos_stats.data.labels import LabelCoding
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.formula import (
     Call,
     Constant,
     read_expression,
+    read_outcome,
     refused,
 )
-from pegasos_stats.data.language.formula import read_outcome
 from pegasos_stats.data.language.formula_design import (
     FormulaDesign,
     fields_of,

@@ -31,15 +31,17 @@ from pegasos_stats.data.design import (
 from pegasos_stats.data.files import NUMBERS, TEXT
 from pegasos_stats.data.labels import LabelCoding, positions
 from pegasos_stats.data.language import vocabulary
-from pegasos_stats.data.language.expressions import read_expression, refused, unusable
 from pegasos_stats.data.language.formula import (
     Term,
     errors_of,
     factored,
     factors_of,
     in_backticks,
+    read_expression,
     read_terms,
+    refused,
     split_formula,
+    unusable,
 )
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.errors import ColumnError, counted, listing, shown

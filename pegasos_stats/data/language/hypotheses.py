@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
-from pegasos_stats.data.language.expressions import parsed
-from pegasos_stats.data.language.formula import sides
+from pegasos_stats.data.language.formula import parsed, sides
 from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant

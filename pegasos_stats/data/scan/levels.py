@@ -15,7 +15,7 @@ from pegasos_stats.data.files import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language import formula as terms_of
 from pegasos_stats.data.language import formula_design
-from pegasos_stats.data.language.expressions import (
+from pegasos_stats.data.language.formula import (
     Call,
     Expression,
     read_expression,
@@ -61,7 +61,7 @@ def learns(call: Call) -> bool:
 
     Examples
     --------
-    >>> from pegasos_stats.data.language.expressions import read_expression
+    >>> from pegasos_stats.data.language.formula import read_expression
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
     >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
     >>> [learns(call) for calls in found for call in calls]
