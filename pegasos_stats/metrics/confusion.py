@@ -13,12 +13,12 @@ import pandas as pd
 from pegasos_stats import tables
 from pegasos_stats.arrays import Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
+from pegasos_stats.data.sample import Positions, numbers_of_rows, repeated
 from pegasos_stats.data.user_data import (
     check_aligned,
     check_memory,
     column_of_labels,
 )
-from pegasos_stats.data.weights import Positions, numbers_of_rows, repeated
 from pegasos_stats.errors import (
     DataError,
     OptionError,

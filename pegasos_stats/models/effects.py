@@ -23,12 +23,17 @@ import pandas as pd
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Vector, dense_rows
 from pegasos_stats.data import design as designs
-from pegasos_stats.data import user_data, weights
+from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ScaledDesign, moments, unscaled
 from pegasos_stats.data.labels import AT_ZERO, Level
 from pegasos_stats.data.language.formula import factored
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
-from pegasos_stats.data.sample import RowIndex
+from pegasos_stats.data.sample import (
+    Positions,
+    RowIndex,
+    column_of_counts,
+    numbers_of_rows,
+)
 from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
@@ -407,7 +412,7 @@ def training_rows(
 
 
 def new_rows(
-    design: designs.Design, data: pd.DataFrame, positions: weights.Positions
+    design: designs.Design, data: pd.DataFrame, positions: Positions
 ) -> pd.DataFrame:
     """Predictors of new rows, those at these positions, which are complete."""
     inner = unscaled(design)
@@ -484,13 +489,11 @@ def rows_of(
         frame = new_rows(design, new_data, complete)
         row_weights = np.ones(len(frame))
         if weights_of_rows is None:
-            weights_of_rows = weights.column_of_counts(None, result.counted, new_data)
+            weights_of_rows = column_of_counts(None, result.counted, new_data)
             are_counts = weights_of_rows is not None
         if weights_of_rows is not None:
             source = "weights", weights_of_rows, new_data, new_data.index
-            row_weights = weights.numbers_of_rows(*source, "one number for each row")[
-                complete
-            ]
+            row_weights = numbers_of_rows(*source, "one number for each row")[complete]
     if not (np.isfinite(row_weights).all() and row_weights.sum() > 0.0):
         raise DataError(
             "weights are missing in a complete row, or 0 in all; give one for each row."

@@ -15,8 +15,8 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.design import ModelMatrix, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.vocabulary import Functions
+from pegasos_stats.data.sample import rows_of_weights
 from pegasos_stats.data.user_data import check_memory
-from pegasos_stats.data.weights import rows_of_weights
 from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import (
     as_function,

@@ -17,8 +17,8 @@ from pegasos_stats.data import sample as samples
 from pegasos_stats.data.design import Design, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Coding, LabelCoding, Ties, signs_of
 from pegasos_stats.data.language.vocabulary import Functions
+from pegasos_stats.data.sample import Counts, Offset, column_of_counts
 from pegasos_stats.data.scan.rows import sample_of_stream
-from pegasos_stats.data.weights import Counts, Offset, column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import (
     as_function,

@@ -21,8 +21,7 @@ from pegasos_stats.checks import (
 from pegasos_stats.data.design import unscaled
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
 from pegasos_stats.data.language.hypotheses import NamedNumbers, patsy_names
-from pegasos_stats.data.sample import Groups, RowIndex
-from pegasos_stats.data.weights import mean_one
+from pegasos_stats.data.sample import Groups, RowIndex, mean_one
 from pegasos_stats.errors import (
     DataError,
     OptionError,

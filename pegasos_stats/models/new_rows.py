@@ -13,11 +13,11 @@ from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.formula_design import Unseen
+from pegasos_stats.data.sample import repeated
 from pegasos_stats.data.scan.files import joined
 from pegasos_stats.data.scan.levels import Source, columns_of_outcome
 from pegasos_stats.data.scan.rows import streamed
 from pegasos_stats.data.scan.source import check_unset, digests_by_row
-from pegasos_stats.data.weights import repeated
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores

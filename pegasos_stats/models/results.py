@@ -21,14 +21,15 @@ from pegasos_stats.data.design import ScaledDesign, Scaling
 from pegasos_stats.data.labels import LabelCoding, Ties
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import UNSEEN, Unseen, without_unseen
-from pegasos_stats.data.sample import MissingRowCounts, aligned_labels
-from pegasos_stats.data.scan.source import digests_by_row
-from pegasos_stats.data.weights import (
+from pegasos_stats.data.sample import (
     Counts,
+    MissingRowCounts,
     Offset,
+    aligned_labels,
     column_named,
     column_of_counts,
 )
+from pegasos_stats.data.scan.source import digests_by_row
 from pegasos_stats.errors import (
     ColumnError,
     DataError,

@@ -21,7 +21,7 @@ from pegasos_stats.data.language.formula import (
     read_expression,
 )
 from pegasos_stats.data.language.formula_design import FormulaDesign, parts_of, products
-from pegasos_stats.data.weights import Offset
+from pegasos_stats.data.sample import Offset
 from pegasos_stats.errors import OptionError, PegasosStatsError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments
 

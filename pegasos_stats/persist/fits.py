@@ -30,9 +30,8 @@ from pegasos_stats.data.language.formula_design import (
     names_of_terms,
 )
 from pegasos_stats.data.language.vocabulary import State
-from pegasos_stats.data.sample import MissingRowCounts, Sample
+from pegasos_stats.data.sample import Counts, MissingRowCounts, Offset, Sample
 from pegasos_stats.data.scan.source import MissingRows
-from pegasos_stats.data.weights import Counts, Offset
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference import wald

@@ -7,7 +7,7 @@ import numpy as np
 
 from pegasos_stats import compiled
 from pegasos_stats.arrays import UNIT, Vector
-from pegasos_stats.data.weights import r_sum
+from pegasos_stats.data.sample import r_sum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import total
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Rows, Vector, read_only
 from pegasos_stats.checks import check_nonnegative, check_positive, number_of
+from pegasos_stats.data.sample import WeightsOf
 from pegasos_stats.data.scan.source import RowSource, source_of
-from pegasos_stats.data.weights import WeightsOf
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.solvers.losses import LOSSES, LossName, MarginLoss
 from pegasos_stats.solvers.sums import kernel_rows, largest_norm, moments

@@ -14,8 +14,8 @@ from scipy.special import expit, logit
 
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Codes, DataColumn, Matrix, Vector
+from pegasos_stats.data.sample import column_of_counts
 from pegasos_stats.data.user_data import floats_of
-from pegasos_stats.data.weights import column_of_counts
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores

@@ -13,8 +13,8 @@ import pandas as pd
 
 from pegasos_stats import checks, errors, parallel, tables
 from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
+from pegasos_stats.data.sample import column_named
 from pegasos_stats.data.user_data import column_of_labels, is_name, named
-from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals

@@ -17,7 +17,7 @@ from pegasos_stats.checks import LARGEST_INTEGER, check_choice, check_flag
 from pegasos_stats.data.design import ModelMatrix, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign
-from pegasos_stats.data.weights import WeightsOf, mean_one, rows_of_weights
+from pegasos_stats.data.sample import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.linear import Model, checked_solver

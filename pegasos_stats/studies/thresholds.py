@@ -12,9 +12,8 @@ from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import Unseen
-from pegasos_stats.data.sample import RowIndex
+from pegasos_stats.data.sample import RowIndex, column_of_counts, repeated
 from pegasos_stats.data.user_data import position_of
-from pegasos_stats.data.weights import column_of_counts, repeated
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import scores

@@ -12,9 +12,8 @@ import pandas as pd
 from pegasos_stats import checks, tables
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.checks import check_count, check_flag, check_fraction
-from pegasos_stats.data.sample import Groups
+from pegasos_stats.data.sample import Groups, column_named
 from pegasos_stats.data.user_data import check_aligned, column_of_labels
-from pegasos_stats.data.weights import column_named
 from pegasos_stats.errors import (
     DataError,
     OptionError,

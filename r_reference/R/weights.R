@@ -1,4 +1,4 @@
-# Weights of the rows. Beside it stands pegasos_stats/data/weights.py.
+# Weights of the rows. Beside it stands pegasos_stats/data/sample.py.
 
 # weights: NULL, numbers for each row, "balanced" (both classes weigh the same), or
 # list(negative = , positive = ), one for each class.  y: -1 or +1.

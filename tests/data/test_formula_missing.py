@@ -6,8 +6,7 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.sample import sample_of_formula
-from pegasos_stats.data.weights import Offset
+from pegasos_stats.data.sample import Offset, sample_of_formula
 
 NA = np.nan
 DATA = pd.DataFrame(

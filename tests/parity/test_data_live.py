@@ -7,7 +7,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.data.language.vocabulary import rounded
-from pegasos_stats.data.weights import mean_one, r_sum
+from pegasos_stats.data.sample import mean_one, r_sum
 from tests.parity.cases import table_of
 from tests.parity.equality import assert_same_bits, assert_same_table
 

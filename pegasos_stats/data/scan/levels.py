@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.data import weights
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.files import BOOLEANS, NUMBERS, TEXT
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
@@ -23,7 +22,7 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.formula_design import MOST_LEVELS, FormulaDesign
 from pegasos_stats.data.language.vocabulary import unwrapped_value
-from pegasos_stats.data.sample import no_rows
+from pegasos_stats.data.sample import Offset, all_zero, no_rows, whole_counts
 from pegasos_stats.data.scan import files
 from pegasos_stats.data.scan.partitions import Partition, Partitions
 from pegasos_stats.errors import ColumnError, listing, shown
@@ -110,7 +109,7 @@ def counted_pieces(
         if counts is None:
             yield piece, len(piece)
             continue
-        each = weights.whole_counts(piece[counts], None, piece.index)
+        each = whole_counts(piece[counts], None, piece.index)
         each[np.isnan(each)] = 1.0  # a row that is then left out
         ends = np.cumsum(each.astype(np.int64))
         few, there = piece[names], int(ends[-1])
@@ -150,7 +149,7 @@ class ResolvedFormula:
     outcome: tuple[str, ...]
     plain: bool
     counts: str | None
-    offsets: weights.Offset | None
+    offsets: Offset | None
     known: tuple[str, ...]
     n_reads: int
 
@@ -206,7 +205,7 @@ def resolve_formula(
     )
     if not found.rows:
         if found.total == 0 and found.lines:
-            raise weights.all_zero(found.lines)
+            raise all_zero(found.lines)
         if not empty or not found.total:
             raise no_rows(found.total)
         if not dotted:
@@ -306,9 +305,7 @@ class LevelCollector:
     ) -> None:
         nothing = pd.DataFrame({name: [] for name in kinds})
         self._formula, self.counts = formula, counts
-        self.offsets = weights.Offset.asked(
-            offset, terms_of.offset_terms(formula, nothing)
-        )
+        self.offsets = Offset.asked(offset, terms_of.offset_terms(formula, nothing))
         self.known = [] if self.offsets is None else self.offsets.columns(list(kinds))
         self.terms = terms_of.read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pegasos_stats import errors
 from pegasos_stats.arrays import Dense, Mask, Predictors, Rows, Vector
 from pegasos_stats.checks import check_flag
-from pegasos_stats.data import weights as row_options
+from pegasos_stats.data import sample as row_options
 from pegasos_stats.data.design import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula import outcome_of
@@ -30,9 +30,11 @@ from pegasos_stats.data.language.formula_design import (
     warn_of_columns,
 )
 from pegasos_stats.data.sample import (
+    Counts,
     MissingRowCounts,
     NaAction,
     Sample,
+    kind_of,
     no_rows,
     some_missing,
 )
@@ -56,7 +58,6 @@ from pegasos_stats.data.scan.source import (
     check_unset,
 )
 from pegasos_stats.data.user_data import are_finite
-from pegasos_stats.data.weights import Counts, kind_of
 from pegasos_stats.errors import DataError, OptionError, shown
 from pegasos_stats.other_frames import is_dask, is_streamed
 from pegasos_stats.parallel import map_in_order, one_ahead
