@@ -1,11 +1,12 @@
-"""Names for types of arrays and columns, and read-only arrays."""
+"""Names for types of arrays, columns and axes of figures; read-only arrays."""
 
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:  # scipy is imported only for sparse rows
+if TYPE_CHECKING:  # imported only where sparse rows or figures are used
+    import matplotlib.axes
     import pandas as pd
     from scipy.sparse import csr_array
 
@@ -19,6 +20,7 @@ Rows = NDArray[np.int64]  # positions of rows, from zero
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
+Axes: TypeAlias = "matplotlib.axes.Axes"
 DataColumn: TypeAlias = "pd.Series"  # of numbers, text, categories, ...
 
 UNIT = 2.0**-53  # rounding of one operation on doubles, relative

@@ -5,13 +5,13 @@ from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats import tables
-from pegasos_stats.arrays import Codes, Matrix, Vector
+from pegasos_stats.arrays import Axes, Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.sample import Positions, numbers_of_rows, repeated
 from pegasos_stats.data.user_data import (
@@ -48,9 +48,6 @@ from pegasos_stats.metrics.scores import (
     log_loss,
     shares_of_pairs,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
 TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error rate

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pegasos_stats.arrays import Codes, Integers, Matrix, Rows, Vector
+from pegasos_stats.arrays import Axes, Codes, Integers, Matrix, Rows, Vector
 from pegasos_stats.checks import check_fraction
 from pegasos_stats.data.user_data import floats_of, is_name
 from pegasos_stats.errors import DataError, OptionError, counted, shown
@@ -18,9 +18,6 @@ from pegasos_stats.metrics import rates
 from pegasos_stats.metrics.inputs import check_both_levels, events_of
 from pegasos_stats.metrics.rates import ratio
 from pegasos_stats.tables import Cells, Displayed, Facts, Lines, Part, percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 RELATIVE_TIE = 1e-12  # relative difference of equal values: sums are rounded
 SCORES_AT_ONCE = 2**16  # rows at a time

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, errors, tables
-from pegasos_stats.arrays import Mask, Matrix, Predictors, Vector, dense_rows
+from pegasos_stats.arrays import Axes, Mask, Matrix, Predictors, Vector, dense_rows
 from pegasos_stats.data import design as designs
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ScaledDesign, moments, unscaled
@@ -42,7 +42,6 @@ from pegasos_stats.models.inference.wald import NullSpace
 from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from pegasos_stats.models.linear_results import LinearResults

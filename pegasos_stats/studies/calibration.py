@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
 from pegasos_stats import checks, errors, tables
-from pegasos_stats.arrays import Codes, DataColumn, Matrix, Vector
+from pegasos_stats.arrays import Axes, Codes, DataColumn, Matrix, Vector
 from pegasos_stats.data.sample import column_of_counts
 from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted
@@ -32,9 +32,6 @@ from pegasos_stats.solvers.optimum import AnySolver
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies import cross_validation, fold_fits, thresholds
 from pegasos_stats.studies.folds import Folds
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Strategy = Literal["uniform", "quantile"]
 

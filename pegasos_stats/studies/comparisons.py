@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, errors, parallel, tables
-from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
+from pegasos_stats.arrays import Axes, Codes, DataColumn, Mask, Vector
 from pegasos_stats.data.sample import column_named
 from pegasos_stats.data.user_data import column_of_labels, is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
@@ -34,9 +34,6 @@ from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.studies import cross_validation, fold_fits
 from pegasos_stats.studies.cross_validation import CrossValidation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MODELS = "give two models or more by name, not fitted, or their cross-validations."
 FITS = "give fits by name, such as {'hinge': a, 'log': b}, or a list of them."

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, compiled
-from pegasos_stats.arrays import DataColumn, Vector
+from pegasos_stats.arrays import Axes, DataColumn, Vector
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
@@ -35,7 +35,6 @@ from pegasos_stats.studies.folds import Folds
 from pegasos_stats.tables import Summarised, Summary, significant
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 Rule = Literal["min", "1se"]

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks
-from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.arrays import Axes, Rows, Vector
 from pegasos_stats.data.design import row_labels
 from pegasos_stats.data.labels import LabelCoding
 from pegasos_stats.data.language.formula_design import Unseen
@@ -28,9 +27,6 @@ from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter, Task
 from pegasos_stats.studies.folds import Folds, draw_folds, whole_groups
 from pegasos_stats.tables import Summarised, Summary, significant
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SCALE_RANGE = {"score": (-np.inf, np.inf), "probability": (0.0, 1.0)}
 INNER_FOLDS = 5  # inner folds that select the threshold of a fit

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, tables
-from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
+from pegasos_stats.arrays import Axes, Mask, Matrix, Rows, Vector
 from pegasos_stats.checks import check_count, check_flag, check_fraction
 from pegasos_stats.data.sample import Groups, column_named
 from pegasos_stats.data.user_data import check_aligned, column_of_labels
@@ -42,13 +42,6 @@ from pegasos_stats.studies.calibration import recalibrated
 from pegasos_stats.studies.cross_validation import lambda_path
 from pegasos_stats.studies.fold_fits import checked_model, training
 from pegasos_stats.studies.folds import Split
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 NAMES = ("auc", "r2", "brier_score", "slope", "intercept")
 MAX_FOLLOWED = 2_000  # rows whose predictions by all resamples are stored

@@ -1090,19 +1090,19 @@ class TermReader:
         ColumnError
             If the name of a column is ambiguous.
         """
-        parsed = _single("1", "number")
+        terms = _single("1", "number")
         for minus, piece in self._pieces(in_python(text, DOT)):
             try:
                 tree, self._quoted = parsed(piece, self._formula)
                 check_in(tree, self._formula)
-                _add(parsed, self._terms(tree), minus)
+                _add(terms, self._terms(tree), minus)
             except RecursionError:
                 raise self._refusal(NESTED) from None
-        one = parsed.pop(frozenset("1"), None)
-        terms = sorted(parsed.values(), key=lambda term: len(term.factors))
-        if any(factor.kind == "number" for term in terms for factor in term.factors):
+        one = terms.pop(frozenset("1"), None)
+        ordered = sorted(terms.values(), key=lambda term: len(term.factors))
+        if any(factor.kind == "number" for term in ordered for factor in term.factors):
             raise self._refusal(f"numbers stand in I(), as in I(2 * x){TERMS}")
-        return (one, *terms) if one else tuple(terms)
+        return (one, *ordered) if one else tuple(ordered)
 
     def _refusal(self, reason: str) -> FormulaError:
         return unusable(self._formula, reason)

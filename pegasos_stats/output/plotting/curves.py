@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from pegasos_stats.arrays import Codes
+from pegasos_stats.arrays import Axes, Codes
 from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
@@ -24,7 +24,7 @@ from pegasos_stats.models import results
 from pegasos_stats.models.kernel import KernelResults
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import POSITIVE, Axes, Floats, Style
+from pegasos_stats.output.plotting.style import POSITIVE, Floats, Style
 from pegasos_stats.studies.calibration import Reliability
 from pegasos_stats.studies.comparisons import RocComparison, SolverComparison
 from pegasos_stats.studies.cross_validation import LambdaPath

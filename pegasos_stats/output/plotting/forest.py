@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Axes
 from pegasos_stats.errors import OptionError
 from pegasos_stats.models.effects import SLOPE, Margins, value_text
 from pegasos_stats.output.plotting import style
-from pegasos_stats.output.plotting.style import Axes, Floats, Style
+from pegasos_stats.output.plotting.style import Floats, Style
 
 ROW_HEIGHT, TALL_ROW_HEIGHT, MAX_TALL_ROWS = 0.18, 0.32, 20  # inches
 FOREST_MARGIN = 1.2  # inches above and below the rows

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import checks
+from pegasos_stats.arrays import Axes
 from pegasos_stats.errors import CallError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.effects import rows_of
@@ -17,7 +18,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.results import checked_threshold, score_at
 from pegasos_stats.models.summaries import INTERCEPT, largest_terms
 from pegasos_stats.output.plotting import curves, forest, style
-from pegasos_stats.output.plotting.style import Axes, Style
+from pegasos_stats.output.plotting.style import Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
 

@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pegasos_stats.arrays import Axes
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DependencyError, OptionError, shown
 
 if TYPE_CHECKING:
-    import matplotlib.axes
     import matplotlib.figure
     from matplotlib.axis import Axis
     from matplotlib.lines import Line2D
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
-Axes: TypeAlias = "matplotlib.axes.Axes"
 Figure: TypeAlias = "matplotlib.figure.Figure"
 Floats = NDArray[np.float64]
 Dashes = str | tuple[int, tuple[int, ...]]

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from pegasos_stats.arrays import Axes
 from pegasos_stats.checks import check_count
 from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import OptionError, shown
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.forest import meaning
-from pegasos_stats.output.plotting.style import Axes, Floats, Style
+from pegasos_stats.output.plotting.style import Floats, Style
 from pegasos_stats.tables import percent
 
 if TYPE_CHECKING:

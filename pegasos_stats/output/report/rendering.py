@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from pegasos_stats.arrays import Axes
 from pegasos_stats.errors import DependencyError, counted, plain
 from pegasos_stats.models import summaries
 from pegasos_stats.models.inference.options import chosen_options
@@ -27,7 +28,7 @@ from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import NOT_CONCAVE, UNCERTIFIED, above, factor_levels
 from pegasos_stats.models.results import score_at
 from pegasos_stats.output.plotting.curves import Fitted, draw_roc, draw_scores
-from pegasos_stats.output.plotting.style import Axes, dress, pyplot
+from pegasos_stats.output.plotting.style import dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.optimum import Optimum
