@@ -31,21 +31,21 @@ class ModelMatrix:
 
     Attributes
     ----------
-    values : float64 or float32 array, C-contiguous; or CSR array; shape (n_kept, p)
+    values : float64 or float32 array, C-contiguous; or CSR array; shape (n_complete, p)
         Finite numbers.
-    kept : bool array, shape (n,)
+    complete : bool array, shape (n,)
         Which rows of the data have no missing value.
     index : Index, shape (n,)
         Row labels of the data.
     missing : dict of str to int array
         Rows of the data, by position, in which a column has no value; of each that
         lacks some.
-    offset : float64 array, shape (n_kept,), or None
+    offset : float64 array, shape (n_complete,), or None
         Known part of each score, for a fit that has one.
     """
 
     values: Predictors
-    kept: Mask
+    complete: Mask
     index: pd.Index
     missing: Mapping[str, NDArray[np.intp]] = field(default_factory=dict)
     offset: NDArray[np.float64] | None = None
@@ -53,16 +53,16 @@ class ModelMatrix:
     def spread(self, values: NDArray[np.float64]) -> DataColumn:
         """Put values of the complete rows back on all rows, NaN in the others."""
         full = np.full(len(self.index), np.nan)
-        full[self.kept] = values
+        full[self.complete] = values
         return pd.Series(full, index=self.index)
 
-    def taken(self, rows: NDArray[np.intp]) -> "ModelMatrix":
+    def take_rows(self, rows: NDArray[np.intp]) -> "ModelMatrix":
         """The matrix of rows of the data, by position, some of them several times."""
-        kept = self.kept[rows]
-        taken = (np.cumsum(self.kept) - 1)[rows[kept]]  # of those that are kept
+        complete = self.complete[rows]
+        at = (np.cumsum(self.complete) - 1)[rows[complete]]
         missing = {k: np.flatnonzero(np.isin(rows, v)) for k, v in self.missing.items()}
-        offset = None if self.offset is None else self.offset[taken]
-        return ModelMatrix(self.values[taken], kept, self.index[rows], missing, offset)
+        offset = None if self.offset is None else self.offset[at]
+        return ModelMatrix(self.values[at], complete, self.index[rows], missing, offset)
 
 
 class Design(Protocol):
@@ -170,9 +170,9 @@ class FrameDesign:
             else user_data.numeric_values
         )
         values = numbers(table)
-        kept = user_data.checked_rows(values, labels, index)
-        missing = {} if kept.all() else user_data.missing_values(values, self.names)
-        return ModelMatrix(user_data.selected(values, kept), kept, index, missing)
+        whole = user_data.checked_rows(values, labels, index)
+        missing = {} if whole.all() else user_data.missing_values(values, self.names)
+        return ModelMatrix(user_data.selected(values, whole), whole, index, missing)
 
 
 def table_of(X: object) -> Table:
@@ -296,11 +296,11 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
     if missing:
         noun = "Column" if len(missing) == 1 else "Columns"
-        meant = (
+        suggestion = (
             errors.did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
         )
         raise ColumnError(
-            f"{noun} {listing(missing)} not found{meant}; the data have "
+            f"{noun} {listing(missing)} not found{suggestion}; the data have "
             f"{listing(frame.columns, 8)}: {missing_cure(missing, frame.columns)}."
         )
 
@@ -506,23 +506,23 @@ def moments(
         means = X.mean(axis=0, dtype=np.float64)
         if weights is not None:
             means = weights @ X / n
-        apart = X - means
-        power = power_of_two(np.maximum(apart.max(axis=0), -apart.min(axis=0)))
-        squares = np.square(np.ldexp(apart, -power, out=apart), out=apart)
+        centred = X - means
+        power = power_of_two(np.maximum(centred.max(axis=0), -centred.min(axis=0)))
+        squares = np.square(np.ldexp(centred, -power, out=centred), out=centred)
         squares = squares.sum(axis=0) if weights is None else weights @ squares
     else:
         w = np.ones(X.shape[0]) if weights is None else weights
-        each = np.repeat(w, np.diff(X.indptr))
+        w = np.repeat(w, np.diff(X.indptr))
         means = np.asarray(X.sum(axis=0, dtype=np.float64)).ravel() / n
         if weights is not None:
             means = np.asarray(weights @ X).ravel() / n
-        apart, columns = X.data - means[X.indices], X.indices
+        centred, columns = X.data - means[X.indices], X.indices
         furthest = np.abs(means)
-        np.maximum.at(furthest, columns, np.abs(apart))
+        np.maximum.at(furthest, columns, np.abs(centred))
         power = power_of_two(furthest)
         squares = np.zeros(X.shape[1])
-        np.add.at(squares, columns, each * np.square(np.ldexp(apart, -power[columns])))
-        stored = np.bincount(columns, each, minlength=X.shape[1])
+        np.add.at(squares, columns, w * np.square(np.ldexp(centred, -power[columns])))
+        stored = np.bincount(columns, w, minlength=X.shape[1])
         squares += np.maximum(n - stored, 0.0) * np.square(np.ldexp(means, -power))
     return means, np.ldexp(np.sqrt(squares / divisor), power)
 
@@ -564,8 +564,8 @@ class ScaledDesign:
 
     def matrix(self, data: object) -> ModelMatrix:
         """Scaled matrix of `data`, with the columns in the order of `names`."""
-        found = self.design.matrix(data)
-        return replace(found, values=self.scaling.apply(found.values))
+        matrix = self.design.matrix(data)
+        return replace(matrix, values=self.scaling.apply(matrix.values))
 
 
 def unscaled(design: Design) -> Design:

@@ -47,10 +47,9 @@ WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
 SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
 CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
 QUOTED = {"'": '"\'"'}  # shorter than by shlex
-MOST_UNITS = 3  # of a column
 THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
-BLOCK = 2**22  # bytes that are read at a time
+BYTES_AT_ONCE = 2**22  # of a file
 IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
 UNREADABLE = (OSError, EOFError, zlib.error)
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
@@ -59,7 +58,7 @@ NOT_UTF8 = (
     "command line --encoding cp1252, of Windows, or latin-1)"
 )
 EMPTY = "it is empty; give a header and rows"
-BEGIN = 1000  # bytes that tell what a file is
+HEAD_BYTES = 1000  # by which formats are recognised
 UTF_16 = "text in UTF-16, as Excel's 'Unicode text'; read it with encoding='utf-16'"
 WORKBOOK = "save the sheet as 'CSV UTF-8', and give that"
 FORMATS = {  # that are no plain text, by what they begin with
@@ -78,7 +77,6 @@ FORMATS = {  # that are no plain text, by what they begin with
 Floats = NDArray[np.float64]
 
 LARGEST_INDEX = 2**31 - 2
-SAMPLE_LINES = 100
 LABEL_NAME = "label"
 COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
 
@@ -96,8 +94,8 @@ def cell_reader(
 
     Examples
     --------
-    >>> read = cell_reader(",", ".", ["CHF"])
-    >>> [read(cell) for cell in ("CHF 1.234,5", "-7", "1.5", "?")]
+    >>> parse = cell_reader(",", ".", ["CHF"])
+    >>> [parse(cell) for cell in ("CHF 1.234,5", "-7", "1.5", "?")]
     ['1234.5', '-7', None, None]
     """
     groups = rf"[0-9]{{1,3}}(?:{re.escape(thousands)}[0-9]{{3}})+|" if thousands else ""
@@ -105,7 +103,7 @@ def cell_reader(
         rf"({groups}[0-9]*)(?:{re.escape(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)"
     )
 
-    def read(cell: str) -> str | None:
+    def parse(cell: str) -> str | None:
         sign, text = "", cell.strip()
         for unit in ("", *units):
             text = text.removeprefix(unit).removesuffix(unit).strip()
@@ -117,14 +115,14 @@ def cell_reader(
         whole = parts[1].replace(thousands, "") if thousands else parts[1]
         return sign + whole + f".{parts[2]}" * (parts[2] is not None) + parts[3]
 
-    return read
+    return parse
 
 
 PLAIN = cell_reader()
 UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a number
 
 
-def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
+def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
     """Numbers of the cells of a column; text where 64 bits do not hold a whole one.
 
     None if a cell is no number.
@@ -136,8 +134,8 @@ def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
     >>> as_numbers(pd.Series(["1.0", None])).tolist()
     [1.0, nan]
     """
-    known = cells.dropna()
-    plain = known.map(read)
+    present = cells.dropna()
+    plain = present.map(parse)
     if plain.isna().any():
         return None
     if not plain.str.fullmatch("[+-]?[0-9]+").all():
@@ -145,9 +143,9 @@ def as_numbers(cells: DataColumn, read: Reader = PLAIN) -> "DataColumn | None":
     whole = [int(text) for text in plain]
     if whole and not -(2**63) <= min(whole) <= max(whole) < 2**63:
         return cells
-    found = pd.Series(whole, known.index, dtype=np.int64)
-    complete = len(found) == len(cells)
-    return found if complete else found.astype("Int64").reindex(cells.index)
+    integers = pd.Series(whole, present.index, dtype=np.int64)
+    complete = len(integers) == len(cells)
+    return integers if complete else integers.astype("Int64").reindex(cells.index)
 
 
 def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
@@ -162,8 +160,8 @@ def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
     """
     units = _units_of(cells)
     for mark, thousands in product((decimal, ",", "."), ("", *THOUSANDS)):
-        read = cell_reader(mark, thousands, units)
-        if mark != thousands and all(read(cell) is not None for cell in cells):
+        parse = cell_reader(mark, thousands, units)
+        if mark != thousands and all(parse(cell) is not None for cell in cells):
             return " ".join(
                 [f"--decimal {shlex.quote(mark)}"] * (mark != decimal)
                 + [f"--thousands {QUOTED.get(thousands) or shlex.quote(thousands)}"]
@@ -184,10 +182,10 @@ def _units_of(cells: Sequence[str]) -> list[str]:
             if before and not (is_sign or blank) and before not in CURRENCIES:
                 return []  # such as of P12, the name of a row
     same = words if len(words) == 1 and len(min(words)) > 1 else words & CURRENCIES
-    return sorted(units | same, key=len, reverse=True)[:MOST_UNITS]
+    return sorted(units | same, key=len, reverse=True)[:3]
 
 
-def cell_value(cell: object, read: Reader = PLAIN) -> object:
+def cell_value(cell: object, parse: Reader = PLAIN) -> object:
     """The number or the boolean that a cell of text is; other cells as they are.
 
     Examples
@@ -197,7 +195,7 @@ def cell_value(cell: object, read: Reader = PLAIN) -> object:
     """
     if not isinstance(cell, str):
         return cell
-    if (plain := read(cell)) is None:
+    if (plain := parse(cell)) is None:
         return WORDS.get(cell, cell)
     return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
 
@@ -207,7 +205,7 @@ def is_text(column: DataColumn) -> bool:
     return column.dtype == object or isinstance(column.dtype, pd.StringDtype)
 
 
-def as_at_fit(frame: pd.DataFrame, kinds: Kinds, read: Reader = PLAIN) -> pd.DataFrame:
+def as_at_fit(frame: pd.DataFrame, kinds: Kinds, parse: Reader = PLAIN) -> pd.DataFrame:
     """Columns of a file in the kinds that they had at the fit.
 
     Numbers become text, and cells of text that are numbers become these; others stay.
@@ -224,7 +222,7 @@ def as_at_fit(frame: pd.DataFrame, kinds: Kinds, read: Reader = PLAIN) -> pd.Dat
         if kinds[name] == TEXT and column.dtype.kind in "biuf":
             turned[name] = as_text(column)
         elif kinds[name] != TEXT and is_text(column):
-            values = [cell_value(cell, read) for cell in column.array]
+            values = [cell_value(cell, parse) for cell in column.array]
             turned[name] = pd.Series(values, column.index, dtype=object)
     return frame.assign(**turned) if turned else frame
 
@@ -237,8 +235,8 @@ def as_text(column: DataColumn) -> DataColumn:
     >>> as_text(pd.Series([7.0, 1.1, None])).tolist()
     ['7', '1.1', nan]
     """
-    found: DataColumn = as_character(column.dropna())
-    return found.reindex(column.index)
+    texts: DataColumn = as_character(column.dropna())
+    return texts.reindex(column.index)
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
@@ -249,13 +247,13 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     DataError
         If the file is not there, or cannot be read a second time.
     """
-    found: IO[bytes]
+    file: IO[bytes]
     name = checked_path(path)
     if name in IN_MEMORY:
-        held = IN_MEMORY[name]
-        found = io.BytesIO(held)
-        packed = [opener for mark, opener in OPENERS.items() if re.match(mark, held)]
-        return packed[0](found, "rb") if packed else found  # type: ignore[operator]
+        content = IN_MEMORY[name]
+        file = io.BytesIO(content)
+        packed = [opener for mark, opener in OPENERS.items() if re.match(mark, content)]
+        return packed[0](file, "rb") if packed else file  # type: ignore[operator]
     try:
         mode = os.stat(name).st_mode
         if not stat.S_ISREG(mode):
@@ -266,10 +264,10 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
         with open(name, "rb") as handle:
             begin = handle.read(10)
         packed = [opener for mark, opener in OPENERS.items() if re.match(mark, begin)]
-        found = [*packed, open][0](name, "rb")  # type: ignore[operator]
+        file = [*packed, open][0](name, "rb")  # type: ignore[operator]
     except OSError as error:
         raise errors.DataError(unreadable(name, error)) from None
-    return found
+    return file
 
 
 def unreadable(name: str, error: Exception) -> str:
@@ -300,8 +298,8 @@ def bytes_of_zero(name: str) -> errors.DataError:
 
 def most_unpacked(name: str) -> float:
     """Bytes of text that a file may hold, if it is packed: half of the memory."""
-    held = IN_MEMORY.get(name)
-    size = os.path.getsize(name) if held is None else len(held)
+    content = IN_MEMORY.get(name)
+    size = os.path.getsize(name) if content is None else len(content)
     return max(limit() / 2, size)
 
 
@@ -438,11 +436,7 @@ def read_csv(
 
 
 def _columns(
-    file: IO[bytes],
-    style: CsvStyle,
-    names: Sequence[str],
-    kinds: Kinds,
-    id: str | None,
+    file: IO[bytes], style: CsvStyle, names: Sequence[str], kinds: Kinds, id: str | None
 ) -> pd.DataFrame:
     """All columns; read again where pandas may not read them as they are written."""
     texts = [name for name in names if kinds.get(name) == TEXT]
@@ -453,11 +447,11 @@ def _columns(
         return data
     others = [name for name in names if name and name not in (id, *texts)]
     if again := [n for n in others if _is_uncertain(data[n], style, kinds.get(n))]:
-        read = cell_reader(style.decimal, style.thousands, style.strip)
-        found = _table(file, style, usecols=again, dtype=str)
-        numbers = {name: as_numbers(found[name], read) for name in again}
+        parse = cell_reader(style.decimal, style.thousands, style.strip)
+        texts_again = _table(file, style, usecols=again, dtype=str)
+        numbers = {name: as_numbers(texts_again[name], parse) for name in again}
         data = data.assign(**{n: c for n, c in numbers.items() if c is not None})
-        data = as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, read)
+        data = as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, parse)
     for name in [*others, *texts] if style.keep_na else []:
         if is_text(data[name]) and kinds.get(name) != NUMBERS:
             one: dict[str, Any] = {
@@ -482,8 +476,8 @@ def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool
     if column.dtype.kind == "f":
         return column.hasnans and bool((column.dropna() % 1 == 0).all())
     if is_text(column):
-        asked = style.thousands or style.strip or style.keep_na or kind
-        return bool(asked) or any(type(v) is int or v == "" for v in column.array)
+        has_options = style.thousands or style.strip or style.keep_na or kind
+        return bool(has_options) or any(type(v) is int or v == "" for v in column.array)
     return column.dtype == np.uint64
 
 
@@ -491,7 +485,7 @@ def _table(file: IO[bytes], style: CsvStyle, **options: Any) -> pd.DataFrame:
     """The columns of a CSV file as pandas reads them."""
     file.seek(0)
     empty = [""] if options.get("keep_default_na") is False else []
-    found: pd.DataFrame = pd.read_csv(
+    table: pd.DataFrame = pd.read_csv(
         file,
         sep=style.sep,
         decimal=style.decimal,
@@ -500,23 +494,23 @@ def _table(file: IO[bytes], style: CsvStyle, **options: Any) -> pd.DataFrame:
         low_memory=False,
         **options,
     )
-    return found
+    return table
 
 
 def content(path: str, style: CsvStyle) -> io.BytesIO:
     """All that is in a file, unpacked."""
-    found, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
+    unpacked, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
     with opened(path) as handle:
         most = most_unpacked(path)
-        while block := handle.read(BLOCK):
-            if not found.tell():
-                check_is_text(path, block[:BEGIN], style.encoding)
-            found.write(block)
-            check_size(path, found.tell(), most)
+        while block := handle.read(BYTES_AT_ONCE):
+            if not unpacked.tell():
+                check_is_text(path, block[:HEAD_BYTES], style.encoding)
+            unpacked.write(block)
+            check_size(path, unpacked.tell(), most)
             if b"\0" in block and not has_zeros:
                 raise bytes_of_zero(path)
-    found.seek(0)
-    return found
+    unpacked.seek(0)
+    return unpacked
 
 
 def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
@@ -675,8 +669,8 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     first, begins = [b""], True
     with opened(name) as handle:
         try:
-            for _ in range(SAMPLE_LINES):
-                words = ASIDE.sub(b" ", handle.readline(BLOCK)).split()
+            for _ in range(100):
+                words = ASIDE.sub(b" ", handle.readline(BYTES_AT_ONCE)).split()
                 if len(words) > 1:
                     first = words
                     break
@@ -686,8 +680,8 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     if LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])):
         return True
     # The first line of a CSV file names its columns; what is no label is told later.
-    meant = begins and len(first) > 1 and not set(first[0]) & set(b',;|"')
-    return meant and all(map(LIKE_PAIR.fullmatch, first[1:]))
+    is_like_label = begins and len(first) > 1 and not set(first[0]) & set(b',;|"')
+    return is_like_label and all(map(LIKE_PAIR.fullmatch, first[1:]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -711,14 +705,14 @@ class Entries:
     values: Floats
 
 
-def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
+def parsed_blocks(name: str, in_memory: bool = True) -> Iterator[Entries]:
     """Entries of a file, some whole lines at a time.
 
     Parameters
     ----------
     name : str
-    kept : bool
-        Whether they are all kept, so that the whole file has to fit into memory.
+    in_memory : bool
+        Whether the whole file has to fit into memory.
 
     Raises
     ------
@@ -728,7 +722,7 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
     line = 1
     with opened(name) as handle:
         try:
-            for block in _blocks(handle, name, kept):
+            for block in _blocks(handle, name, in_memory):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
                     raise _wrong_line(block, line, name)
@@ -738,17 +732,17 @@ def parsed_blocks(name: str, kept: bool = True) -> Iterator[Entries]:
             raise DataError(unreadable(name, error)) from None
 
 
-def _blocks(handle: IO[bytes], name: str, kept: bool) -> Iterator[bytes]:
+def _blocks(handle: IO[bytes], name: str, in_memory: bool) -> Iterator[bytes]:
     """Cut a file into pieces that end with a line."""
     rest: list[bytes] = []  # of a line that is longer than a piece
     size, most = 0, most_unpacked(name)
-    while chunk := handle.read(BLOCK):
+    while chunk := handle.read(BYTES_AT_ONCE):
         size += len(chunk)
         check_size(name, size, most)
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, chunk[:cut]])
-            rest, size = [], size if kept else 0
+            rest, size = [], size if in_memory else 0
         rest.append(chunk[cut:])
     if any(rest):
         yield b"".join(rest)
@@ -770,11 +764,13 @@ def _parsed(block: bytes, line: int) -> Entries | None:
     if len(numbers) != len(lengths) + 2 * len(colons):
         return None
     pairs = np.delete(numbers, at).reshape(-1, 2)
-    found, labels = pairs[:, 0], numbers[at]
-    allowed = (found >= 0) & (found <= LARGEST_INDEX) & (found == np.rint(found))
+    features, labels = pairs[:, 0], numbers[at]
+    allowed = (
+        (features >= 0) & (features <= LARGEST_INDEX) & (features == np.rint(features))
+    )
     if not allowed.all() or np.isinf(labels).any():
         return None
-    indices = found.astype(np.int64)
+    indices = features.astype(np.int64)
     return Entries(lines[leads] + line, labels, lengths, indices, pairs[:, 1])
 
 
@@ -826,12 +822,12 @@ def _assembled(
     rows, indices, values = sorted_entries(entries, name)
     columns = indices - (0 if zero_based else 1)
     p = int(columns.max(initial=-1)) + 1 if n_features is None else n_features
-    kept = columns < p
-    n_dropped = len(np.unique(columns[~kept]))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[kept], minlength=n))])
+    within = columns < p
+    n_dropped = len(np.unique(columns[~within]))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[within], minlength=n))])
     whole = np.int32 if indptr[-1] <= LARGEST_INDEX else np.int64
-    places = columns[kept].astype(whole), indptr.astype(whole)
-    matrix = csr_array((values[kept], *places), shape=(n, p))
+    places = columns[within].astype(whole), indptr.astype(whole)
+    matrix = csr_array((values[within], *places), shape=(n, p))
     return Svmlight(_labels(entries.labels), matrix, zero_based, n_dropped)
 
 
@@ -871,7 +867,9 @@ def _wrong_line(block: bytes, line: int, name: str) -> DataError:
     """The error for the first line that is not in the format."""
     lines = enumerate(block.split(b"\n"), line)
     at, text = next(
-        (k, each) for k, each in lines if _parsed(ASIDE.sub(b" ", each), k) is None
+        (k, content)
+        for k, content in lines
+        if _parsed(ASIDE.sub(b" ", content), k) is None
     )
     return DataError(
         f"Line {at} of {name} is {text[:60].decode('latin-1')!r}; the format is 'label "

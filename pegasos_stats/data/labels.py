@@ -185,8 +185,8 @@ class LabelCoding:
         """
         column = user_data.column_of_scores(scores)
         cut = check_threshold(threshold, is_probability=False)
-        found = signs_of(np.asarray(column, dtype=np.float64), ties, cut)
-        return self.decode(found, column.index)
+        signs = signs_of(np.asarray(column, dtype=np.float64), ties, cut)
+        return self.decode(signs, column.index)
 
     def probabilities(self, scores: DataColumn) -> pd.DataFrame:
         """Logistic probabilities of both levels, ``1 / (1 + exp(-score))``.
@@ -223,18 +223,18 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     if by_rule and coding not in ("factor", "first-seen"):
         raise _unknown_coding(coding)
     in_order = coding == "factor"
-    found = factor_levels(present, name) if in_order else distinct(present)
-    if not found:
+    distinct_levels = factor_levels(present, name) if in_order else distinct(present)
+    if not distinct_levels:
         text = f"The outcome {shown(name)} has no value; it needs two levels."
         raise LabelError(text)
-    levels = found if by_rule else _checked_pair(coding)
-    at = sorted(user_data.position_of(level, found) for level in levels)
-    if len(found) != 2 or at != [0, 1]:
-        given = "" if by_rule else f" and coding={shown(coding)} was given"
-        end = {1: ONE_LEVEL, 2: "give these two."}.get(len(found), FEWER)
+    levels = distinct_levels if by_rule else _checked_pair(coding)
+    at = sorted(user_data.position_of(level, distinct_levels) for level in levels)
+    if len(distinct_levels) != 2 or at != [0, 1]:
+        request = "" if by_rule else f" and coding={shown(coding)} was given"
+        end = {1: ONE_LEVEL, 2: "give these two."}.get(len(distinct_levels), FEWER)
         raise LabelError(
-            f"The outcome {shown(name)} has {counted(len(found), 'level')}, "
-            f"{listing(found)}{given}; {end}"
+            f"The outcome {shown(name)} has {counted(len(distinct_levels), 'level')}, "
+            f"{listing(distinct_levels)}{request}; {end}"
         )
     negative, positive = map(plain, levels)
     rule = str(coding) if by_rule else "explicit"
@@ -245,8 +245,8 @@ def _checked_pair(coding: Level) -> list[Level]:
     """Two different levels, or `OptionError`."""
     ordered = isinstance(coding, tuple | list | np.ndarray | pd.Series | pd.Index)
     pair = list(coding) if ordered and getattr(coding, "ndim", 1) == 1 else []
-    alone = all(map(user_data.is_single, pair))
-    if len(pair) != 2 or not alone or user_data.position_of(pair[0], pair[1:]) == 0:
+    single = all(map(user_data.is_single, pair))
+    if len(pair) != 2 or not single or user_data.position_of(pair[0], pair[1:]) == 0:
         raise _unknown_coding(coding)
     return pair
 
@@ -271,16 +271,16 @@ def as_in_formula(
     outcome = "" if formula is None else split_formula(formula)[0]
     if formula is None or not outcome.startswith(FACTORS):
         return coding
-    read = read_outcome(formula, (), functions)
-    if not isinstance(read, Call) or read.name not in ("C", "relevel"):
+    expression = read_outcome(formula, (), functions)
+    if not isinstance(expression, Call) or expression.name not in ("C", "relevel"):
         return coding
-    if len(read.arguments) == 1:
+    if len(expression.arguments) == 1:
         return coding
-    level = getattr(list(read.arguments.values())[1], "value", None)
+    level = getattr(list(expression.arguments.values())[1], "value", None)
     at = user_data.position_of(level, coding.levels)
     if at < 0 and isinstance(level, str):  # as R names the levels of numbers
-        at = user_data.position_of(level, [str(each) for each in coding.levels])
-    if read.name == "C" or at < 0:
+        at = user_data.position_of(level, [str(value) for value in coding.levels])
+    if expression.name == "C" or at < 0:
         raise refused(
             formula,
             f"has the outcome {outcome} of the levels {listing(coding.levels)}; give "
@@ -311,14 +311,14 @@ def class_names(
     levels = coding.levels
     if not all(level in (0, 1) for level in levels):
         return str(levels[0]), str(levels[1])
-    read, text = None, coding.name
+    expression, text = None, coding.name
     if formula is not None:
         text = split_formula(formula)[0]
-        read = read_outcome(formula, (), functions)
-        while isinstance(read, Call) and read.name in KEEP_TRUTH:
-            read = next(iter(read.arguments.values()))
+        expression = read_outcome(formula, (), functions)
+        while isinstance(expression, Call) and expression.name in KEEP_TRUTH:
+            expression = next(iter(expression.arguments.values()))
     named: dict[bool, str] = {}
-    match read:
+    match expression:
         case Operation("==" | "!=" as sign, (Column(), Constant(str(value)))):
             named = {sign == "==": value, sign != "==": f"not {value}"}
         case Operation(sign, (Column(name), Constant(value))) if sign in OPPOSITE:
@@ -355,20 +355,20 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Position of each label among the levels; -1 for other labels."""
     dtype = labels.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-        values, found = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
+        values, codes = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
             equal = values == level
             # A double may be equal to several whole numbers, and is none of them then.
-            found = np.where(equal, np.where(found == -1, position, -2), found)
-        return np.maximum(found, -1)
+            codes = np.where(equal, np.where(codes == -1, position, -2), codes)
+        return np.maximum(codes, -1)
     # By hashes alone: get_indexer() compares levels, and those of others may raise.
-    known = np.empty(len(levels), dtype=object)
+    level_array = np.empty(len(levels), dtype=object)
     for position, level in enumerate(levels):  # one by one, or numpy looks into them
-        known[position] = level
+        level_array[position] = level
     rows = labels.astype(object).to_numpy()
-    codes, _ = pd.factorize(np.concatenate([known, rows]), use_na_sentinel=False)
-    found = codes[len(levels) :]
-    return np.where(found < len(levels), found, -1).astype(np.intp, copy=False)
+    codes, _ = pd.factorize(np.concatenate([level_array, rows]), use_na_sentinel=False)
+    codes = codes[len(levels) :]
+    return np.where(codes < len(levels), codes, -1).astype(np.intp, copy=False)
 
 
 def _holding_missing(dtype: Dtype) -> Dtype:
@@ -421,13 +421,13 @@ def distinct(labels: DataColumn) -> list[Level]:
 @NARROW
 def factor_levels(labels: DataColumn, name: str) -> list[Level]:
     """Levels in the order of the categories, else sorted."""
-    found = distinct(labels)
+    values = distinct(labels)
     if isinstance(labels.dtype, pd.CategoricalDtype):
-        return [level for level in labels.cat.categories if level in found]
+        return [level for level in labels.cat.categories if level in values]
     try:
-        return sorted(found)
+        return sorted(values)
     except Exception:  # values of others may raise what they like
-        kinds = sorted({type(value).__name__ for value in found})
+        kinds = sorted({type(value).__name__ for value in values})
         raise LabelError(
             f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
             "which have no order; give coding=(negative, positive)."

@@ -50,15 +50,13 @@ Positions = NDArray[np.intp]
 OFFSETS_ALLOWED = "one number for each row"
 COUNTS_ALLOWED = "one whole number for each row"
 ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
-ROUNDING = 1e-14  # of a mean that is 1
-SMALLEST = 2.0**-1022  # the least double with all its digits
-TOGETHER = 2**16  # numbers summed at once, 16 bytes each
+SUMMED_AT_ONCE = 2**16  # numbers of 16 bytes
 NaAction = Literal["drop", "raise"]
 
 MOST_NAMED = 5  # columns with missing values in a message
 GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
-MOST = 2  # ways of grouping
+MOST_WAYS = 2  # of grouping
 FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
 ONE_STRATUM = "or leave strata= out"
 FOR_FOLDS = "as folds keep each whole, or leave groups out"
@@ -98,7 +96,7 @@ class Offset:
         return " + ".join([*first, *self.terms])
 
     @classmethod
-    def asked(
+    def from_options(
         cls,
         offset: object,
         terms: tuple[str, ...] = (),
@@ -108,8 +106,8 @@ class Offset:
         if offset is None and not terms:
             return None
         column = offset if isinstance(offset, str) else ""
-        given = offset is not None and not isinstance(offset, str)
-        return cls(column, given, terms, functions or {})
+        has_numbers = offset is not None and not isinstance(offset, str)
+        return cls(column, has_numbers, terms, functions or {})
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -139,7 +137,7 @@ class Offset:
             column_named("offset", own, nothing, OFFSETS_ALLOWED)
         used = [own] if own else []
         for term in self.terms:
-            used += sorted(self._read(term, nothing).columns)
+            used += sorted(self._expression(term, nothing).columns)
         return [*dict.fromkeys(used)]
 
     def of(self, data: object, numbers: object = None) -> Vector:
@@ -162,8 +160,8 @@ class Offset:
         FormulaError
             If ``offset()`` cannot be computed.
         """
-        found: Vector = np.sum(list(self.by_part(data, numbers).values()), axis=0)
-        return found
+        total: Vector = np.sum(list(self.by_part(data, numbers).values()), axis=0)
+        return total
 
     def by_part(self, data: object, numbers: object = None) -> dict[str, Vector]:
         """Values that `of` adds up, by the column, ``offset`` and the expressions."""
@@ -177,45 +175,47 @@ class Offset:
                 "offset= was given, and the offset of the fit is in its formula: "
                 f"{self}; leave it out."
             )
-        found = dict[str, Vector]()
+        values_by_part = dict[str, Vector]()
         if self.given or self.column:
             chosen = self.column if numbers is None else numbers
             of = "offset", chosen, data, row_labels(data), OFFSETS_ALLOWED
-            found[self.column or "offset"] = numbers_of_rows(*of, signed=True)
+            values_by_part[self.column or "offset"] = numbers_of_rows(*of, signed=True)
         for term in self.terms:
             frame, formula = user_data.as_data(data), f"offset({term})"
-            values = values_of_rows(self._read(term, frame), frame, formula)
+            values = values_of_rows(self._expression(term, frame), frame, formula)
             of = formula, values, frame, frame.index, OFFSETS_ALLOWED
-            found[term] = numbers_of_rows(*of, signed=True)
-        return found
+            values_by_part[term] = numbers_of_rows(*of, signed=True)
+        return values_by_part
 
-    def _read(self, term: str, data: pd.DataFrame) -> Expression:
+    def _expression(self, term: str, data: pd.DataFrame) -> Expression:
         """Read an expression in ``offset()``; its columns are there."""
         formula = f"offset({term})"
-        read = read_expression(term, data.columns, formula, self.functions)
-        if learning := [call.name for call in read.calls if call.function.state]:
+        expression = read_expression(term, data.columns, formula, self.functions)
+        if learning := [call.name for call in expression.calls if call.function.state]:
             raise refused(
                 formula,
                 f"has {learning[0]}(), which is computed from all rows; compute the "
                 "column before the fit, and for new rows.",
             )
-        variables = sorted(read.columns)
+        variables = sorted(expression.columns)
         check_names(variables)
         check_columns(data, variables)
-        return read
+        return expression
 
     def on(self, matrix: ModelMatrix, data: object, numbers: object) -> ModelMatrix:
         """A matrix of the data with the offset, without the rows that lack it."""
         parts = self.by_part(data, numbers)
-        known: Vector = np.sum(list(parts.values()), axis=0)
-        places = {name: np.flatnonzero(np.isnan(each)) for name, each in parts.items()}
+        total: Vector = np.sum(list(parts.values()), axis=0)
+        places = {
+            name: np.flatnonzero(np.isnan(values)) for name, values in parts.items()
+        }
         missing = {name: rows for name, rows in places.items() if len(rows)}
-        kept = matrix.kept & ~np.isnan(known)
+        complete = matrix.complete & ~np.isnan(total)
         return replace(
             matrix,
-            values=user_data.selected(matrix.values, kept[matrix.kept]),
-            kept=kept,
-            offset=known[kept],
+            values=user_data.selected(matrix.values, complete[matrix.complete]),
+            complete=complete,
+            offset=total[complete],
             missing={**matrix.missing, **missing},
         )
 
@@ -269,36 +269,36 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     >>> repeated([2, 0, 1], None, pd.RangeIndex(3)).tolist()
     [0, 0, 2]
     """
-    each = whole_counts(freq_weights, data, index)
-    return positions_counted(np.where(np.isnan(each), 0.0, each), data)
+    counts = whole_counts(freq_weights, data, index)
+    return positions_counted(np.where(np.isnan(counts), 0.0, counts), data)
 
 
-def positions_counted(each: Vector, data: object) -> Positions:
+def positions_counted(counts: Vector, data: object) -> Positions:
     """Positions of rows that count so often, which have to find room in memory."""
-    total = float(each.sum())
+    total = float(counts.sum())
     if total == 0.0:
-        raise all_zero(each.size)
+        raise all_zero(counts.size)
     width = getattr(data, "shape", (0, 1))[-1]
     user_data.check_memory(
         total * 8.0 * (width + 2),
-        f"A table of {counted(each.size, 'row')} that stand for {total:,.0f}",
+        f"A table of {counted(counts.size, 'row')} that stand for {total:,.0f}",
         "give the counts as weights= if only coefficients are wanted",
     )
-    return np.repeat(np.arange(each.size), each.astype(np.int64))
+    return np.repeat(np.arange(counts.size), counts.astype(np.int64))
 
 
 def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     """How often each row counts, as `repeated` reads it; NaN where that is missing."""
-    each = numbers_of_rows("freq_weights", freq_weights, data, index, COUNTS_ALLOWED)
-    wrong = (each != np.floor(each)) & ~np.isnan(each) | (
-        each > user_data.LARGEST_WHOLE
+    counts = numbers_of_rows("freq_weights", freq_weights, data, index, COUNTS_ALLOWED)
+    wrong = (counts != np.floor(counts)) & ~np.isnan(counts) | (
+        counts > user_data.LARGEST_WHOLE
     )
     if wrong.any():
         raise errors.DataError(
-            f"freq_weights hold {listing(each[wrong])} in the rows "
+            f"freq_weights hold {listing(counts[wrong])} in the rows "
             f"{user_data.rows_listed(index[wrong])}; give whole numbers up to 2^53."
         )
-    return each
+    return counts
 
 
 def all_zero(rows: int) -> errors.DataError:
@@ -307,12 +307,14 @@ def all_zero(rows: int) -> errors.DataError:
     return errors.DataError(f"{text}; give numbers above 0.")
 
 
-def column_of_counts(given: object, counts: Counts | None, data: object) -> object:
+def column_of_counts(
+    freq_weights: object, counts: Counts | None, data: object
+) -> object:
     """Counts of new data: those given, or the column of the fit, if it is there.
 
     Parameters
     ----------
-    given : as `repeated` takes them, or None
+    freq_weights : as `repeated` takes them, or None
     counts : Counts or None
         How the rows of the fit were counted.
     data : DataFrame or other
@@ -326,12 +328,12 @@ def column_of_counts(given: object, counts: Counts | None, data: object) -> obje
     ColumnError
         If a name was given and there is no column of it.
     """
-    if given is None and counts is not None and isinstance(data, pd.DataFrame):
+    if freq_weights is None and counts is not None and isinstance(data, pd.DataFrame):
         is_there = counts.column != "" and counts.column in data.columns
         return data[counts.column] if is_there else None
-    if isinstance(given, str):
-        return column_named("freq_weights", given, data, COUNTS_ALLOWED)
-    return given
+    if isinstance(freq_weights, str):
+        return column_named("freq_weights", freq_weights, data, COUNTS_ALLOWED)
+    return freq_weights
 
 
 def numbers_of_rows(
@@ -433,15 +435,15 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
             f"weights name the levels {listing(weights)}; give a weight for each of "
             f"{listing(coding.levels)}."
         )
-    each = [weights[keys[at.index(place)]] for place in (0, 1)]
+    values = [weights[keys[at.index(place)]] for place in (0, 1)]
     levels = pd.Index(coding.levels)
-    found = numbers_of_rows("weights", each, None, levels, ALLOWED)
-    if np.isnan(found).any():
+    pair = numbers_of_rows("weights", values, None, levels, ALLOWED)
+    if np.isnan(pair).any():
         raise errors.DataError(
-            f"The weight of level {listing(levels[np.isnan(found)])} is missing; give "
-            "a number of 0 or more."
+            f"The weight of level {listing(levels[np.isnan(pair)])} is missing; "
+            "give a number of 0 or more."
         )
-    return found[is_positive]
+    return pair[is_positive]
 
 
 def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
@@ -516,16 +518,16 @@ def mean_one(weights: Vector) -> Vector:
     power = int(np.frexp(weights.max())[1])
     scaled = np.ldexp(weights, -power)
     mean = r_sum(scaled) / weights.size
-    if abs(np.ldexp(mean, power) - 1.0) <= ROUNDING:
+    if abs(np.ldexp(mean, power) - 1.0) <= 1e-14:
         return weights
-    found: Vector = scaled / mean
-    lost = (weights > 0.0) & (np.minimum(scaled, found) < SMALLEST)
+    rescaled: Vector = scaled / mean
+    lost = (weights > 0.0) & (np.minimum(scaled, rescaled) < np.finfo(float).tiny)
     if lost.any():
         raise errors.DataError(
             f"weights go from {float(weights[lost].min())!r} to "
             f"{float(weights.max())!r}; give weights nearer to each other."
         )
-    return found
+    return rescaled
 
 
 def r_sum(values: Vector) -> float:
@@ -541,8 +543,8 @@ def r_sum(values: Vector) -> float:
     1.0000000000000002
     """
     total = np.zeros(1, dtype=np.longdouble)
-    for first in range(0, values.size, TOGETHER):
-        terms = np.concatenate([total, values[first : first + TOGETHER]])
+    for first in range(0, values.size, SUMMED_AT_ONCE):
+        terms = np.concatenate([total, values[first : first + SUMMED_AT_ONCE]])
         total = np.add.accumulate(terms)[-1:]
     with np.errstate(over="ignore"):  # as in R, whose sum is infinite then
         return float(total[0].astype(np.float64))
@@ -571,7 +573,7 @@ class RowOptions:
     rows: Positions
     weights: object
     counts: Counts | None
-    beside: dict[str, Vector]
+    by_row: dict[str, Vector]
     offsets: Offset | None
     offset: Vector | None
 
@@ -586,28 +588,28 @@ class RowOptions:
         offsets: Offset | None,
     ) -> "RowOptions":
         """Read what was given as options, and the offset of a formula."""
-        rows, beside = np.arange(len(index)), dict[str, Vector]()
-        counts = known = None
+        rows, by_row = np.arange(len(index)), dict[str, Vector]()
+        counts = total_offset = None
         if weights is not None and kind_of(weights) == "rows":
-            each = numbers_of_rows("weights", weights, data, index, ALLOWED)
-            beside["weights"] = each
+            numbers = numbers_of_rows("weights", weights, data, index, ALLOWED)
+            by_row["weights"] = numbers
         if freq_weights is not None:
-            each = beside["freq_weights"] = whole_counts(freq_weights, data, index)
-            rows = positions_counted(np.where(np.isnan(each), 1.0, each), data)
+            numbers = by_row["freq_weights"] = whole_counts(freq_weights, data, index)
+            rows = positions_counted(np.where(np.isnan(numbers), 1.0, numbers), data)
             name = freq_weights if isinstance(freq_weights, str) else ""
             counts = Counts(name, len(index))
         if offsets is not None:
             parts = offsets.by_part(data, offset)
-            beside |= parts
-            known = np.sum(list(parts.values()), axis=0)[rows]
-        beside = {name: values[rows] for name, values in beside.items()}
-        weights = beside.get("weights", weights)
-        return cls(data, index, rows, weights, counts, beside, offsets, known)
+            by_row |= parts
+            total_offset = np.sum(list(parts.values()), axis=0)[rows]
+        by_row = {name: values[rows] for name, values in by_row.items()}
+        weights = by_row.get("weights", weights)
+        return cls(data, index, rows, weights, counts, by_row, offsets, total_offset)
 
     @property
     def lacking(self) -> dict[str, Mask]:
         """Rows in which something beside them is missing, by its name."""
-        return {name: np.isnan(values) for name, values in self.beside.items()}
+        return {name: np.isnan(values) for name, values in self.by_row.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -671,16 +673,12 @@ class Groups:
             return replace(self, numbers=numbers, codes=codes)
         strata, levels = pd.factorize(self.strata[rows])
         return replace(
-            self,
-            numbers=numbers,
-            codes=codes,
-            strata=strata,
-            strata_number=len(levels),
+            self, numbers=numbers, codes=codes, strata=strata, strata_number=len(levels)
         )
 
     def __str__(self) -> str:
-        each = zip(self.numbers, self.names, strict=True)
-        words = [f"{n:,} groups" + f" of {name}" * bool(name) for n, name in each]
+        pairs = zip(self.numbers, self.names, strict=True)
+        words = [f"{n:,} groups" + f" of {name}" * bool(name) for n, name in pairs]
         text = " and ".join(words)
         if self.strata_number:
             text += f" in {self.strata_number:,} strata"
@@ -716,7 +714,7 @@ class RowIndex:
             return cls(positions, data.index, True, data.copy(deep=False))
         return cls(positions, index, isinstance(data, pd.Series))
 
-    def groups(self, given: object, why: str = FOR_ERRORS) -> Groups:
+    def groups(self, labels: object, why: str = FOR_ERRORS) -> Groups:
         """Read the groups of the rows.
 
         Parameters
@@ -745,13 +743,13 @@ class RowIndex:
         >>> str(groups), groups.codes[0].tolist()
         ('2 groups', [0, 1, 0])
         """
-        ways = _ways(given)
-        if not 0 < len(ways) <= MOST:
+        ways = _ways(labels)
+        if not 0 < len(ways) <= MOST_WAYS:
             raise errors.OptionError(
                 f"groups are of {len(ways)} kinds; give groups of one kind or two."
             )
-        found = [self._coded(way, why) for way in ways]
-        names, numbers, codes = zip(*found, strict=True)
+        coded = [self._coded(way, why) for way in ways]
+        names, numbers, codes = zip(*coded, strict=True)
         by_name = all(isinstance(way, str) for way in ways)
         return Groups(names, numbers, codes, by_name)
 
@@ -784,9 +782,9 @@ class RowIndex:
         nested, units = pd.factorize(pairs)
         sizes = np.bincount(units // groups.numbers[0], minlength=number)
         if (sizes < 2).any():
-            alone = self.index[self.positions[codes == int(sizes.argmin())]]
+            singletons = self.index[self.positions[codes == int(sizes.argmin())]]
             raise errors.DataError(
-                f"The stratum of row {shown(alone[0])} has one group alone, so its "
+                f"The stratum of row {shown(singletons[0])} has only one group, so its "
                 "variance is not defined; merge it with another stratum."
             )
         return replace(
@@ -802,11 +800,11 @@ class RowIndex:
         self, way: object, why: str, argument: str = "groups"
     ) -> tuple[str, int, NDArray[np.intp]]:
         """Name, number and codes of groups in one way."""
-        given = isinstance(way, pd.Series) and self.labelled
+        has_labels = isinstance(way, pd.Series) and self.labelled
         if isinstance(way, str):
             way = column_named(argument, way, self.frame, GROUPS_ALLOWED)
         labels = user_data.column_of_labels(way, argument)
-        user_data.check_aligned(argument, labels, self.index, given)
+        user_data.check_aligned(argument, labels, self.index, has_labels)
         name = "" if labels.name is None else str(labels.name)
         of = f" of {name}" if name else ""
         codes, levels = pd.factorize(labels.iloc[self.positions])
@@ -824,16 +822,16 @@ class RowIndex:
         return name, len(levels), codes
 
 
-def _ways(given: object) -> list[object]:
+def _ways(labels: object) -> list[object]:
     """The ways of grouping: columns, or the items of a list that are lists or names."""
-    if isinstance(given, pd.DataFrame):
-        return [given.iloc[:, j] for j in range(given.shape[1])]
-    if isinstance(given, np.ndarray) and given.ndim == 2:
-        return [given[:, j] for j in range(given.shape[1])]
-    if not isinstance(given, list | tuple) or not 0 < len(given) <= MOST + 1:
-        return [given]
-    are_columns = all(isinstance(item, COLUMNS) for item in given)
-    return list(given) if are_columns else [given]
+    if isinstance(labels, pd.DataFrame):
+        return [labels.iloc[:, j] for j in range(labels.shape[1])]
+    if isinstance(labels, np.ndarray) and labels.ndim == 2:
+        return [labels[:, j] for j in range(labels.shape[1])]
+    if not isinstance(labels, list | tuple) or not 0 < len(labels) <= MOST_WAYS + 1:
+        return [labels]
+    are_columns = all(isinstance(item, COLUMNS) for item in labels)
+    return list(labels) if are_columns else [labels]
 
 
 @dataclass(frozen=True)
@@ -890,7 +888,7 @@ class Sample:
     design : Design
     coding : LabelCoding
     dropped : MissingRowCounts
-    kept : bool array
+    complete : bool array
         Which rows of the data these are.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
@@ -914,7 +912,7 @@ class Sample:
     design: Design
     coding: LabelCoding
     dropped: MissingRowCounts
-    kept: Mask
+    complete: Mask
     weights: Vector | None = None
     raw_weights: Vector | None = None
     weights_of: WeightsOf = "rows"
@@ -952,12 +950,12 @@ def sample_of_arrays(
     labels = aligned_labels(y, X)
     design = FrameDesign.from_data(X)
     matrix = design.matrix(X)
-    asked = Offset.asked(offset)
-    given = RowOptions.of(weights, freq_weights, X, matrix.index, offset, asked)
-    if given.counts is not None:
-        labels, matrix = labels.iloc[given.rows], matrix.taken(given.rows)
+    offsets = Offset.from_options(offset)
+    options = RowOptions.of(weights, freq_weights, X, matrix.index, offset, offsets)
+    if options.counts is not None:
+        labels, matrix = labels.iloc[options.rows], matrix.take_rows(options.rows)
     return _complete(
-        labels, design, matrix, coding, na_action, given, standardize, intercept
+        labels, design, matrix, coding, na_action, options, standardize, intercept
     )
 
 
@@ -975,24 +973,28 @@ def sample_of_formula(
 ) -> tuple[Sample, bool]:
     """Evaluate a formula on a frame; also tell whether it has an intercept."""
     frame = user_data.as_data(data)
-    known = check_functions(functions, frame.columns)
-    asked = Offset.asked(offset, offset_terms(formula, frame, known), known)
-    given = RowOptions.of(weights, freq_weights, frame, frame.index, offset, asked)
-    if given.counts is not None:
-        frame = frame.iloc[given.rows]
-    labels = outcome_of(formula, frame, known)
+    functions = check_functions(functions, frame.columns)
+    offsets = Offset.from_options(
+        offset, offset_terms(formula, frame, functions), functions
+    )
+    options = RowOptions.of(weights, freq_weights, frame, frame.index, offset, offsets)
+    if options.counts is not None:
+        frame = frame.iloc[options.rows]
+    labels = outcome_of(formula, frame, functions)
     labels = user_data.column_of_labels(labels, _name_of(labels))
     usable = labels.notna().to_numpy(dtype=bool)
-    for name, rows in given.lacking.items():
+    for name, rows in options.lacking.items():
         if name != "weights":
             usable = usable & ~rows
-    design, matrix, kept = design_of(formula, frame, usable, intercept, known)
+    design, matrix, has_intercept = design_of(
+        formula, frame, usable, intercept, functions
+    )
     if isinstance(design, FormulaDesign):
         warn_of_columns(design.doubtful)
     sample = _complete(
-        labels, design, matrix, coding, na_action, given, standardize, kept
+        labels, design, matrix, coding, na_action, options, standardize, has_intercept
     )
-    return sample, kept
+    return sample, has_intercept
 
 
 def aligned_labels(y: object, X: object) -> DataColumn:
@@ -1022,37 +1024,37 @@ def _complete(
     matrix: ModelMatrix,
     coding: Coding,
     na_action: NaAction,
-    given: RowOptions,
+    options: RowOptions,
     standardize: bool,
     intercept: bool,
 ) -> Sample:
     """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
-    kept = usable & matrix.kept
+    complete = usable & matrix.complete
     name = _name_of(labels)
     lacking = {name: int((~usable).sum())}
     lacking |= {column: len(rows) for column, rows in matrix.missing.items()}
-    for part, absent in given.lacking.items():
-        kept = kept & ~absent
+    for part, absent in options.lacking.items():
+        complete = complete & ~absent
         lacking[part] = int(absent.sum())
     missing = tuple((column, count) for column, count in lacking.items() if count)
-    others = int((usable & ~kept).sum())
+    others = int((usable & ~complete).sum())
     dropped = MissingRowCounts(int((~usable).sum()), others, missing)
-    _check_rows(kept, matrix.index, na_action, dropped)
-    index, rows = matrix.index.copy(deep=True), given.rows
-    if not kept.all():
-        labels, index, rows = labels[kept], index[kept], rows[kept]
+    _check_rows(complete, matrix.index, na_action, dropped)
+    index, rows = matrix.index.copy(deep=True), options.rows
+    if not complete.all():
+        labels, index, rows = labels[complete], index[complete], rows[complete]
     if not usable.all() and isinstance(labels.dtype, np.dtype):
         labels = as_levels(labels)  # whole numbers beside missing ones were floats
     levels = outcomes.coding_of(labels, coding, name)
     if levels.rule == "factor":
         levels = outcomes.as_in_formula(levels, design.formula, design.functions)
     y = outcomes.coded(labels, levels)
-    each = given.weights
-    each = each[kept] if isinstance(each, np.ndarray) else each
-    raw = weights_of_rows(each, y, levels)
+    raw = options.weights
+    raw = raw[complete] if isinstance(raw, np.ndarray) else raw
+    raw = weights_of_rows(raw, y, levels)
     weights = row_weights(raw, y, levels)
-    X = user_data.selected(matrix.values, kept[matrix.kept])
+    X = user_data.selected(matrix.values, complete[matrix.complete])
     check_flag("standardize", standardize)
     if standardize:
         count = rows_of_weights(raw)
@@ -1062,7 +1064,7 @@ def _complete(
         if isinstance(X, np.ndarray):  # a memory map may be of any size
             cure = "write the rows to files and give ps.scan(...)"
             user_data.check_memory(X.nbytes, "A copy of the predictors", cure)
-        X = owned(X, given.data)
+        X = owned(X, options.data)
     return Sample(
         X=X,
         y=y,
@@ -1070,14 +1072,14 @@ def _complete(
         design=design,
         coding=levels,
         dropped=dropped,
-        kept=kept,
+        complete=complete,
         weights=weights,
         raw_weights=raw,
-        weights_of=kind_of(given.weights),
-        counted=given.counts,
-        lines=RowIndex.of(given.data, rows, given.index),
-        offset=None if given.offset is None else given.offset[kept],
-        offsets=given.offsets,
+        weights_of=kind_of(options.weights),
+        counted=options.counts,
+        lines=RowIndex.of(options.data, rows, options.index),
+        offset=None if options.offset is None else options.offset[complete],
+        offsets=options.offsets,
     )
 
 
@@ -1092,14 +1094,14 @@ def _name_of(labels: DataColumn) -> str:
 
 
 def _check_rows(
-    kept: Mask, index: pd.Index, na_action: object, dropped: MissingRowCounts
+    complete: Mask, index: pd.Index, na_action: object, dropped: MissingRowCounts
 ) -> None:
     na_action = own_value("na_action", na_action)
     check_choice("na_action", na_action, ("drop", "raise"))
-    if na_action == "raise" and not kept.all():
-        raise some_missing(dropped, f" ({listing(index[~kept])})")
-    if not kept.any():
-        raise no_rows(len(kept), dropped.by_column)
+    if na_action == "raise" and not complete.all():
+        raise some_missing(dropped, f" ({listing(index[~complete])})")
+    if not complete.any():
+        raise no_rows(len(complete), dropped.by_column)
 
 
 def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:

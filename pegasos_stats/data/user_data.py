@@ -130,14 +130,14 @@ def named(
     """
     if not isinstance(things, Mapping) or len(things) < least:
         raise errors.OptionError(f"is not allowed; {cure}", name, things)
-    for key, each in things.items():
+    for key, thing in things.items():
         if not is_name(key):
             raise errors.OptionError(
                 f"{name}= has the name {shown(key)}; give text as names."
             )
-        if not isinstance(each, kind):
+        if not isinstance(thing, kind):
             raise errors.OptionError(
-                f"{shown(key)} is of type {type(each).__name__}; {cure}"
+                f"{shown(key)} is of type {type(thing).__name__}; {cure}"
             )
     return dict(things)
 
@@ -179,14 +179,14 @@ def position_of(level: object, levels: Sequence[object]) -> int:
     if not is_single(level):
         return -1
     numbers = np.number | np.bool_  # others, such as dates, are compared as they are
-    meant, *known = (
+    plain_level, *plain_levels = (
         errors.plain(v) if isinstance(v, numbers) else v for v in (level, *levels)
     )
-    if meant not in known and isinstance(meant, float):
+    if plain_level not in plain_levels and isinstance(plain_level, float):
         with np.errstate(over="ignore"):
-            meant = float(np.float32(meant))
-        known = [one if isinstance(one, float) else None for one in known]
-    return known.index(meant) if meant in known else -1
+            plain_level = float(np.float32(plain_level))
+        plain_levels = [one if isinstance(one, float) else None for one in plain_levels]
+    return plain_levels.index(plain_level) if plain_level in plain_levels else -1
 
 
 def to_supported_dtype(data: Data) -> Data:
@@ -212,8 +212,8 @@ def to_supported_dtype(data: Data) -> Data:
         if isinstance(dtype, np.dtype):
             return data.astype(dtype.newbyteorder("="))
         array: Any = data.array
-        found = in_pandas(array.__arrow_array__())
-        return pd.Series(found.array, index=data.index, name=data.name)
+        converted = in_pandas(array.__arrow_array__())
+        return pd.Series(converted.array, index=data.index, name=data.name)
     if all(map(_is_known, data.dtypes)):
         return data
     columns = [to_supported_dtype(data.iloc[:, j]) for j in range(data.shape[1])]
@@ -376,17 +376,17 @@ def limit() -> float:
     >>> limit() > 2**20
     True
     """
-    found = [float("inf")]
+    limits = [float("inf")]
     with suppress(AttributeError, ValueError, OSError):  # not every system says
-        found.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
     with suppress(ImportError):
         import resource
 
         for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
             allowed, _ = resource.getrlimit(kind)
             if allowed != resource.RLIM_INFINITY:
-                found.append(float(allowed))
-    return min(found)
+                limits.append(float(allowed))
+    return min(limits)
 
 
 def check_memory(needed: float, what: str, cure: str) -> None:
@@ -496,9 +496,9 @@ def in_rows(X: "csr_array") -> "csr_array":
         elif hasattr(X, "check_format"):
             X = type(X)(X)  # of the same arrays; the check may set others
             X.check_format(full_check=True)
-        found = csr_array(X)
-        found.check_format(full_check=True)
-    return found
+        matrix = csr_array(X)
+        matrix.check_format(full_check=True)
+    return matrix
 
 
 def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
@@ -581,9 +581,9 @@ def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
     whole = [int(value) for value in column.array]
     if whole != list(column.array):
         return numbers
-    found = pd.Series(whole, column.index, dtype=object, name=column.name)
+    integers = pd.Series(whole, column.index, dtype=object, name=column.name)
     is_held = min(whole) >= -(2**63) and max(whole) < 2**63
-    return found.astype(np.int64) if is_held else found.map(str)
+    return integers.astype(np.int64) if is_held else integers.map(str)
 
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
@@ -613,9 +613,9 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     if are_finite(values if isinstance(values, np.ndarray) else values.data):
         return np.ones(len(index), dtype=bool)
     check_finite(values, columns, index)
-    kept = np.ones(values.shape[0], dtype=bool)
-    kept[_places(values, np.isnan)[0]] = False
-    return kept
+    complete = np.ones(values.shape[0], dtype=bool)
+    complete[_places(values, np.isnan)[0]] = False
+    return complete
 
 
 def are_finite(numbers: Dense) -> bool:
@@ -668,11 +668,11 @@ def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return frame[list(names)]
 
 
-def selected(values: Predictors, kept: Mask) -> Predictors:
+def selected(values: Predictors, rows: Mask) -> Predictors:
     """Return the rows that are kept, C-contiguous; copied only if they have to be."""
     if isinstance(values, np.ndarray):
-        return np.ascontiguousarray(values if kept.all() else values[kept])
-    return values if kept.all() else values[kept]
+        return np.ascontiguousarray(values if rows.all() else values[rows])
+    return values if rows.all() else values[rows]
 
 
 def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None:
@@ -684,11 +684,11 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
     columns : Index, shape (p,)
     index : Index, shape (n,)
     """
-    places, found = _places(values, np.isinf)
-    if not found.size:
+    places, column_places = _places(values, np.isinf)
+    if not column_places.size:
         return
-    first = found.min()
-    rows = in_the_rows(index[np.unique(places[found == first])])
+    first = column_places.min()
+    rows = in_the_rows(index[np.unique(places[column_places == first])])
     raise errors.ColumnError(
         f"Column {listing([columns[first]])} holds infinite values {rows}; only finite "
         "numbers and missing values are allowed: replace them or drop the rows."
@@ -734,9 +734,9 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
     values = [_as_number(value) for value in column.array]
     wrong = np.array([value is None for value in values], dtype=bool)
-    found = np.array([math.nan if v is None else v for v in values], dtype=np.float64)
+    numbers = np.array([math.nan if v is None else v for v in values], dtype=np.float64)
     if wrong.any() or isinstance(column.dtype, pd.CategoricalDtype):
-        wrong = wrong if wrong.any() else ~np.isnan(found)
+        wrong = wrong if wrong.any() else ~np.isnan(numbers)
         strange = column[wrong]
         is_text = np.array([isinstance(v, str) for v in strange.array], dtype=bool)
         texts = strange.astype(object).where(is_text)
@@ -748,7 +748,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
             f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
             "numbers, or make it a factor of the model: C(...) in a formula."
         )
-    return found
+    return numbers
 
 
 def _as_number(value: object) -> float | None:

@@ -27,8 +27,7 @@ from pegasos_stats.tables import significant
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
-NEGLIGIBLE = 1e-3  # lam * n, up to which the likelihood is that without a penalty
-ROUNDING = 1e-9
+NEGLIGIBLE_PENALTY = 1e-3  # lam * n, below which the penalty is ignored in tests
 NO_LAW = (
     "so that likelihood ratios do not have the chi-squared distribution, which "
     "result.wald_test_terms() does not need"
@@ -231,14 +230,14 @@ def ratio_reason(result: "LinearResults") -> str:
     """Why likelihood ratios of a fit have no p-value; empty if they have."""
     problem = result.problem
     positive_weights = problem.row_weights[problem.row_weights > 0.0]
-    if result.groups is not None or np.ptp(positive_weights) > ROUNDING:
+    if result.groups is not None or np.ptp(positive_weights) > 1e-9:
         return f"rows have weights or groups, {NO_LAW}."
     if problem.has_firth:
         return "the likelihood has Firth's penalty; result.pvalues are by its profile."
     if problem.no_ml:
         return f"maximum likelihood {problem.no_ml}."
     size = problem.lam * problem.n_weighed
-    if size <= NEGLIGIBLE * (1.0 + ROUNDING):
+    if size <= NEGLIGIBLE_PENALTY * (1.0 + 1e-9):
         return ""
     reason = f"lam * n is {significant(size, 3)}, {NO_LAW}"
     return f"{reason}; lam=0 fits without a penalty."

@@ -52,21 +52,21 @@ Comparison = Literal["difference", "ratio", "lnratio", "lnor"]
 Place = dict[Level, object]  # values of some predictors, by name
 Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
 
-FIVE = (0.0, 0.25, 0.5, 0.75, 1.0)
-USUAL = 0.05
-MOST_JOINT = 2000  # estimates whose covariances are computed
+QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
+DEFAULT_ALPHA = 0.05
+MOST_JOINT = 2000  # estimates with covariances
 COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two levels
     "difference": ("Marginal Effects", "{} - {}"),
     "ratio": ("Risk Ratios", "{} / {}"),
     "lnratio": ("Log Risk Ratios", "ln({} / {})"),
     "lnor": ("Log Odds Ratios", "ln(odds {} / {})"),
 }
-BLOCK = 512  # rows whose scores by all resamples are held at once
-SCORES = 1e7  # scores that are held at once
+ROWS_PER_BLOCK = 512  # scored by all resamples at once
+MOST_SCORES = 1e7  # in memory
 SLOPE = "dY/dX"
 LIMITS = ["conf_low", "conf_high"]
-AT_ONCE = 100_000  # rows of a design that are computed together
-MOST_SHOWN = 20  # predictions of rows that are printed
+MOST_DESIGN_ROWS = 100_000  # computed together
+MOST_SHOWN = 20  # printed predictions
 WHAT = {  # a prediction is
     "probability": "Probabilities of the second class",
     "share": "Predicted classes, 1 for the second,",
@@ -76,7 +76,6 @@ RESAMPLES = Bootstrap(399)  # of shares, which are steps
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
 ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
-JUMP = 1e-3  # of a term, where its predictor moves by some 1e-5 of itself
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
@@ -182,8 +181,8 @@ class EffectRows:
         if name in self.levels:
             return list(self.levels[name])
         numbers = np.unique(column := self.numbers(name))
-        if numbers.size > len(FIVE):
-            numbers = np.unique(np.quantile(column, FIVE))
+        if numbers.size > len(QUARTILES):
+            numbers = np.unique(np.quantile(column, QUARTILES))
         return [float(value) for value in numbers]
 
     def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
@@ -300,7 +299,7 @@ class EffectRows:
         """
         n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
-        if own or n * len(places) > AT_ONCE:
+        if own or n * len(places) > MOST_DESIGN_ROWS:
             return [self.matrix(place) for place in places]
         frames = pd.concat([self.at(place) for place in places])
         values = dense_rows(self.design.matrix(frames).values)
@@ -484,7 +483,7 @@ def rows_of(
     else:
         new_data = result._frame(data)
         matrix = result._matrix(new_data, offset=offset)
-        complete, row_offset = np.flatnonzero(matrix.kept), matrix.offset
+        complete, row_offset = np.flatnonzero(matrix.complete), matrix.offset
         frame = new_rows(design, new_data, complete)
         row_weights = np.ones(len(frame))
         if weights_of_rows is None:
@@ -587,7 +586,7 @@ class Estimand:
 
     def values(self, thetas: Matrix, response: Response) -> Vector:
         """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
-        size, means = max(1, int(SCORES / len(self.rows))), []
+        size, means = max(1, int(MOST_SCORES / len(self.rows))), []
         for first in range(0, thetas.shape[1], size):
             theta = thetas[:, first : first + size]
             scores = self.rows @ theta
@@ -1269,7 +1268,7 @@ def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
         Z, other, below, above = rows.matrices([{name: values} for values in versions])
         size = np.abs(other - Z).max(axis=0)
         move = np.abs(above - below).max(axis=0)
-        if ((size > 0.0) & ((move == 0.0) | (move > JUMP * size))).any():
+        if ((size > 0.0) & ((move == 0.0) | (move > 1e-3 * size))).any():
             steps.append(name)
     return steps
 
@@ -1429,7 +1428,7 @@ class RowPredictions(tables.Displayed):
             Intervals have level ``1 - alpha``.
         """
         alpha = checks.check_fraction("alpha", alpha)
-        table = self._usual if alpha == USUAL else self._table(1.0 - alpha)
+        table = self._usual if alpha == DEFAULT_ALPHA else self._table(1.0 - alpha)
         values = self.response.of(table.drop(columns="std_error").to_numpy())
         slope, _ = self.response.derivatives(table["estimate"].to_numpy())
         names = ["predicted", "ci_lower", "ci_upper"]
@@ -1461,11 +1460,11 @@ class RowPredictions(tables.Displayed):
 
     @cached_property
     def _usual(self) -> pd.DataFrame:
-        return self._table(1.0 - USUAL)
+        return self._table(1.0 - DEFAULT_ALPHA)
 
     def _table(self, level: float) -> pd.DataFrame:
         """Scores of all rows, their errors and limits."""
-        begins = range(0, self.matrix.values.shape[0], BLOCK)
+        begins = range(0, self.matrix.values.shape[0], ROWS_PER_BLOCK)
         names = ["estimate", "std_error", *LIMITS]
         parts = [self._block(begin).estimates(level)[names] for begin in begins]
         numbers = pd.concat([pd.DataFrame(columns=names, dtype=float), *parts])
@@ -1484,7 +1483,7 @@ class RowPredictions(tables.Displayed):
 
     def _rows(self, begin: int) -> Matrix:
         """Some rows, see `completed`."""
-        some, offset = slice(begin, begin + BLOCK), self.matrix.offset
+        some, offset = slice(begin, begin + ROWS_PER_BLOCK), self.matrix.offset
         X = dense_rows(self.matrix.values[some])
         row_offset = None if offset is None else offset[some]
         return completed(X, self.has_intercept, self.response.shifts, row_offset)
@@ -1493,7 +1492,7 @@ class RowPredictions(tables.Displayed):
         """Warn of rows whose prediction the training rows do not determine."""
         if not len(self.null.columns):
             return
-        begins = range(0, self.matrix.values.shape[0], BLOCK)
+        begins = range(0, self.matrix.values.shape[0], ROWS_PER_BLOCK)
         rows = (self._rows(begin)[:, :-2] for begin in begins)
         broken = np.concatenate([self.null.broken_by(Z) for Z in rows])
         if number := int(broken.any(axis=1).sum()):

@@ -40,7 +40,7 @@ from pegasos_stats.tables import Summary, significant
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import ResultPlots
 
-MEMORY = 512 * 2**20
+KERNEL_MEMORY = 512 * 2**20
 LARGEST_MEMORY = 2**62
 
 
@@ -126,7 +126,7 @@ class KernelSVM(Model):
         weights: object = None,
         freq_weights: object = None,
         standardize: bool | None = None,
-        memory: int = MEMORY,
+        memory: int = KERNEL_MEMORY,
     ) -> None:
         check_flag("intercept", intercept)
         sample = samples.sample_of_arrays(
@@ -156,7 +156,7 @@ class KernelSVM(Model):
         weights: object = None,
         freq_weights: object = None,
         standardize: bool | None = None,
-        memory: int = MEMORY,
+        memory: int = KERNEL_MEMORY,
         functions: Functions | None = None,
     ) -> Self:
         """Build the model from a formula and a data frame.
@@ -244,8 +244,8 @@ class KernelSVM(Model):
             raise OptionError(
                 "freq_weights do not go with a precomputed kernel; repeat its rows."
             )
-        self._columns = np.flatnonzero(self._sample.kept)
-        return kernels.checked_gram(X, self._sample.kept)
+        self._columns = np.flatnonzero(self._sample.complete)
+        return kernels.checked_gram(X, self._sample.complete)
 
     @suggest_arguments
     def fit(

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 MOST_SHARED = 0.05  # share of training rows in data that count as new
-CHANCE = 1e-6  # p-value below which matches with training rows are no chance
-SAME = 1e-6  # of the range of scores
-SOME = 100  # rows compared to recognise the training data of a streamed fit
+CHANCE_P_VALUE = 1e-6  # below which matches with training rows are not chance
+SCORE_ROUNDING = 1e-6  # relative to the range of scores
+COMPARED_ROWS = 100  # rows compared to recognise the training data of a streamed fit
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -243,7 +243,7 @@ class RowsByBlock:
             )
         if not all(isinstance(value, str | None) for value in (actual, *columns)):
             self._pieces = iter([joined_rows(self._pieces)])
-        some, solution = result.problem.source.sample(SOME), result.solution
+        some, solution = result.problem.source.sample(COMPARED_ROWS), result.solution
         self._positions, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
         if some is not None and isinstance(solution, Solution):
             at = Point(solution.beta, solution.alpha)
@@ -273,7 +273,7 @@ class RowsByBlock:
         spread = float(np.ptp(self._scores)) if self._scores.size else 0.0
         if self._n != source.shape[0] or spread == 0.0:
             return source.is_of(self._data)
-        return self._distance <= SAME * spread
+        return self._distance <= SCORE_ROUNDING * spread
 
 
 def rows_of_table(
@@ -304,8 +304,8 @@ def labelled_rows(
     column = user_data.column_of_labels(labels)
     if counts is not None:
         positions = repeated(counts, column, matrix.index)
-        column, matrix = column.iloc[positions], matrix.taken(positions)
-    column = column[matrix.kept]
+        column, matrix = column.iloc[positions], matrix.take_rows(positions)
+    column = column[matrix.complete]
     is_labelled = column.notna().to_numpy(dtype=bool)
     offset = None if matrix.offset is None else matrix.offset[is_labelled]
     return user_data.selected(matrix.values, is_labelled), column[is_labelled], offset
@@ -379,4 +379,4 @@ def _is_no_chance(number: int, n: int, digests: NDArray[np.uint64]) -> bool:
 
     n_unique = int((~pd.Series(digests).duplicated(keep=False)).sum())
     equal = (len(digests) - n_unique + 3) / len(digests)
-    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE)
+    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE_P_VALUE)

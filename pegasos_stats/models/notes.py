@@ -31,11 +31,8 @@ RANKED = (
     "level order",
     *("columns", "penalty", "standard errors"),
 )
-MOST = 3  # notes of a summary
-CHANCE = 1.96  # standard errors of the number of errors, within which rows do not count
-TINY = 1e-4  # of the objective, about which there is no more to say
-APART = 100.0  # ratio of standard deviations
-HALF = 2.0  # a logistic coefficient is halved at least where spread < 2 sqrt(lam)
+MOST_NOTES = 3  # in a summary
+SCALE_RATIO = 100.0  # ratio of standard deviations
 UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
 FEW = 10  # rows of the rarer level to a coefficient, or groups
 LISTED = 3  # names in a note
@@ -77,7 +74,7 @@ class Note:
         return self.text[:1].upper() + self.text[1:]
 
 
-def most_important(notes: Iterable[Note], most: int = MOST) -> list[Note]:
+def most_important(notes: Iterable[Note], most: int = MOST_NOTES) -> list[Note]:
     """The notes of a summary: one for each topic, in the order of `RANKED`.
 
     The estimate of the standard errors is always among them, as the table cannot be
@@ -165,7 +162,7 @@ def not_converged(result: "Results") -> Iterator[Note]:
             f"the steps were too large. {cure}"
         )
         yield Note("run", "warning", text)
-    elif near.changed > CHANCE * math.sqrt(errors * (1.0 - errors / n)):
+    elif near.changed > 1.96 * math.sqrt(errors * (1.0 - errors / n)):
         text = (
             f"not converged: at the minimum or nearer to it {near.changed:,} of "
             f"{counted(n, 'training row')} would be predicted otherwise. {cure}"
@@ -316,8 +313,8 @@ def held_back(
 ) -> list[Note]:
     """Note that predictors of a small spread are held back beside those of a large.
 
-    With the default lambda those are large that are not held back, such as others
-    beside the columns of ``poly()``, of length 1; else those of `APART` times a spread.
+    With the default lambda those are large that are not held back, such as others next
+    to the columns of ``poly()``, of length 1; else those of 100 times a spread.
 
     Of many predictors some may be constant but for a few rows: the tenth of them that
     vary least is left out of account.
@@ -327,9 +324,9 @@ def held_back(
     if not ordered.size:
         return []
     least, most = ordered[ordered.size // 10], ordered[-1]
-    small = HALF * math.sqrt(lam)
+    small = 2.0 * math.sqrt(lam)  # below, a logistic coefficient is at least halved
     n_shrunken = int((spread[ordered] < small).sum())
-    large = small if by_default else APART * spread[least]
+    large = small if by_default else SCALE_RATIO * spread[least]
     if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
     low, high = (tables.significant(spread[j], 2) for j in (least, most))
@@ -365,4 +362,4 @@ def is_converged(result: "Results") -> bool:
     """Whether the fit is at its optimum: to its tolerance, or certified to 0.01%."""
     if result.converged is not None:
         return result.converged
-    return result.shortfall.at_most < TINY * result.objective
+    return result.shortfall.at_most < 1e-4 * result.objective

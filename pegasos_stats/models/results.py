@@ -169,8 +169,7 @@ class Results(DisplayedBySummary, ABC):
         LazyMethod("pegasos_stats.studies.thresholds", "thresholds"),
     )
     report = cast(
-        "LazyMethod[Report]",
-        LazyMethod("pegasos_stats.output.report.report", "report"),
+        "LazyMethod[Report]", LazyMethod("pegasos_stats.output.report.report", "report")
     )
 
     @property

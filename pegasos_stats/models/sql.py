@@ -80,7 +80,7 @@ NAMES = {
     ("ceiling", "sqlite"): "CEIL",
     ("ceiling", "duckdb"): "CEIL",
 }
-EXACT = 2**53  # whole numbers up to it are doubles
+LARGEST_INTEGER = 2**53  # that doubles distinguish from its neighbours
 FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
 SAME_AS = {
     **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "pow": "**"},
@@ -125,7 +125,8 @@ def constant(value: object) -> Tree:
 
 def is_double(value: float) -> bool:
     """Whether a number is finite, and no whole number that doubles merge."""
-    return math.isfinite(value) and not (isinstance(value, int) and abs(value) > EXACT)
+    is_large = isinstance(value, int) and abs(value) > LARGEST_INTEGER
+    return math.isfinite(value) and not is_large
 
 
 def joined(operation: str, trees: list[Tree]) -> Tree:

@@ -10,13 +10,7 @@ from pegasos_stats import tables
 from pegasos_stats.checks import check_count
 from pegasos_stats.errors import counted
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.models.notes import (
-    Note,
-    above,
-    is_converged,
-    most_important,
-    ranked,
-)
+from pegasos_stats.models.notes import Note, above, is_converged, most_important, ranked
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.pegasos import Pegasos

@@ -57,7 +57,7 @@ MAX_SECONDS = 3.0  # for the resamples of such a covariance
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
-OF_SAMPLE = ("index", "design", "coding", "dropped", "kept", "counted", "offsets")
+OF_SAMPLE = ("index", "design", "coding", "dropped", "counted", "offsets")
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 MOST_NUMBERS = 5000  # of a grid; degrees and knots are fewer
 BOUNDS = ("boundary", "lower_bound", "upper_bound")  # the range, or arguments
@@ -154,6 +154,7 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
     saved = SavedModel(
         problem=replace(model.problem, X=MissingRows.of(model.problem.X)),
         columns=getattr(model, "_columns", None),
+        kept=model._sample.complete,
         **{name: getattr(model._sample, name) for name in OF_SAMPLE},
     )
     return [kind, codec.write(SavedModel, saved, writer)]
@@ -173,6 +174,7 @@ def model_back(stored: Json, reader: ArrayReader) -> Model:
     names = "X", "y", "weights", "weights_of", "offset"
     model._sample = Sample(
         **{name: getattr(problem, name) for name in names},
+        complete=saved.kept,
         **{name: getattr(saved, name) for name in OF_SAMPLE},
     )
     return model

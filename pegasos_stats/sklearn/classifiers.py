@@ -38,7 +38,7 @@ from pegasos_stats.foreign_names import (
     suggest_names,
     suggestion,
 )
-from pegasos_stats.models.kernel import MEMORY, KernelResults, KernelSVM, dense
+from pegasos_stats.models.kernel import KERNEL_MEMORY, KernelResults, KernelSVM, dense
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
 from pegasos_stats.models.notes import needs_scaling
@@ -699,7 +699,7 @@ class LinearClassifier(TwoClassClassifier):
             design=design,
             coding=LabelCoding(negative, positive, dtype, rule="explicit"),
             dropped=MissingRowCounts(0, 0),
-            kept=matrix.kept,
+            complete=matrix.complete,
             weights=weights,
         )
 
@@ -923,7 +923,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     degree: int | None = None
     offset: float | None = None
     gamma: Gamma = None
-    memory: int = MEMORY
+    memory: int = KERNEL_MEMORY
     result_: KernelResults = field(init=False)
 
     def _further(self, rows: Rows) -> dict[str, object]:

@@ -468,8 +468,8 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
         X, held_out = _submatrix(whole, rows, rows), _submatrix(whole, split.test, rows)
     else:
         fitted, tested = anew
-        X, rows = fitted.values, rows[fitted.kept]
-        held_out, scored = tested.values, tested.kept
+        X, rows = fitted.values, rows[fitted.complete]
+        held_out, scored = tested.values, tested.complete
     weights = None if whole.weights is None else mean_one(whole.weights[rows])
     if getattr(model, "scaling", None) is not None:
         # Scaling scaled columns equals scaling the original columns.
@@ -513,7 +513,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
             why = f"{where}, for which the formula {error.reason}"
             raise errors.DataError(why) from None
         matrix = learnt.matrix(fitted)
-        if not matrix.kept.any():
+        if not matrix.complete.any():
             raise errors.DataError(f"{where}, and none has a value in all terms.")
         return matrix, learnt.matrix(learnt.without_unseen(tested)[0])
 

@@ -343,8 +343,8 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
     splits: list[Split] = []
     for repeat, line in enumerate(lines, 1):
         column, index = column_of_labels(line, "folds"), sample.index
-        if len(column) == len(sample.kept) != len(index):
-            column = column[sample.kept]  # without the labels of dropped rows
+        if len(column) == len(sample.complete) != len(index):
+            column = column[sample.complete]  # without the labels of dropped rows
         check_aligned("folds", column, index, isinstance(line, pd.Series))
         if column.isna().any():
             rows = index[column.isna().to_numpy(dtype=bool)]

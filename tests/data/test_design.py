@@ -58,7 +58,7 @@ def test_sparse_matrices_stay_sparse(make):
     X = make(np.array([[0.0, 1.0], [2.0, 0.0], [np.nan, 3.0]]))
     matrix = FrameDesign.from_data(X).matrix(X)
     assert matrix.values.format == "csr"
-    assert matrix.kept.tolist() == [True, True, False]
+    assert matrix.complete.tolist() == [True, True, False]
     assert matrix.values.toarray().tolist() == [[0.0, 1.0], [2.0, 0.0]]
 
 
@@ -76,7 +76,7 @@ def test_numbers_whose_squares_overflow_are_no_infinite_values(kind, large, orde
     X = np.array([[large, 1.0], [-large, np.nan], [0.0, 2.0]], kind, order=order)
     for step in (1, 2):  # every second row is not contiguous
         matrix = FrameDesign.from_data(X[::step]).matrix(X[::step])
-        assert matrix.kept.tolist() == [True, False, True][::step]
+        assert matrix.complete.tolist() == [True, False, True][::step]
 
 
 def test_sparse_columns_of_a_frame():
@@ -87,4 +87,4 @@ def test_sparse_columns_of_a_frame():
     for data in (sparse, mixed):
         matrix = FrameDesign.from_data(data).matrix(data)
         assert matrix.values.toarray().tolist() == dense.to_numpy().tolist()
-    assert FrameDesign.from_data(with_nan).matrix(with_nan).kept.sum() == 0
+    assert FrameDesign.from_data(with_nan).matrix(with_nan).complete.sum() == 0

@@ -108,7 +108,7 @@ def test_intervals_are_named_and_kept_as_in_r(data):
     assert design.names == ("cut(x, [0, 2, 10])[T.(2,10]]",)
     assert matrix.values.ravel().tolist() == (complete["x"] > 2).tolist()
     new = design.matrix(pd.DataFrame({"x": [1.0, 5.0, 99.0, -1.0]}))
-    assert new.kept.tolist() == [True, True, False, False]
+    assert new.complete.tolist() == [True, True, False, False]
     assert new.values.ravel().tolist() == [0.0, 1.0]
     third, _ = design_of("y ~ cut(x, 3)", complete)
     again = third.matrix(complete.iloc[[0]])
@@ -211,7 +211,7 @@ def test_a_design_is_the_same_after_data_without_a_complete_row(terms, data):
     for none in (whole[:0].astype(object), whole[:0], whole.assign(x=None), text):
         found = design.matrix(none)
         assert found.values.shape == (0, len(design.names))
-        assert found.kept.tolist() == [False] * len(none)
+        assert found.complete.tolist() == [False] * len(none)
         assert len(found.index) == len(none)
     np.testing.assert_array_equal(design.matrix(whole).values, fitted.values)
 

@@ -85,7 +85,7 @@ def test_rows_and_values_are_those_of_r(terms):
 def test_new_rows_have_what_they_had_at_the_fit(terms):
     found = sample_of(terms)
     again = found.design.matrix(DATA.loc[found.index])
-    both = again.index[again.kept].isin(found.index)
+    both = again.index[again.complete].isin(found.index)
     np.testing.assert_array_equal(again.values[both], found.X)
     for place, label in enumerate(found.index):
         alone = found.design.matrix(DATA.loc[[label]])

@@ -83,8 +83,8 @@ def test_a_term_is_what_numpy_computes(expression):
     except PegasosStatsError:
         assert np.isinf(value).any() or np.isnan(value).all()
         return
-    np.testing.assert_array_equal(matrix.kept, ~np.isnan(value))
-    np.testing.assert_array_equal(matrix.values[:, 0], value[matrix.kept])
+    np.testing.assert_array_equal(matrix.complete, ~np.isnan(value))
+    np.testing.assert_array_equal(matrix.values[:, 0], value[matrix.complete])
     np.testing.assert_array_equal(design.matrix(DATA).values, matrix.values)
 
 

@@ -62,7 +62,7 @@ def test_blocks_of_any_size_give_the_same(tmp_path, monkeypatch):
     path = written(tmp_path, "\n".join(lines).encode())
     whole = read_svmlight(path)
     for size in (1, 17, 256):
-        monkeypatch.setattr("pegasos_stats.data.files.BLOCK", size)
+        monkeypatch.setattr("pegasos_stats.data.files.BYTES_AT_ONCE", size)
         parts = read_svmlight(path)
         assert parts.y.equals(whole.y)
         assert (parts.X != whole.X).nnz == 0
@@ -109,7 +109,7 @@ def test_bad_files_are_named_in_one_sentence(case, tmp_path):
 
 
 def test_the_line_is_right_in_a_later_block(tmp_path, monkeypatch):
-    monkeypatch.setattr("pegasos_stats.data.files.BLOCK", 20)
+    monkeypatch.setattr("pegasos_stats.data.files.BYTES_AT_ONCE", 20)
     path = written(tmp_path, b"1 1:2\n" * 30 + b"0 x\n")
     with pytest.raises(DataError, match="Line 31 "):
         read_svmlight(path)

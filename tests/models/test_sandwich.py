@@ -172,7 +172,7 @@ def test_rows_are_read_a_block_at_a_time_and_all_of_them(monkeypatch):
     problem = problem_of("log", n=700)
     found = beside(problem)
     whole = estimated(problem, found).matrix
-    monkeypatch.setattr("pegasos_stats.models.inference.sandwich.NUMBERS", 1)
+    monkeypatch.setattr("pegasos_stats.models.inference.sandwich.SCORE_BLOCK", 1)
     for n in (255, 256, 257, 700):
         part = replace(problem, X=problem.X[:n], y=problem.y[:n])
         expected = by_the_formula(part, theta_of(part, found))

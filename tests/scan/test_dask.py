@@ -26,7 +26,7 @@ def both(request, there):
         dask.config.set(scheduler="synchronous"),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(blocks, "NUMBERS", 2000)  # several blocks in a partition
+        patch.setattr(blocks, "STREAM_BLOCK", 2000)  # several blocks in a partition
         far = model(formula, there, lam=LAM, **options).fit(SOLVER, cov_type="sandwich")
         far.bse  # noqa: B018, computed while the scheduler is this one
         near = model(formula, there.compute(), lam=LAM, **options)

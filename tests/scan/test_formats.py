@@ -53,7 +53,7 @@ def fitted(data, tmp_path_factory):
             WRITERS[ending](part, f"{folder}/part{i}.{ending}")
         scan = ps.scan(str(folder / "*"))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "MOST_ROWS", 128)
+            patch.setattr(files, "PIECE_ROWS", 128)
             patch.setattr(files, "BLOCK", 4000)
             formula = "y ~ x0 + x1 * flag + g + C(k) + quoted"
             result = ps.svm(formula, scan, lam=0.01, weights="w").fit(SOLVER)

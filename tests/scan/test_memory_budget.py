@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan.rows import HELD
+from pegasos_stats.data.scan.rows import ROW_BYTES
 
 MIB = 2**20
 BUDGET = 128
@@ -86,7 +86,7 @@ def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
         fits[n] = make("y ~ a + b + c + d", files[n]).fit(solver, cov_type=None)
 
     fits, place = {}, tmp_path / "fit.model"
-    assert growth(fit) < HELD
+    assert growth(fit) < ROW_BYTES
     assert growth(lambda n: ps.save(fits[n], place, overwrite=True)) < SAVED
     assert growth(lambda n: fits[n].predict(files[n])) < LABELS
 
@@ -94,7 +94,7 @@ def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
 def test_rows_that_exceed_it_are_warned_of(tmp_path):
     path, n = tmp_path / "rows.parquet", 1000
     pd.DataFrame({"y": np.arange(n) % 2, "x": np.sin(np.arange(n))}).to_parquet(path)
-    for memory, is_enough in ((HELD * n - 1, False), (HELD * n, True)):
+    for memory, is_enough in ((ROW_BYTES * n - 1, False), (ROW_BYTES * n, True)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             ps.svm("y ~ x", replace(ps.scan(path), memory=memory))

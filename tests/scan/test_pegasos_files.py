@@ -25,8 +25,8 @@ OPTIONS = {
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Blocks of 150 rows, where a row group has 200; four or five to a file of 600."""
-    monkeypatch.setattr(scans, "MOST_ROWS", 150)
-    monkeypatch.setattr(rows, "NUMBERS", 500)
+    monkeypatch.setattr(scans, "PIECE_ROWS", 150)
+    monkeypatch.setattr(rows, "STREAM_BLOCK", 500)
 
 
 def check_same(there, here):

@@ -44,7 +44,7 @@ def files(data, tmp_path_factory):
 def both(request, data, files):
     model, formula, options = request.param
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "NUMBERS", 300)  # several blocks in each piece
+        patch.setattr(rows, "STREAM_BLOCK", 300)  # several blocks in each piece
         there = model(formula, ps.scan(files), lam=0.01, **options).fit(SOLVER)
         yield there, model(formula, data, lam=0.01, **options)
 

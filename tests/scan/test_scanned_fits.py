@@ -31,7 +31,7 @@ def both(request, data, files):
     model, formula, options = request.param
     scan = ps.scan(files)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "NUMBERS", 500)  # several blocks in each piece
+        patch.setattr(rows, "STREAM_BLOCK", 500)  # several blocks in each piece
         there = model(formula, scan, lam=LAM, **options).fit(SOLVER)
     here = model(formula, data, lam=LAM, **options).fit(SOLVER)
     return there, here

@@ -54,8 +54,8 @@ def folder(rows, tmp_path_factory):
 @pytest.fixture
 def narrow(monkeypatch):
     """Blocks of text and of rows that end at other places."""
-    monkeypatch.setattr(files, "MOST_ROWS", 128)
-    monkeypatch.setattr("pegasos_stats.data.files.BLOCK", 7000)
+    monkeypatch.setattr(files, "PIECE_ROWS", 128)
+    monkeypatch.setattr("pegasos_stats.data.files.BYTES_AT_ONCE", 7000)
 
 
 def fitted(scan, model=ps.svm, **given):
@@ -129,7 +129,7 @@ def test_what_is_wrong_in_a_file_is_named(content, named, tmp_path):
 
 
 def test_packed_files_may_exceed_memory_but_not_their_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr("pegasos_stats.data.files.BLOCK", 500)
+    monkeypatch.setattr("pegasos_stats.data.files.BYTES_AT_ONCE", 500)
     monkeypatch.setattr("pegasos_stats.data.files.most_unpacked", lambda name: 2000)
     with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
         packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)

@@ -38,7 +38,10 @@ class InMemory(StreamedRows):
         return RowSubset(some, problem.X[some], problem.y[some], w[some], offset)
 
     def _blocks(self):
-        problem, step = self._problem, max(1, rows.NUMBERS // max(1, self.shape[1]))
+        problem, step = (
+            self._problem,
+            max(1, rows.STREAM_BLOCK // max(1, self.shape[1])),
+        )
         arrays = problem.X, problem.y, problem.row_weights, problem.offset
         for first in range(0, problem.n, step):
             part = slice(first, first + step)

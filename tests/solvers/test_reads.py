@@ -39,7 +39,7 @@ def fit(request):
     problem = problem_of(*request.param)
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "NUMBERS", 2000)  # six blocks of 500 rows
+        patch.setattr(rows, "STREAM_BLOCK", 2000)  # six blocks of 500 rows
         found = few_reads(
             *(streamed(problem, workers=1), SOLVER),
             observe=lambda read, at: seen.append((read, at)),
@@ -86,7 +86,7 @@ def test_the_table_counts_rows_by_label_and_sign(fit):
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_no_bit_depends_on_the_number_of_threads(loss, monkeypatch):
-    monkeypatch.setattr(rows, "NUMBERS", 1000)
+    monkeypatch.setattr(rows, "STREAM_BLOCK", 1000)
     problem = problem_of(loss, True)
     runs = [few_reads(streamed(problem, workers), SOLVER) for workers in (1, 4)]
     for name in ("beta", "alpha", "dual"):

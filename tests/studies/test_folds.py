@@ -111,7 +111,7 @@ def test_folds_by_label_leave_one_site_out(model):
 
 def test_labels_of_rows_that_were_dropped_are_left_out(model):
     whole = np.arange(52) % 4
-    kept = model._sample.kept
+    kept = model._sample.complete
     assert (read(whole, model).assignment == read(whole[kept], model).assignment).all()
     by_row = read(pd.Series(whole, [f"row {i}" for i in range(52)]), model)
     assert (by_row.assignment == read(whole, model).assignment).all()

@@ -65,7 +65,7 @@ from pegasos_stats.foreign_names import suggestion
 
 LONGEST_EXPRESSION = 10_000  # letters
 NESTED = "it has too many parts in each other"
-ALIKE = 0.6  # names of functions are short
+LEAST_SIMILARITY = 0.6  # to suggest a function: their names are short
 # Text in quotes; one that is never closed goes on to the end.
 LITERAL = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)"
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)", re.DOTALL)
@@ -101,8 +101,8 @@ DOT = r"(?<![\w.)\]])\.(?![\w.])", "`.`"
 BETWEEN_TERMS = {":": "**~", "^": "**", "%in%": "@"}
 IN_CALLS = {"%in%": " in "}
 OFFSET = "offset("
-MOST_LETTERS, DEEPEST = 100_000, 1000  # letters, and brackets in each other
-MOST_PRODUCTS = 250_000  # of terms, some seconds
+LONGEST_FORMULA, MOST_BRACKETS = 100_000, 1000  # characters; nested brackets
+MOST_TERM_PRODUCTS = 250_000  # some seconds
 FACTORED = re.compile(
     r"(?:C|factor|as\.factor|relevel)\(\s*(`[^`]+`|[\w.]+)\s*(?:,.*)?\)", re.DOTALL
 )
@@ -298,7 +298,7 @@ def read_expression(
     }
     words = ChainMap(own, vocabulary.VOCABULARY)
     try:
-        return _Whitelist(columns, formula, words, quoted).read(tree)
+        return _Whitelist(columns, formula, words, quoted).parse(tree)
     except RecursionError:
         raise unusable(formula, NESTED) from None
 
@@ -398,7 +398,7 @@ class _Whitelist:
     vocabulary: Mapping[str, Function]
     quoted: dict[str, str]
 
-    def read(self, node: ast.expr) -> Expression:
+    def parse(self, node: ast.expr) -> Expression:
         """Return the expression of a node of the tree."""
         match node:
             case ast.Constant(value=int() | float() | str() | None as value):
@@ -431,7 +431,7 @@ class _Whitelist:
         return written(node, self.quoted)[:60]
 
     def _constants(self, items: "Sequence[ast.expr | None]") -> list[Value]:
-        parts = [self.read(item) for item in items if item is not None]
+        parts = [self.parse(item) for item in items if item is not None]
         values = [part.value for part in parts if isinstance(part, Constant)]
         if len(values) < len(items):
             raise self._refusal("has a list of other things than constants")
@@ -450,7 +450,7 @@ class _Whitelist:
         if isinstance(node, ast.Attribute):
             path, owner = _path(node)
             if path in vocabulary.ATTRIBUTES:
-                return Call(path, vocabulary.ATTRIBUTES[path], {"x": self.read(owner)})
+                return Call(path, vocabulary.ATTRIBUTES[path], {"x": self.parse(owner)})
             if name is None:
                 raise self._unknown(path)
         return Column(str(name))
@@ -462,7 +462,7 @@ class _Whitelist:
             raise self._refusal(
                 f"has the operator {OTHER_OPERATORS.get(kind, kind)}{power}"
             )
-        parts = [self.read(operand) for operand in operands]
+        parts = [self.parse(operand) for operand in operands]
         values = [part.value for part in parts if isinstance(part, Constant)]
         if name in vocabulary.OPERATORS and len(values) == len(parts):
             return self._folded(name, values)
@@ -482,7 +482,7 @@ class _Whitelist:
         if "" in names:
             raise self._refusal(f"has {self._written(node)!r}")
         parts = [node.left, *node.comparators]
-        return Operation(" ".join(names), tuple(map(self.read, parts)))
+        return Operation(" ".join(names), tuple(map(self.parse, parts)))
 
     def _call(self, node: ast.Call) -> Expression:
         name, arguments = _dotted(node.func) or "", node.args
@@ -490,7 +490,7 @@ class _Whitelist:
             case "c", _, []:
                 return Constant(self._constants(arguments))
             case "I", [inner], []:
-                return self.read(inner)
+                return self.parse(inner)
             case "Q", [ast.Constant(value=str() as column)], []:
                 return Column(column)
         path = name or self._written(node.func)
@@ -504,11 +504,11 @@ class _Whitelist:
             if path not in self.vocabulary or suggestion(name, ("formula",)):  # pd.cut
                 raise self._unknown(path, name)
         function = self.vocabulary[path]
-        words = {str(word.arg): self.read(word.value) for word in node.keywords}
+        words = {str(word.arg): self.parse(word.value) for word in node.keywords}
         if len(words) < len(node.keywords):
             raise unusable(self.formula, f"{path}() is given an argument twice")
         try:
-            bound = function.bind(path, [self.read(item) for item in arguments], words)
+            bound = function.bind(path, [self.parse(item) for item in arguments], words)
         except TypeError as error:
             habits = (suggestion(word, ("options", path)) for word in words)
             instead = next(filter(None, habits), "")
@@ -524,7 +524,7 @@ class _Whitelist:
         what = self.quoted.get(path, path).removeprefix(".")
         names = (*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.vocabulary)
         alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
-        near = did_you_mean(what, alike, ALIKE)
+        near = did_you_mean(what, alike, LEAST_SIMILARITY)
         return self._refusal(f"has {what!r}, which is not known{near}")
 
 
@@ -608,15 +608,16 @@ def split_formula(formula: str) -> tuple[str, str]:
     >>> split_formula("am ~ wt + factor(hp)")
     ('am', 'wt + C(hp)')
     """
-    text = formula if isinstance(formula, str) and len(formula) <= MOST_LETTERS else ""
+    is_short = isinstance(formula, str) and len(formula) <= LONGEST_FORMULA
+    text = formula if is_short else ""
     levels = accumulate((c in OPENING) - (c in CLOSING) for c in text)
-    if max(levels, default=0) > DEEPEST:
+    if max(levels, default=0) > MOST_BRACKETS:
         raise unusable(text, NESTED)
     parts = sides(text)
     if len(parts) != 2 or not all(parts) or "``" in QUOTED.split(text):
         raise refused(
             formula,
-            f"is not of the form 'outcome ~ terms', of {MOST_LETTERS:,} letters at "
+            f"is not of the form 'outcome ~ terms', of {LONGEST_FORMULA:,} letters at "
             "most; write for example 'y ~ .' or 'y ~ a + C(b)'.",
         )
     return in_python(parts[0], BLANKS), in_python(parts[1], *OF_R, BLANKS)
@@ -752,8 +753,8 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
             f"functions={listing([functions])} is not allowed; give a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
-    taken = {*KNOWN, *columns}
-    if wrong := [name for name in own if not is_word(name) or name in taken]:
+    reserved = {*KNOWN, *columns}
+    if wrong := [name for name in own if not is_word(name) or name in reserved]:
         raise OptionError(
             f"functions= has the names {listing(wrong)}; give words that are neither a "
             "function of formulas nor a column."
@@ -1184,8 +1185,8 @@ class TermReader:
 
     def _crossed(self, left: Terms, right: Terms) -> Terms:
         self._products += len(left) * len(right)
-        if self._products > MOST_PRODUCTS:
-            text = f"it has more than {MOST_PRODUCTS:,} products of terms"
+        if self._products > MOST_TERM_PRODUCTS:
+            text = f"it has more than {MOST_TERM_PRODUCTS:,} products of terms"
             raise self._refusal(text)
         crossed: Terms = {}
         for one, other in product(left.values(), right.values()):

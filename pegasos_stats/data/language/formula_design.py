@@ -46,8 +46,8 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.errors import ColumnError, counted, listing, shown
 
-MANY = 10  # levels that a factor may have in any number of rows
-FEWEST_ROWS = 3  # per level; a column with fewer seems to name its rows
+FEW_LEVELS = 10  # plausible for any number of rows
+ROWS_PER_LEVEL = 3  # a column with fewer probably names its rows
 LOW_CODES, HIGH_CODES = (-99, -999, -9999, -99999), (999, 9999, 99999)
 LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 Item = TypeVar("Item")
@@ -58,12 +58,12 @@ Pairs: TypeAlias = frozenset[tuple[str, bool]]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
-MANY_LEVELS = 1000  # of a column of text, with few rows each: it names the rows
+MANY_LEVELS = 1000  # with few rows each, by which a column of text names rows
 MOST_LEVELS = 10_000  # of one factor
-MOST_COLUMNS = 100_000  # of products of factors, some seconds
+MOST_TERM_COLUMNS = 100_000  # some seconds
 MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
 MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
-BLOCK_ROWS = 2048  # of a matrix, written column by column
+ROWS_AT_ONCE = 2048  # of the design matrix, whose columns are written in turn
 NO_PREDICTOR = (
     "has no predictor; add one (null_deviance of a fit is that of the intercept alone)."
 )
@@ -153,7 +153,8 @@ def suspicious_texts(
     columns = []
     for name, labels in levels.items():
         n_levels = len(labels)
-        if n_levels <= MANY or not all(isinstance(label, str) for label in labels):
+        is_text = all(isinstance(label, str) for label in labels)
+        if n_levels <= FEW_LEVELS or not is_text:
             continue
         texts = data[name].dropna().astype(str).drop_duplicates()
         if texts.str.fullmatch(LIKE_NUMBERS).mean() > 0.5:
@@ -161,7 +162,7 @@ def suspicious_texts(
             row = str(words.index[0]) if len(words) else ""
             sizes = n_levels, n_rows
             columns.append(SuspiciousColumn(name, "numbers", *sizes, tuple(words), row))
-        elif n_rows < FEWEST_ROWS * n_levels:
+        elif n_rows < ROWS_PER_LEVEL * n_levels:
             columns.append(SuspiciousColumn(name, "names", n_levels, n_rows))
     return tuple(columns)
 
@@ -219,7 +220,7 @@ def in_all_rows(
     return tuple(
         replace(column, n_rows=n_rows, row="")
         for column in columns
-        if column.kind != "names" or n_rows < FEWEST_ROWS * column.n_levels
+        if column.kind != "names" or n_rows < ROWS_PER_LEVEL * column.n_levels
     )
 
 
@@ -478,12 +479,12 @@ def names_of_terms(
             return [text]
         return [f"{text}[{label}]" for label in fields[text][reduced:]]
 
-    names_by_term, left = [], MOST_COLUMNS
+    names_by_term, left = [], MOST_TERM_COLUMNS
     for parts in parts_of(terms, spanning):
         names = (":".join(pair) for part in parts for pair in products(part, names_of))
         names_by_term.append(tuple(islice(names, left + 1)))
         left -= len(names_by_term[-1])
-        _check_few(MOST_COLUMNS - left, MOST_COLUMNS, "columns")
+        _check_few(MOST_TERM_COLUMNS - left, MOST_TERM_COLUMNS, "columns")
     return tuple(names_by_term)
 
 
@@ -509,8 +510,8 @@ def _side_by_side(pieces: Sequence[NDArray[np.generic]], n: int) -> Dense:
     single = all(piece.dtype == np.float32 for piece in pieces)
     matrix = np.empty((n, len(pieces)), np.float32 if single else np.float64)
     columns = [np.broadcast_to(piece, n) for piece in pieces]
-    for first in range(0, n, BLOCK_ROWS):
-        rows = slice(first, first + BLOCK_ROWS)
+    for first in range(0, n, ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
         for j, column in enumerate(columns):
             matrix[rows, j] = column[rows]
     return matrix
@@ -715,7 +716,7 @@ class FormulaDesign:
         Rows have none beyond the range of a spline, for a level that did not occur at
         the fit, and where a function has none.
         """
-        return self.matrix(data, unknown=True).kept
+        return self.matrix(data, unknown=True).complete
 
     def _of_rows(self, rows: "FormulaRows", index: pd.Index) -> ModelMatrix:
         """Return the matrix of the complete rows, and which rows these are."""
@@ -725,13 +726,13 @@ class FormulaDesign:
             values = self._values(rows, index)
         labels = pd.Index(self.names, dtype=object)
         whole = user_data.checked_rows(values, labels, index[places])
-        kept = np.zeros(len(index), dtype=bool)
-        kept[places[whole]] = True
+        complete = np.zeros(len(index), dtype=bool)
+        complete[places[whole]] = True
         missing = dict(rows.absent)
         if not whole.all():
             lacking = user_data.missing_values(values, self.names)
             missing |= {name: places[at] for name, at in lacking.items()}
-        return ModelMatrix(user_data.selected(values, whole), kept, index, missing)
+        return ModelMatrix(user_data.selected(values, whole), complete, index, missing)
 
     def _values(self, rows: "FormulaRows", index: pd.Index) -> Dense:
         """Return the columns of the terms in complete rows."""
@@ -937,7 +938,9 @@ def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
             continue
         levels = rows.used[name].nunique()
         what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
-        names_rows = name == text and levels > MANY_LEVELS and FEWEST_ROWS * levels > n
+        names_rows = (
+            name == text and levels > MANY_LEVELS and ROWS_PER_LEVEL * levels > n
+        )
         if names_rows or levels > MOST_LEVELS:
             raise ColumnError(
                 f"{what}; leave it out, group its levels, or read it as numbers, as by "

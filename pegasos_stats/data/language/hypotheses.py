@@ -20,7 +20,7 @@ from pegasos_stats.data.user_data import convert_errors, floats_of
 from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
 from pegasos_stats.tables import significant
 
-LARGEST = 1e100  # its square, times a variance, is finite
+LARGEST_NUMBER = 1e100  # its square, times a variance, is finite
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
@@ -239,8 +239,9 @@ def _affine(node: ast.AST, units: Mapping[str, Vector]) -> Vector:
 def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     both, why = np.column_stack([R, q]), ""
     sizes = np.abs(both)
-    if not ((sizes == 0.0) | (sizes >= 1.0 / LARGEST) & (sizes <= LARGEST)).all():
-        why = f"hold numbers that are not finite, or above {LARGEST:g} or near 0"
+    is_valid = (sizes >= 1.0 / LARGEST_NUMBER) & (sizes <= LARGEST_NUMBER)
+    if not ((sizes == 0.0) | is_valid).all():
+        why = f"hold numbers that are not finite, or above {LARGEST_NUMBER:g} or near 0"
     elif not R.size or not R.any(axis=1).all():
         why = "name no coefficient, or one of them does not"
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):

@@ -309,9 +309,9 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
 Functions = Mapping[str, Compute]
 State = dict[str, Value]
 
-MOST = 1000  # of a degree, levels, knots, ...
-BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, MOST)}
-BOUNDS |= {"df": (1, MOST), "degree": (1, 100), "levels": (1, MOST)}
+LARGEST_SIZE = 1000  # of degrees and of numbers of levels and knots
+BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, LARGEST_SIZE)}
+BOUNDS |= {"df": (1, LARGEST_SIZE), "degree": (1, 100), "levels": (1, LARGEST_SIZE)}
 DIGITS = 15  # decimal ones of a double
 BEYOND = "beyond"  # name in a state: extrapolation of splines
 # Messages of Python about invalid arguments.

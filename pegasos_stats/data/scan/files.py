@@ -6,14 +6,7 @@ import io
 import os
 import re
 from collections import Counter, deque
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,10 +50,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = "values that are known where they are read"  # objects, or none at all
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
-BUFFER = 2**17  # bytes of a column of Parquet that are read at a time
-BUFFERS = 2**24  # of all columns
-FEW_CORES = 2  # which the work on rows keeps busy while the next are read
-BLOCK = 2**21  # bytes of a CSV file that are read at a time
+BUFFER = 2**17  # bytes of a column of Parquet at a time
+BUFFERS = 2**24  # bytes of all columns
+CSV_BLOCK = 2**21  # bytes at a time
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
@@ -92,9 +84,9 @@ UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
-LEAST = 64 * 2**20  # bytes, below which blocks would be a few rows
-SHARE = 32  # of the budget that the rows of a piece may take
-MOST_ROWS = 2**15  # of a piece
+LEAST_MEMORY = 64 * 2**20  # bytes; blocks would have very few rows with less
+PIECE_SHARE = 32  # 1/32 of the budget is for the rows of a piece
+PIECE_ROWS = 2**15  # at most
 MAGIC = "*?["
 
 Result = TypeVar("Result")
@@ -130,7 +122,7 @@ def batches_of(
     """The rows of a file, once, about so many at a time."""
     names = list(columns)
     if format_of(file) == "Parquet":
-        threads = n_workers(None) > FEW_CORES
+        threads = n_workers(None) > 2  # two cores are busy with earlier rows
         reader = parquet_file(file, len(names))
         yield from reader.iter_batches(rows, columns=names, use_threads=threads)
     elif format_of(file) == "Arrow":
@@ -193,7 +185,7 @@ def arrow_reader(
 def csv_names(file: str) -> list[str]:
     """Names in the first line of a CSV file; columns without a name are left out."""
     with one_file.opened(file) as handle:
-        one_file.check_is_text(file, handle.read(one_file.BEGIN), by_block=True)
+        one_file.check_is_text(file, handle.read(one_file.HEAD_BYTES), by_block=True)
     return [name for name in csv_reader(file, {}).schema.names if name]
 
 
@@ -221,15 +213,15 @@ def csv_batches(
         return
     whole = {name for name, kind in types.items() if kind == pa.int64()}
     text = dict.fromkeys([*whole, *verbatim], pa.string())
-    read = {name: text.get(name, kind) for name, kind in types.items()}
-    for batch in csv_reader(file, read, nulls=not verbatim):
+    types_read = {name: text.get(name, kind) for name, kind in types.items()}
+    for batch in csv_reader(file, types_read, nulls=not verbatim):
         columns = []
-        for name, column in zip(read, batch.columns, strict=True):
+        for name, column in zip(types_read, batch.columns, strict=True):
             if verbatim and name not in verbatim:
                 column = without_missing(column)
             is_whole = name in whole and name not in verbatim
             columns.append(whole_numbers(column) if is_whole else column)
-        yield pa.RecordBatch.from_arrays(columns, names=[*read])
+        yield pa.RecordBatch.from_arrays(columns, names=[*types_read])
 
 
 def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
@@ -258,7 +250,7 @@ def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingRe
 
     return csv.open_csv(
         file,
-        csv.ReadOptions(block_size=BLOCK),
+        csv.ReadOptions(block_size=CSV_BLOCK),
         csv.ParseOptions(delimiter=separator_of(file), newlines_in_values=True),
         csv.ConvertOptions(
             column_types=dict(types),
@@ -297,7 +289,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
 
     largest, first, whole, rows = 0, 1, True, 0
     for file in files:
-        for entries in one_file.parsed_blocks(file, kept=False):
+        for entries in one_file.parsed_blocks(file, in_memory=False):
             largest = max(largest, int(entries.indices.max(initial=0)))
             first = min(first, int(entries.indices.min(initial=1)))
             whole = whole and one_file.are_whole(entries.labels)
@@ -338,18 +330,18 @@ def svmlight_batches(
     from scipy.sparse import csr_array
 
     wanted = [int(name[1:]) for name in columns if name != one_file.LABEL_NAME]
-    for entries in one_file.parsed_blocks(file, kept=False):
+    for entries in one_file.parsed_blocks(file, in_memory=False):
         at, indices, values = one_file.sorted_entries(entries, file)
         places = pd.Index(wanted).get_indexer(pd.Index(indices))
-        known, shape = places >= 0, (len(entries.labels), len(wanted))
-        there = at[known], places[known]
-        matrix = csr_array((values[known], there), shape=shape)
+        is_wanted, shape = places >= 0, (len(entries.labels), len(wanted))
+        there = at[is_wanted], places[is_wanted]
+        matrix = csr_array((values[is_wanted], there), shape=shape)
         labels = pa.array(entries.labels).cast(types[one_file.LABEL_NAME])
         for first in range(0, shape[0], rows):
             X = matrix[first : first + rows].toarray(order="F")
-            found = {one_file.LABEL_NAME: labels.slice(first, rows)}
-            found |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
-            yield pa.RecordBatch.from_pydict({name: found[name] for name in columns})
+            batch = {one_file.LABEL_NAME: labels.slice(first, rows)}
+            batch |= {f"x{j}": pa.array(X[:, k]) for k, j in enumerate(wanted)}
+            yield pa.RecordBatch.from_pydict({name: batch[name] for name in columns})
 
 
 def ending_of(file: str) -> str | None:
@@ -440,8 +432,8 @@ def stamp_of(file: str) -> Stamp:
         If it is not there.
     """
     with reading(file):
-        found = os.stat(file)
-    return found.st_size, found.st_mtime_ns, found.st_ino
+        status = os.stat(file)
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def all_files(paths: Paths) -> tuple[str, ...]:
@@ -454,21 +446,21 @@ def all_files(paths: Paths) -> tuple[str, ...]:
     DataError
         If no file matches, or a file is not there.
     """
-    given = [paths] if isinstance(paths, str | PathLike) else paths
-    good = isinstance(given, Sequence) and all(
-        isinstance(path, str | PathLike) for path in given
+    items = [paths] if isinstance(paths, str | PathLike) else paths
+    good = isinstance(items, Sequence) and all(
+        isinstance(path, str | PathLike) for path in items
     )
-    if not good or not len(given):
+    if not good or not len(items):
         raise OptionError(
             f"paths={shown(paths)} is not allowed; give a file, a pattern such as "
             "'folder/*.parquet', or a list of them."
         )
-    found = [file for path in given for file in matched(os.fspath(path))]
-    if twice := [file for file, times in Counter(found).items() if times > 1]:
+    files = [file for path in items for file in matched(os.fspath(path))]
+    if twice := [file for file, times in Counter(files).items() if times > 1]:
         raise OptionError(
             f"paths= names {listing(twice)} more than once; give each file once."
         )
-    return tuple(found)
+    return tuple(files)
 
 
 def matched(path: str) -> list[str]:
@@ -477,8 +469,8 @@ def matched(path: str) -> list[str]:
     if is_pattern(path):
         files = sorted(glob.glob(path, recursive=True))
     elif os.path.isdir(path):
-        names = [each for each in sorted(os.listdir(path)) if each[0] not in "._"]
-        inside = [os.path.join(path, each) for each in names if ending_of(each)]
+        names = [name for name in sorted(os.listdir(path)) if name[0] not in "._"]
+        inside = [os.path.join(path, name) for name in names if ending_of(name)]
         files = [file for file in inside if os.path.isfile(file)]
     if not files:
         raise DataError(
@@ -542,13 +534,13 @@ class Scan:
 
         By ``"CSV"`` and ``"svmlight"``, those that are among the files.
         """
-        found: dict[str, Types] = {}
+        types: dict[str, Types] = {}
         files = self._in_format("CSV")
         if files or self.stated:
-            found["CSV"] = agreed_types(files, dict(self.stated))
+            types["CSV"] = agreed_types(files, dict(self.stated))
         if files := self._in_format("svmlight"):
-            found["svmlight"] = svmlight_types(files, self.n_features)
-        return found
+            types["svmlight"] = svmlight_types(files, self.n_features)
+        return types
 
     def _in_format(self, title: str) -> list[str]:
         return [file for file in self.files if format_of(file) == title]
@@ -564,17 +556,17 @@ class Scan:
 
         Also where some files are of another format, or types of some columns stated.
         """
-        known = {name for name, _ in self.stated}
-        return int(any(set(types) - known for types in self.types.values()))
+        stated = {name for name, _ in self.stated}
+        return int(any(set(types) - stated for types in self.types.values()))
 
     def renewed(self) -> Stamps:
         """Size, time and inode of each file; forget what files held that changed."""
-        found, kept = {file: stamp_of(file) for file in self.files}, vars(self)
-        if kept.get("_stamps", found) != found:
+        stamps, cached = {file: stamp_of(file) for file in self.files}, vars(self)
+        if cached.get("_stamps", stamps) != stamps:
             for name in ("types", "schemas", "kinds"):
-                kept.pop(name, None)
-        kept["_stamps"] = found
-        return found
+                cached.pop(name, None)
+        cached["_stamps"] = stamps
+        return stamps
 
     def types_in(self, file: str) -> "Types":
         """Types of the columns that a file does not state."""
@@ -593,7 +585,7 @@ class Scan:
         """
         import pyarrow as pa
 
-        found = {}
+        schemas = {}
         for file in self.files:
             types = self.types_in(file)
             with reading(file):
@@ -603,8 +595,8 @@ class Scan:
             for name, count in Counter(field.name for field in fields).items():
                 if count > 1:
                     raise one_file.twice(name, file)
-            found[file] = pa.schema(fields)
-        return found
+            schemas[file] = pa.schema(fields)
+        return schemas
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -617,18 +609,18 @@ class Scan:
         ColumnError
             If a column is not of one kind in all files.
         """
-        found: dict[str, tuple[str, str]] = {}
+        kinds: dict[str, tuple[str, str]] = {}
         for file, schema in self.schemas.items():
-            for name, kind in ((each.name, kind_of(each.type)) for each in schema):
-                first, where = found.setdefault(name, (kind, file))
+            for name, kind in ((field.name, kind_of(field.type)) for field in schema):
+                first, where = kinds.setdefault(name, (kind, file))
                 if first == UNKNOWN:
-                    found[name] = kind, file
+                    kinds[name] = kind, file
                 elif kind not in (first, UNKNOWN):
                     raise ColumnError(
                         f"Column {name!r} holds {kind} in {file} and {first} in "
                         f"{where}; give it one type in all files."
                     )
-        return {name: kind for name, (kind, _) in found.items()}
+        return {name: kind for name, (kind, _) in kinds.items()}
 
     def is_single(self, columns: Iterable[str]) -> bool:
         """Whether all of these columns are of single precision in all files."""
@@ -663,7 +655,9 @@ class Scan:
         """Itself: what is looked at until it is enough."""
         yield self
 
-    def each(self, call: "Callable[[Scan], Result]", columns: object) -> "list[Result]":
+    def map_parts(
+        self, call: "Callable[[Scan], Result]", columns: object
+    ) -> "list[Result]":
         """What a call finds in the files."""
         return [call(self)]
 
@@ -702,17 +696,17 @@ class Scan:
         import pyarrow as pa
 
         names, size = list(columns), rows or self.rows_at_once(columns)
-        known = kinds or {}
-        texts = {name: pa.string() for name in known if known[name] == TEXT}
+        kinds = kinds or {}
+        texts = {name: pa.string() for name in kinds if kinds[name] == TEXT}
         for file in self.files:
             types, first = self.types_in(file), 0
             types = {**types, **texts} if format_of(file) == "CSV" else types
             title = FileName(shown_path(file)) if len(self.files) > 1 else None
             with reading(file):
-                found = batches_of(file, names, size, types, verbatim)
-                for piece in of_equal_size(found, size):
+                batches = batches_of(file, names, size, types, verbatim)
+                for piece in of_equal_size(batches, size):
                     labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
-                    frame = as_at_fit(frame_of(piece.select(names)), known)
+                    frame = as_at_fit(frame_of(piece.select(names)), kinds)
                     yield frame.set_axis(labels)
                     first += piece.num_rows
 
@@ -856,12 +850,12 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
     return True
 
 
-def rows_of_piece(memory: int, columns: float, share: int = SHARE) -> int:
+def rows_of_piece(memory: int, columns: float, share: int = PIECE_SHARE) -> int:
     """How many rows a piece has, within a budget of so many bytes for all work.
 
     The columns are of eight bytes each.
     """
-    return max(1, min(MOST_ROWS, int(memory // share // (8 * max(1, columns)))))
+    return max(1, min(PIECE_ROWS, int(memory // share // (8 * max(1, columns)))))
 
 
 @suggest_arguments
@@ -929,10 +923,10 @@ def scan(
             "scan() reads files by pyarrow, which is not installed; install it by "
             "pip install 'pegasos_stats[files]'."
         ) from None
-    found = all_files(paths)
+    files = all_files(paths)
     if n_features is not None:
         check_count("n_features", n_features, MOST_FEATURES)
-    return Scan(found, bytes_of(memory), stated_types(types), n_features)
+    return Scan(files, bytes_of(memory), stated_types(types), n_features)
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:
@@ -946,12 +940,12 @@ def row_labels(schema: "pa.Schema") -> list[str]:
     (['__index_level_0__'], [])
     """
     try:
-        found = (schema.pandas_metadata or {}).get("index_columns")
+        labels = (schema.pandas_metadata or {}).get("index_columns")
     except (ValueError, AttributeError, RecursionError):  # what others wrote
         return []
-    if not isinstance(found, list):
+    if not isinstance(labels, list):
         return []
-    return [name for name in found if isinstance(name, str)]
+    return [name for name in labels if isinstance(name, str)]
 
 
 def bytes_of(memory: object) -> int:
@@ -968,11 +962,11 @@ def bytes_of(memory: object) -> int:
     (1073741824, 500000000, 134217728)
     """
     size: float = -1.0
-    if isinstance(memory, str) and (found := SIZE.fullmatch(memory.strip())):
-        size = float(found.group(1)) * UNITS[found.group(2).upper()]
+    if isinstance(memory, str) and (match := SIZE.fullmatch(memory.strip())):
+        size = float(match.group(1)) * UNITS[match.group(2).upper()]
     elif isinstance(memory, int | np.integer) and not isinstance(memory, bool):
         size = float(memory)
-    if not LEAST <= size < 2**60:
+    if not LEAST_MEMORY <= size < 2**60:
         raise OptionError(
             "is not allowed; give a budget of 64MiB or more, such as '1GiB', or a "
             "number of bytes.",
@@ -999,10 +993,10 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
             own[name] = in_pandas(column)
     plain = piece.select([name for name in names if name not in own])
     plain = plain.replace_schema_metadata()
-    found: pd.DataFrame = plain.to_pandas(split_blocks=True)
+    frame: pd.DataFrame = plain.to_pandas(split_blocks=True)
     if not own:
-        return found
-    columns = dict(found.items()) | own
+        return frame
+    columns = dict(frame.items()) | own
     return pd.DataFrame({name: columns[name] for name in names}, copy=False)
 
 

@@ -29,8 +29,8 @@ from pegasos_stats.errors import ColumnError, listing, shown
 
 Source = files.Scan | Partitions
 
-BEGIN = 1000  # of the first rows, which show what terms look like
-MOST_LABELS = 1000  # different ones, after which the outcome has too many levels
+FIRST_ROWS = 1000  # from which types of terms are derived
+MOST_LABELS = 1000  # distinct labels, above which the outcome has too many levels
 
 
 def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
@@ -66,14 +66,14 @@ def learns(call: Call) -> bool:
     >>> [learns(call) for calls in found for call in calls]
     [True, False, True, False]
     """
-    given = {
+    arguments = {
         name: getattr(node, "value", None) for name, node in call.arguments.items()
     }
     stated = {
-        "bs": all(given.get(k) is not None for k in ("lower_bound", "upper_bound"))
-        and isinstance(given.get("knots"), list),
-        "cut": isinstance(given.get("breaks"), list),
-        "poly": given.get("raw") is True,
+        "bs": all(arguments.get(k) is not None for k in ("lower_bound", "upper_bound"))
+        and isinstance(arguments.get("knots"), list),
+        "cut": isinstance(arguments.get("breaks"), list),
+        "poly": arguments.get("raw") is True,
     }
     return bool(call.function.state) and not stated.get(call.name, False)
 
@@ -109,9 +109,9 @@ def counted_pieces(
         if counts is None:
             yield piece, len(piece)
             continue
-        each = whole_counts(piece[counts], None, piece.index)
-        each[np.isnan(each)] = 1.0  # a row that is then left out
-        ends = np.cumsum(each.astype(np.int64))
+        row_counts = whole_counts(piece[counts], None, piece.index)
+        row_counts[np.isnan(row_counts)] = 1.0  # a row that is then left out
+        ends = np.cumsum(row_counts.astype(np.int64))
         few, there = piece[names], int(ends[-1])
         for first in range(0, max(1, there), step):
             numbers = np.arange(first, min(there, first + step))
@@ -137,7 +137,7 @@ class ResolvedFormula:
         The column that says how often each row counts.
     offsets : Offset or None
         Where the offset is from, if there is one.
-    known : tuple of str
+    offset_columns : tuple of str
         Columns that the offset uses.
     n_reads : int
         Times that all rows had to be looked at, for levels, and for types of CSV.
@@ -150,7 +150,7 @@ class ResolvedFormula:
     plain: bool
     counts: str | None
     offsets: Offset | None
-    known: tuple[str, ...]
+    offset_columns: tuple[str, ...]
     n_reads: int
 
 
@@ -185,54 +185,55 @@ def resolve_formula(
             f"freq_weights={shown(counts)} is no column of numbers; give one."
         )
     of = formula, intercept, kinds, offset, counts, scan.noun
-    found = LevelCollector(*of)
-    scan.check(found.columns)
-    for name in found.columns:
+    facts = LevelCollector(*of)
+    scan.check(facts.columns)
+    for name in facts.columns:
         if kinds[name] not in files.ALLOWED:
             raise ColumnError(
                 f"Column {listing([name])} is of type {kinds[name]}; a fit from "
                 f"{scan.noun} takes numbers, text and booleans."
             )
     for some in scan.in_turns:
-        for rows in some.each(partial(rows_with_new_levels, of), found.columns):
-            found.add(rows)
-        if found.is_enough:
+        for rows in some.map_parts(partial(rows_with_new_levels, of), facts.columns):
+            facts.add(rows)
+        if facts.is_enough:
             break
-    used = dict.fromkeys([*found.variables, *found.known])
-    empty = [name for name in used if name not in found.held]
+    used = dict.fromkeys([*facts.variables, *facts.offset_columns])
+    empty = [name for name in used if name not in facts.present]
     dotted = not without and not any(
-        name in found.known or terms_of.is_written(name, formula) for name in empty
+        name in facts.offset_columns or terms_of.is_written(name, formula)
+        for name in empty
     )
-    if not found.rows:
-        if found.total == 0 and found.lines:
-            raise all_zero(found.lines)
-        if not empty or not found.total:
-            raise no_rows(found.total)
+    if not facts.rows:
+        if facts.total == 0 and facts.lines:
+            raise all_zero(facts.lines)
+        if not empty or not facts.total:
+            raise no_rows(facts.total)
         if not dotted:
             raise terms_of.no_value_in(empty)
-    if empty and dotted and (not found.rows or len(empty) < len(found.variables)):
+    if empty and dotted and (not facts.rows or len(empty) < len(facts.variables)):
         terms_of.warn_empty(empty)
-        given = formula, intercept, coding, counts, offset
-        return resolve_formula(scan, *given, without=empty)
-    pattern = files.joined_frames(found.rows, found.columns)
+        options = formula, intercept, coding, counts, offset
+        return resolve_formula(scan, *options, without=empty)
+    pattern = files.joined_frames(facts.rows, facts.columns)
     labels = terms_of.outcome_of(formula, pattern)
     levels = LabelCoding.from_labels(labels, coding, str(labels.name))
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
     everything = np.ones(len(pattern), dtype=bool)
     design, _ = FormulaDesign.from_terms(
-        formula, found.terms, pattern, everything, every_row=False
+        formula, facts.terms, pattern, everything, every_row=False
     )
     return ResolvedFormula(
         design=design,
         coding=levels,
-        intercept=any(str(term) == "1" for term in found.terms),
-        outcome=tuple(found.outcome),
+        intercept=any(str(term) == "1" for term in facts.terms),
+        outcome=tuple(facts.outcome),
         plain=set(design.names) == {*design.numeric} == {*design.variables},
         counts=counts,
-        offsets=found.offsets,
-        known=tuple(found.known),
-        n_reads=int(not found.is_enough) + scan.n_reads,
+        offsets=facts.offsets,
+        offset_columns=tuple(facts.offset_columns),
+        n_reads=int(not facts.is_enough) + scan.n_reads,
     )
 
 
@@ -244,28 +245,28 @@ class LevelRows(NamedTuple):
     frame : DataFrame
     lines, total : int
         How many there were in the data, and how many these stand for.
-    held : set of str
+    present : set of str
         Columns that have a value in others of them.
     """
 
     frame: pd.DataFrame
     lines: int
     total: int
-    held: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
 
 
 def rows_with_new_levels(
     of: tuple[Any, ...], source: files.Scan | Partition
 ) -> LevelRows:
     """Rows of files or a partition that introduce factor levels not seen before."""
-    found = LevelCollector(*of)
-    for frame, lines in counted_pieces(source, found.columns, found.counts):
-        found.add(LevelRows(frame, lines, len(frame)))
-        if found.is_enough:
+    facts = LevelCollector(*of)
+    for frame, lines in counted_pieces(source, facts.columns, facts.counts):
+        facts.add(LevelRows(frame, lines, len(frame)))
+        if facts.is_enough:
             break
-    nothing = pd.DataFrame({name: [] for name in found.columns})
-    few = files.joined_frames(found.rows or [nothing], found.columns)
-    return LevelRows(few, found.lines, found.total, frozenset(found.held))
+    nothing = pd.DataFrame({name: [] for name in facts.columns})
+    few = files.joined_frames(facts.rows or [nothing], facts.columns)
+    return LevelRows(few, facts.lines, facts.total, frozenset(facts.present))
 
 
 class LevelCollector:
@@ -277,7 +278,7 @@ class LevelCollector:
     variables, outcome : list of str
         Columns that the terms use, and the outcome.
     offsets : Offset or None
-    known : list of str
+    offset_columns : list of str
         Columns that it uses.
     counts : str or None
         The column that says how often each row counts.
@@ -285,7 +286,7 @@ class LevelCollector:
         Those that tell; complete ones.
     lines, total : int
         Rows seen, and how many they stand for.
-    held : set of str
+    present : set of str
         Columns of the terms and the offset that have a value in some of them.
 
     Raises
@@ -305,14 +306,18 @@ class LevelCollector:
     ) -> None:
         nothing = pd.DataFrame({name: [] for name in kinds})
         self._formula, self.counts = formula, counts
-        self.offsets = Offset.asked(offset, terms_of.offset_terms(formula, nothing))
-        self.known = [] if self.offsets is None else self.offsets.columns(list(kinds))
+        self.offsets = Offset.from_options(
+            offset, terms_of.offset_terms(formula, nothing)
+        )
+        self.offset_columns = (
+            [] if self.offsets is None else self.offsets.columns(list(kinds))
+        )
         self.terms = terms_of.read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
             raise refused(formula, formula_design.NO_PREDICTOR)
         self.outcome = columns_of_outcome(formula, nothing, noun)
-        found = terms_of.factors_of(self.terms, formula, nothing)
-        self.variables, names, expressions = found
+        factors = terms_of.factors_of(self.terms, formula, nothing)
+        self.variables, names, expressions = factors
         for term in () if self.offsets is None else self.offsets.terms:
             check_rowwise(read_expression(term, kinds, formula), formula, noun)
         for expression in expressions.values():
@@ -321,17 +326,17 @@ class LevelCollector:
         self._by_name = {name for name in names if kinds[name] in (TEXT, files.UNKNOWN)}
         self._by_name |= called  # columns whose values are levels
         self._has_factors = bool(self._by_name)
-        self._seen: dict[str, set[object]] = {}
+        self._levels: dict[str, set[object]] = {}
         self._labels: dict[object, set[object]] = {}  # by the type of their column
         self.rows: list[pd.DataFrame] = []
         self.lines = self.total = 0
-        self.held: set[str] = set()
+        self.present: set[str] = set()
 
     @property
     def columns(self) -> list[str]:
         """All that are read."""
         counts = [] if self.counts is None else [self.counts]
-        every = *self.outcome, *self.variables, *self.known, *counts
+        every = *self.outcome, *self.variables, *self.offset_columns, *counts
         return [*dict.fromkeys(every)]
 
     @property
@@ -340,12 +345,14 @@ class LevelCollector:
         labels = set[object]().union(*self._labels.values())
         return len(labels) > (MOST_LABELS if self._has_factors else 1)
 
-    def add(self, told: LevelRows) -> None:
+    def add(self, part: LevelRows) -> None:
         """Look at some rows."""
-        frame, lines, total, held = told
+        frame, lines, total, present = part
         self.lines, self.total = self.lines + lines, self.total + total
-        new = {*self.variables, *self.known} - self.held - held
-        self.held |= held | {name for name in new if terms_of.has_value(frame[name])}
+        new = {*self.variables, *self.offset_columns} - self.present - present
+        self.present |= present | {
+            name for name in new if terms_of.has_value(frame[name])
+        }
         labels = terms_of.outcome_of(self._formula, frame)
         usable = labels.notna().to_numpy(dtype=bool)
         if self.counts is not None:
@@ -358,15 +365,15 @@ class LevelCollector:
         complete = rows.used.index
         if len(complete) == 0:
             return
-        places = set(complete[: 0 if self.rows else BEGIN])
-        seen = self._labels.setdefault(labels.dtype, set())
-        places |= _new(labels.iloc[complete].set_axis(complete), seen)
+        places = set(complete[: 0 if self.rows else FIRST_ROWS])
+        old_levels = self._labels.setdefault(labels.dtype, set())
+        places |= _new(labels.iloc[complete].set_axis(complete), old_levels)
         factors = self._factors(rows)
         self._has_factors = bool(factors)
         for name, column in factors.items():
-            seen = self._seen.setdefault(name, set())
-            places |= _new(column.set_axis(complete), seen)
-            if len(seen) > MOST_LEVELS:
+            old_levels = self._levels.setdefault(name, set())
+            places |= _new(column.set_axis(complete), old_levels)
+            if len(old_levels) > MOST_LEVELS:
                 raise ColumnError(
                     f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
                     "leave it out, or group them."
@@ -375,20 +382,20 @@ class LevelCollector:
 
     def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
         """Columns, and values of expressions, that have levels."""
-        found = {name: rows.used[name] for name in self._by_name}
+        factors = {name: rows.used[name] for name in self._by_name}
         for text, value in rows.values.items():
             plain = unwrapped_value(value)
             texts = isinstance(plain, pd.Series) and plain.dtype.kind not in "biuf"
             if texts and terms_of.factored(text, ()) not in self._by_name:
-                found[text] = plain
-        return found
+                factors[text] = plain
+        return factors
 
 
-def _new(column: DataColumn, seen: set[object]) -> set[int]:
+def _new(column: DataColumn, old_levels: set[object]) -> set[int]:
     """Row labels of the values that were not seen before, which now are."""
     first = column.drop_duplicates()
-    new = first[[value not in seen for value in first.array]]
-    seen |= set(new.iloc[: MOST_LEVELS + 1].array)
+    new = first[[value not in old_levels for value in first.array]]
+    old_levels |= set(new.iloc[: MOST_LEVELS + 1].array)
     return set(new.index[: MOST_LEVELS + 1])
 
 

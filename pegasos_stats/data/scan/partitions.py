@@ -54,10 +54,10 @@ def of_one_kind(column: DataColumn) -> DataColumn:
     plain = user_data.plain_column(column)
     if plain.dtype == object:
         user_data.check_hashable(column.name, plain)
-        found = sorted({type(value).__name__ for value in plain})
+        types = sorted({type(value).__name__ for value in plain})
         raise ColumnError(
             f"Column {listing([column.name])} holds values of the types "
-            f"{', '.join(found[:5])}; make it numbers, booleans or text."
+            f"{', '.join(types[:5])}; make it numbers, booleans or text."
         )
     return plain
 
@@ -84,7 +84,7 @@ def kind_of_dtype(dtype: object) -> str:
     return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
 
 
-MEMORY = 2**30  # bytes, if no budget is given
+DASK_MEMORY = 2**30  # bytes by default
 
 
 @contextmanager
@@ -139,7 +139,7 @@ class Partitions:
     """
 
     frame: "DaskFrame"
-    memory: int = MEMORY
+    memory: int = DASK_MEMORY
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
     n_reads, is_ordered = 0, False  # passes to know the types of columns
@@ -181,7 +181,7 @@ class Partitions:
         self, rule: Callable[[pd.DataFrame], object], *of_model: object
     ) -> Iterator[Any]:
         """Apply a rule to each partition where it is, with all its columns."""
-        yield from self.each(lambda partition: rule(partition.frame), None)
+        yield from self.map_parts(lambda partition: rule(partition.frame), None)
 
     def predict(
         self, rule: Callable[[pd.DataFrame], object], *of_model: object
@@ -189,7 +189,7 @@ class Partitions:
         """Apply a rule to each partition, lazily."""
         return self.frame.map_partitions(rule, meta=rule(self.frame._meta))
 
-    def each(
+    def map_parts(
         self,
         call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],
         columns: Sequence[str] | None,

@@ -64,16 +64,13 @@ from pegasos_stats.parallel import map_in_order, one_ahead
 
 Result = TypeVar("Result")
 ALL = slice(None)
-NUMBERS = 2**18  # of a block: two megabytes, which stay near the processor
-MATRICES = 2  # of p x p numbers, which a block takes for its products
-SHARE = 4  # of the budget, that a piece of the matrix may take, or rows that are kept
-SHARE_OF_SAMPLE = 8  # of the budget that a sample may take
-WAITING = 0.25  # of the sample, rows that wait
-LARGEST, SHARE_OF_ALL = 320_000, 0.1  # rows of a sample, and as a share of all
-FEWEST = 20  # rows of a sample for each coefficient
-SEED = 1  # of the rows of a sample
-SOME = 100  # sampled rows, by which all in their order are recognised
-HELD = 20  # bytes of each row that a fit takes, beside the budget
+STREAM_BLOCK = 2**18  # numbers of a block: two megabytes fit into the cache
+MATRICES = 2  # p x p matrices that the products of a block need
+MATRIX_SHARE = 4  # 1/4 of the budget is for a piece of the matrix, or retained rows
+SAMPLE_SHARE = 8  # 1/8 of the budget is for a sample
+MOST_SAMPLED = 320_000
+COMPARED_ROWS = 100  # sampled rows by which training data are recognised
+ROW_BYTES = 20  # memory of a fit per row, in addition to the budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +100,13 @@ class Columns:
         """Those of a piece, which is given by its columns."""
         p, m = len(columns), columns[0].size if columns else 0
         n: float = m if weights is None else float(weights.sum())
-        found = cls(n, *(np.zeros(p) for _ in range(4)))
+        piece = cls(n, *(np.zeros(p) for _ in range(4)))
         for j, x in enumerate(columns if n else ()):
             with np.errstate(over="ignore", invalid="ignore"):
                 mean, deviation = moments(x[:, None], weights, np.inf)
-            found.mean[j], found.deviation[j] = mean[0], deviation[0]
-            found.low[j], found.high[j] = x.min(), x.max()
-        return found
+            piece.mean[j], piece.deviation[j] = mean[0], deviation[0]
+            piece.low[j], piece.high[j] = x.min(), x.max()
+        return piece
 
     @np.errstate(over="ignore", invalid="ignore")
     def plus(self, other: "Columns") -> "Columns":
@@ -117,14 +114,14 @@ class Columns:
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         n = self.n + other.n
-        share, apart = other.n / n, other.mean - self.mean
+        share, difference = other.n / n, other.mean - self.mean
         within = np.hypot(
             self.deviation * np.sqrt(1.0 - share), other.deviation * np.sqrt(share)
         )
-        between = np.abs(apart) * np.sqrt(share * (1.0 - share))
+        between = np.abs(difference) * np.sqrt(share * (1.0 - share))
         return Columns(
             n,
-            self.mean + apart * share,
+            self.mean + difference * share,
             np.hypot(within, between),
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
@@ -171,13 +168,13 @@ class Matrices:
     """
 
     def __init__(
-        self, agreed: ResolvedFormula, single: bool, scaled: ScaledDesign | None = None
+        self, formula: ResolvedFormula, single: bool, scaled: ScaledDesign | None = None
     ) -> None:
-        self.design = agreed.design if scaled is None else scaled
-        self.variables = agreed.design.variables
+        self.design = formula.design if scaled is None else scaled
+        self.variables = formula.design.variables
         self._scaling = None if scaled is None else scaled.scaling
-        self._names = agreed.design.names if agreed.plain else None
-        self.single = single and agreed.plain
+        self._names = formula.design.names if formula.plain else None
+        self.single = single and formula.plain
         self.dtype = np.dtype(np.float32 if self.single else np.float64)
 
     def columns(self, piece: pd.DataFrame) -> list[Vector] | None:
@@ -185,8 +182,8 @@ class Matrices:
 
         None if one holds other things, or the matrix is computed.
         """
-        each = dict(piece.items())
-        columns = [each[name] for name in self._names or ()]
+        by_name = dict(piece.items())
+        columns = [by_name[name] for name in self._names or ()]
         plain = (
             isinstance(c.dtype, np.dtype) and c.dtype.kind in "fiub" for c in columns
         )
@@ -224,34 +221,34 @@ class Matrices:
             In which rows a column has no value.
         """
         frame = piece[list(self.variables)]
-        found = self.design.matrix(frame if usable.all() else frame[usable])
-        rows, kept = np.flatnonzero(usable), np.zeros(len(frame), dtype=bool)
-        kept[rows[found.kept]] = True
+        matrix = self.design.matrix(frame if usable.all() else frame[usable])
+        rows, complete = np.flatnonzero(usable), np.zeros(len(frame), dtype=bool)
+        complete[rows[matrix.complete]] = True
         lacking = {
             name: frame[name].isna().to_numpy(dtype=bool) & ~usable
             for name in self.variables
         }
-        for name, places in found.missing.items():
+        for name, places in matrix.missing.items():
             lacking[name] = lacking.get(name, np.zeros(len(frame), dtype=bool))
             lacking[name][rows[places]] = True
-        return np.ascontiguousarray(found.values, dtype=self.dtype), kept, lacking
+        return np.ascontiguousarray(matrix.values, dtype=self.dtype), complete, lacking
 
 
 def size_of_sample(n: int, p: int) -> int:
-    """A tenth of the rows, within bounds.
+    """A tenth of the rows, and 20 per coefficient, up to 320,000.
 
     Examples
     --------
     >>> size_of_sample(1_000_000, 50), size_of_sample(10**8, 50)
     (100000, 320000)
     """
-    return min(n, LARGEST, max(int(SHARE_OF_ALL * n), FEWEST * (p + 1)))
+    return min(n, MOST_SAMPLED, max(int(0.1 * n), 20 * (p + 1)))
 
 
-Drawn = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, the rows
+KeyedRows = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, the rows
 
 
-def smallest(parts: Sequence[Drawn], most: int) -> Drawn:
+def smallest(parts: Sequence[KeyedRows], most: int) -> KeyedRows:
     """The rows with the smallest keys, at most so many, in their order."""
     keys, numbers = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
     stays, rows, first = np.arange(keys.size), [], 0
@@ -261,8 +258,8 @@ def smallest(parts: Sequence[Drawn], most: int) -> Drawn:
         begin, end = np.searchsorted(stays, [first, first + of_part.size])
         rows.append(X[stays[begin:end] - first])
         first += of_part.size
-    kept: Dense = np.concatenate(rows)  # type: ignore[assignment]
-    return keys[stays], numbers[stays], kept
+    sampled_rows: Dense = np.concatenate(rows)  # type: ignore[assignment]
+    return keys[stays], numbers[stays], sampled_rows
 
 
 class Reservoir:
@@ -283,12 +280,14 @@ class Reservoir:
 
     def __init__(self, most: int, nothing: Dense) -> None:
         self._most, self.largest = most, np.inf
-        self.parts: list[Drawn] = [(NO_VALUES, np.zeros(0, dtype=np.int64), nothing)]
+        self.parts: list[KeyedRows] = [
+            (NO_VALUES, np.zeros(0, dtype=np.int64), nothing)
+        ]
 
     def add(self, keys: Vector, numbers: Rows, X: Dense) -> None:
         """Add rows, with numbers above those of all before; in rising order."""
         self.parts.append((keys, numbers, X))
-        if sum(keys.size for keys, _, _ in self.parts) > (1.0 + WAITING) * self._most:
+        if sum(keys.size for keys, _, _ in self.parts) > 1.25 * self._most:
             self.parts = [smallest(self.parts, self._most)]
             self.largest = float(self.parts[0][0].max(initial=0.0))
 
@@ -314,17 +313,17 @@ def sample_of(
     >>> sample_of([(below, above)], [4], 4)
     (array([0, 2]), array([[0.], [2.]]))
     """
-    drawn, firsts = [], np.cumsum([0, *sizes])
+    classes, firsts = [], np.cumsum([0, *sizes])
     for of_class in zip(*samples, strict=True):
         parts = [
             (keys, first + numbers, X)
             for reservoir, first in zip(of_class, firsts, strict=False)
             for keys, numbers, X in reservoir.parts
         ]
-        drawn.append(smallest(parts, most // 2))
-    numbers = np.sort(np.concatenate([of_rows for _, of_rows, _ in drawn]))
-    X = np.empty((numbers.size, drawn[0][2].shape[1]), dtype=drawn[0][2].dtype)
-    for _, of_rows, rows in drawn:
+        classes.append(smallest(parts, most // 2))
+    numbers = np.sort(np.concatenate([of_rows for _, of_rows, _ in classes]))
+    X = np.empty((numbers.size, classes[0][2].shape[1]), dtype=classes[0][2].dtype)
+    for _, of_rows, rows in classes:
         X[np.searchsorted(numbers, of_rows)] = rows
     return numbers, X
 
@@ -381,7 +380,7 @@ class PassCounts(NamedTuple):
     rows: int
     without: int
 
-    def check(self, agreed: ResolvedFormula, na_action: NaAction) -> MissingRowCounts:
+    def check(self, formula: ResolvedFormula, na_action: NaAction) -> MissingRowCounts:
         """Rows that are not used.
 
         Raises
@@ -391,7 +390,7 @@ class PassCounts(NamedTuple):
         LabelError
             If a level of the outcome is in none that is used.
         """
-        y, coding = np.concatenate(self.y), agreed.coding
+        y, coding = np.concatenate(self.y), formula.coding
         others = self.rows - self.without - y.size
         dropped = MissingRowCounts(self.without, others, tuple(self.lacking.items()))
         if na_action == "raise" and dropped.total:
@@ -420,14 +419,14 @@ class CountingRule:
 
     Attributes
     ----------
-    agreed : ResolvedFormula
+    formula : ResolvedFormula
     matrices : Matrices
     weights : str, dict or None
         The name of a column, or as for `weights_of_rows`.
     standardize : bool
     """
 
-    agreed: ResolvedFormula
+    formula: ResolvedFormula
     matrices: Matrices
     weights: object
     standardize: bool
@@ -441,32 +440,35 @@ class CountingRule:
     @property
     def wanted(self) -> list[str]:
         """All columns that are read."""
-        agreed, extra = self.agreed, filter(None, [self.column, self.agreed.counts])
-        every = *self.matrices.variables, *agreed.outcome, *extra, *agreed.known
+        formula = self.formula
+        every = [*self.matrices.variables, *formula.outcome, *formula.offset_columns]
+        every += filter(None, [self.column, formula.counts])
         return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
         """How many rows a piece has, by what is read and by what it becomes."""
-        read = rows_of_piece(scan.memory, len(self.wanted))
-        p = len(self.agreed.design.names)
-        return min(read, rows_of_piece(scan.memory, p, SHARE))
+        piece_rows = rows_of_piece(scan.memory, len(self.wanted))
+        p = len(self.formula.design.names)
+        return min(piece_rows, rows_of_piece(scan.memory, p, MATRIX_SHARE))
 
     def pieces(
         self, source: Scan | Partition, samples: Sequence[Reservoir]
     ) -> Iterator[PassCounts]:
         """Count each piece of files or a partition; sample rows of -1 and of +1."""
-        counts, step = self.agreed.counts, self.step(source)
+        counts, step = self.formula.counts, self.step(source)
         pieces = counted_pieces(source, self.wanted, counts, step)
-        found = ((*piece, self.matrices.columns(piece[0])) for piece in pieces)
+        pieces_and_columns = (
+            (*piece, self.matrices.columns(piece[0])) for piece in pieces
+        )
         number = n = 0
         yield NOTHING
-        for frame, lines, columns in one_ahead(found):
+        for frame, lines, columns in one_ahead(pieces_and_columns):
             if not len(frame):
                 yield NOTHING._replace(lines=lines)
                 continue
             part, columns = self._counted(frame, columns, source)
             y = part.y[0]
-            keys = np.random.default_rng([SEED, number]).random(y.size)
+            keys = np.random.default_rng([1, number]).random(y.size)
             for sampling, sign in zip(samples, (-1, 1), strict=True):
                 few = np.flatnonzero((y == sign) & (keys < sampling.largest))
                 X = self.matrices.rows(columns, few)
@@ -481,16 +483,16 @@ class CountingRule:
         source: Scan | Partition,
     ) -> tuple[PassCounts, list[Vector]]:
         """Count a piece and find the columns of its rows that are used."""
-        agreed, name = self.agreed, self.column
-        given = row_options.RowOptions.of(
-            name, None, frame, frame.index, None, agreed.offsets
+        formula, name = self.formula, self.column
+        options = row_options.RowOptions.of(
+            name, None, frame, frame.index, None, formula.offsets
         )
-        labels = outcome_of(str(agreed.design.formula), frame)
+        labels = outcome_of(str(formula.design.formula), frame)
         without = labels.isna().to_numpy(dtype=bool)
-        lacking = {agreed.coding.name: without} | given.lacking
-        if agreed.counts is not None:
-            lacking["freq_weights"] = frame[agreed.counts].isna().to_numpy(dtype=bool)
-        kept = usable = ~np.any([*lacking.values()], axis=0)
+        lacking = {formula.coding.name: without} | options.lacking
+        if formula.counts is not None:
+            lacking["freq_weights"] = frame[formula.counts].isna().to_numpy(dtype=bool)
+        complete = usable = ~np.any([*lacking.values()], axis=0)
         sums = Columns.of(columns or [])
         clean = columns is not None and sums.are_finite
         if columns is not None and clean:
@@ -498,41 +500,45 @@ class CountingRule:
                 columns = [column[usable] for column in columns]
                 sums = Columns.of(columns)
         else:
-            X, kept, further = self.matrices.matrix(frame, usable)
+            X, complete, further = self.matrices.matrix(frame, usable)
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
             sums = Columns.of(columns)
-        y = agreed.coding.encode(labels[kept]).astype(np.int8)
-        each = given.weights[kept] if isinstance(given.weights, np.ndarray) else None
+        y = formula.coding.encode(labels[complete]).astype(np.int8)
+        row_weights = (
+            options.weights[complete]
+            if isinstance(options.weights, np.ndarray)
+            else None
+        )
 
         def of_class(sign: int) -> Columns:
             if not self.standardize or self.weights is None:
                 return NO_COLUMNS
             rows = y == sign
-            here = None if each is None else each[rows]
+            here = None if row_weights is None else row_weights[rows]
             return Columns.of([column[rows] for column in columns], here)
 
         some, ends = None if usable.all() else usable, self.matrices.ends(frame, source)
-        found = PassCounts(
+        counts = PassCounts(
             columns=sums,
             negative=of_class(-1),
             positive=of_class(1),
             pieces=[Piece(len(frame), len(y), clean, some, ends)],
             y=[y],
-            weights=[] if each is None else [each],
-            offset=[] if given.offset is None else [given.offset[kept]],
+            weights=[] if row_weights is None else [row_weights],
+            offset=[] if options.offset is None else [options.offset[complete]],
             lacking=+Counter({name: int(rows.sum()) for name, rows in lacking.items()}),
             lines=0,
             rows=len(labels),
             without=int(without.sum()),
         )
-        return found, columns
+        return counts, columns
 
 
 def counted(
     rule: CountingRule, most: int, source: Scan | Partition
 ) -> tuple[PassCounts, list[Reservoir]]:
     """Count all rows of files or a partition, and sample some of each class."""
-    nothing: Dense = np.empty((0, len(rule.agreed.design.names)), rule.matrices.dtype)
+    nothing: Dense = np.empty((0, len(rule.formula.design.names)), rule.matrices.dtype)
     samples = [Reservoir(most, nothing) for _ in "-+"]
     return added(rule.pieces(source, samples)), samples
 
@@ -544,7 +550,7 @@ class StreamedRows(RowSource):
     Attributes
     ----------
     scan : Scan, Partitions or Partition
-    agreed : ResolvedFormula
+    formula : ResolvedFormula
     matrices : Matrices
     parts : list of lists of Piece
         Of the files, or of each partition.
@@ -559,7 +565,7 @@ class StreamedRows(RowSource):
         A bound of the largest ``||x_i||``.
     means, spread : float64 array, shape (p,)
         Means and standard deviations of the columns, with divisor ``n``.
-    drawn : pair of arrays, shape (m,) and (m, p)
+    sampled : pair of arrays, shape (m,) and (m, p)
         Numbers and rows of a sample: half of -1, half of +1.
     step : int
         Rows of a piece at most.
@@ -579,7 +585,7 @@ class StreamedRows(RowSource):
     """
 
     scan: Source | Partition
-    agreed: ResolvedFormula
+    formula: ResolvedFormula
     matrices: Matrices
     parts: Sequence[Sequence[Piece]]
     y: NDArray[np.int8]
@@ -590,7 +596,7 @@ class StreamedRows(RowSource):
     radius: float
     means: Vector
     spread: Vector
-    drawn: tuple[Rows, Dense]
+    sampled: tuple[Rows, Dense]
     step: int
     first_reads: int
     stamps: Stamps = field(default_factory=dict)
@@ -601,11 +607,11 @@ class StreamedRows(RowSource):
     digest = None  # of all rows, which would take a pass
 
     def __post_init__(self) -> None:
-        p = len(self.agreed.design.names)
+        p = len(self.formula.design.names)
         self.shape, self.n_reads = (self.y.size, p), self.first_reads
         self.noun, self.title = self.scan.noun, self.scan.title
         self.is_ordered = self.scan.is_ordered
-        room = self.scan.memory // SHARE // (8 * p)
+        room = self.scan.memory // MATRIX_SHARE // (8 * p)
         self.most_kept = max(1, room)
         self._at_once: int | None = max(1, room // (MATRICES * p))  # blocks
 
@@ -616,7 +622,7 @@ class StreamedRows(RowSource):
 
     def equals(self, X: Predictors) -> bool:
         """Whether a matrix has the sampled rows in their places."""
-        some = self.sample(SOME)
+        some = self.sample(COMPARED_ROWS)
         if self.shape != X.shape or not isinstance(X, np.ndarray):
             return False
         return np.array_equal(X[some.numbers].astype(some.X.dtype), some.X)
@@ -628,7 +634,7 @@ class StreamedRows(RowSource):
     def warn_of_memory(self, loss: str) -> None:
         """Warn if the budget is less than what all rows, or products, take."""
         n, p = self.shape
-        row = HELD + 8 * sum(x is not None for x in (self.weights, self.offset))
+        row = ROW_BYTES + 8 * sum(x is not None for x in (self.weights, self.offset))
         products = 0 if loss == "hinge" else 8 * MATRICES * p * p
         needed = n * row + products
         if needed > self.scan.memory:
@@ -667,7 +673,7 @@ class StreamedRows(RowSource):
         What is found in blocks that follow each other may come as one, see `plus`.
         """
 
-        def found(make: Callable[[], Block]) -> Result:
+        def apply(make: Callable[[], Block]) -> Result:
             block = make()
             first = block.first - self.first
             return work(block, values[first : first + block.y.size])
@@ -675,7 +681,7 @@ class StreamedRows(RowSource):
         if isinstance(self.scan, Partitions):
             yield from self._read_partitions(self.scan, work, values)
         else:
-            yield from map_in_order(found, self._blocks(), self.workers, self._at_once)
+            yield from map_in_order(apply, self._blocks(), self.workers, self._at_once)
         self.n_reads += 1
 
     def _read_partitions(
@@ -692,24 +698,24 @@ class StreamedRows(RowSource):
                 y=self.y[here],
                 weights=None if self.weights is None else self.weights[here],
                 offset=None if self.offset is None else self.offset[here],
-                drawn=(NO_VALUES, NO_VALUES),
+                sampled=(NO_VALUES, NO_VALUES),
                 workers=1,
                 first=first,
             )
             calls.append(partial(_read_there, part, work, values[here]))
             places.append(here)
             first = here.stop
-        columns = [*self.matrices.variables, *filter(None, [self.agreed.counts])]
-        each = scan.each(calls, [*dict.fromkeys(columns)])
-        for here, (found, changed) in zip(places, each, strict=True):
+        columns = [*self.matrices.variables, *filter(None, [self.formula.counts])]
+        results = scan.map_parts(calls, [*dict.fromkeys(columns)])
+        for here, (result, changed) in zip(places, results, strict=True):
             if changed is not None:
                 values[here] = changed
-            if found is not None:
-                yield found
+            if result is not None:
+                yield result
 
     def sample(self, most: int) -> RowSubset:
         """Rows drawn at random, about as many of each class, at most so many."""
-        numbers, X = self.drawn
+        numbers, X = self.sampled
         step = -(-numbers.size // most)
         rows = numbers[::step]
         few = block_of(0, X[::step], self.y, self.weights, self.offset, rows)
@@ -717,7 +723,7 @@ class StreamedRows(RowSource):
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
         """What makes each block, in the thread that uses it."""
-        step = max(1, NUMBERS // max(1, self.shape[1]))
+        step = max(1, STREAM_BLOCK // max(1, self.shape[1]))
         for first, count, rows in self._pieces():
             for at in range(0, count, step):
                 yield partial(self._block, first + at, rows, slice(at, at + step))
@@ -739,11 +745,13 @@ class StreamedRows(RowSource):
         """
         assert isinstance(self.scan, Scan | Partition)
         self.check_unchanged()
-        first, known, names = 0, chain(*self.parts), self.matrices.variables
-        for table, _ in counted_pieces(self.scan, names, self.agreed.counts, self.step):
+        first, expected, names = 0, chain(*self.parts), self.matrices.variables
+        for table, _ in counted_pieces(
+            self.scan, names, self.formula.counts, self.step
+        ):
             if not len(table):
                 continue
-            piece = next(known, None)
+            piece = next(expected, None)
             ends = self.matrices.ends(table, self.scan)
             if piece is None or (piece.size, piece.ends) != (len(table), ends):
                 raise self._changed()
@@ -761,7 +769,7 @@ class StreamedRows(RowSource):
                 raise self._changed()
             yield first, count, rows
             first += count
-        if next(known, None) is not None:
+        if next(expected, None) is not None:
             raise self._changed()
         self.check_unchanged()
 
@@ -790,14 +798,14 @@ def _read_there(
     What Dask holds is not changed: it may be asked for again.
     """
     changed = values.copy()
-    found = added(replace(rows, scan=there).map_blocks(work, changed))
-    return found, None if np.array_equal(changed, values) else changed
+    result = added(replace(rows, scan=there).map_blocks(work, changed))
+    return result, None if np.array_equal(changed, values) else changed
 
 
 def streamed_rows(
     scan: Source,
-    agreed: ResolvedFormula,
-    given: object,
+    formula: ResolvedFormula,
+    weights: object,
     standardize: bool,
     na_action: NaAction,
     stamps: Stamps,
@@ -807,8 +815,8 @@ def streamed_rows(
     Parameters
     ----------
     scan : Scan or Partitions
-    agreed : ResolvedFormula
-    given : str, dict or None
+    formula : ResolvedFormula
+    weights : str, dict or None
         The name of a column of weights, or as for `weights_of_rows`.
     standardize : bool
     na_action : "drop" or "raise"
@@ -824,25 +832,25 @@ def streamed_rows(
     DataError
         If no row is complete, or some row is not and none may be dropped.
     """
-    design, p = agreed.design, len(agreed.design.names)
-    matrices = Matrices(agreed, scan.is_single(design.variables))
-    rule = CountingRule(agreed, matrices, given, standardize)
+    design, p = formula.design, len(formula.design.names)
+    matrices = Matrices(formula, scan.is_single(design.variables))
+    rule = CountingRule(formula, matrices, weights, standardize)
     if rule.column is not None:
         if rule.column not in scan.kinds:
             row_options.column_named("weights", rule.column, None, row_options.ALLOWED)
         scan.check([rule.column])
-    room = max(2, min(LARGEST, scan.memory // SHARE_OF_SAMPLE // (8 * p)))
+    room = max(2, min(MOST_SAMPLED, scan.memory // SAMPLE_SHARE // (8 * p)))
     most = -(-room // 2 // scan.n_parts)
-    parts = scan.each(partial(counted, rule, most), rule.wanted)
+    parts = scan.map_parts(partial(counted, rule, most), rule.wanted)
     count: PassCounts = added(of_part for of_part, _ in parts)
     y = np.concatenate(count.y)
-    dropped, signs = count.check(agreed, na_action), cast(Vector, y)
-    raw = np.concatenate(count.weights) if count.weights else given
-    raw = row_options.weights_of_rows(raw, signs, agreed.coding)
+    dropped, signs = count.check(formula, na_action), cast(Vector, y)
+    raw = np.concatenate(count.weights) if count.weights else weights
+    raw = row_options.weights_of_rows(raw, signs, formula.coding)
     doubtful = in_all_rows(design.doubtful, y.size)
-    agreed = replace(agreed, design=replace(design, doubtful=doubtful))
+    formula = replace(formula, design=replace(design, doubtful=doubtful))
     sizes = [sum(map(len, of_part.y)) for of_part, _ in parts]
-    samples = [found for _, found in parts]
+    samples = [reservoirs for _, reservoirs in parts]
     numbers, X = sample_of(samples, sizes, size_of_sample(y.size, p))
     scaling, scaled, moments = None, None, count.columns
     means, spread = moments.mean, moments.spread()
@@ -854,30 +862,30 @@ def streamed_rows(
                 for sign, of in classes
             )
             moments = negative.plus(positive)
-        scaling = moments.scaling(agreed.intercept, row_options.rows_of_weights(raw))
-        X, scaled = scaling.apply(X), ScaledDesign(agreed.design, scaling)
+        scaling = moments.scaling(formula.intercept, row_options.rows_of_weights(raw))
+        X, scaled = scaling.apply(X), ScaledDesign(formula.design, scaling)
         means = (means - scaling.centre) / scaling.scale
         spread = spread / scaling.scale
-    found = StreamedRows(
+    rows = StreamedRows(
         scan=scan,
-        agreed=agreed,
-        matrices=Matrices(agreed, matrices.single, scaled),
+        formula=formula,
+        matrices=Matrices(formula, matrices.single, scaled),
         parts=[of_part.pieces for of_part, _ in parts],
         y=y,
-        weights=row_options.row_weights(raw, signs, agreed.coding),
+        weights=row_options.row_weights(raw, signs, formula.coding),
         offset=np.concatenate(count.offset) if count.offset else None,
         dropped=dropped,
         lines=count.lines,
         radius=count.columns.radius(scaling),
         means=means,
         spread=spread,
-        drawn=(numbers, X),
+        sampled=(numbers, X),
         step=rule.step(scan),
-        first_reads=agreed.n_reads + 1,
+        first_reads=formula.n_reads + 1,
         stamps=stamps,
     )
-    found.check_unchanged()
-    return found
+    rows.check_unchanged()
+    return rows
 
 
 def streamed(data: object) -> Source | None:
@@ -937,8 +945,8 @@ def sample_of_stream(
             raise OptionError(why, name, value)
     counts, offset_column = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()
-    agreed = resolve_formula(scan, formula, intercept, coding, counts, offset_column)
-    rows = streamed_rows(scan, agreed, weights, standardize, na_action, stamps)
+    resolved = resolve_formula(scan, formula, intercept, coding, counts, offset_column)
+    rows = streamed_rows(scan, resolved, weights, standardize, na_action, stamps)
     warn_of_columns(doubtful_in(rows.matrices.design))
     n = rows.y.size
     sample = Sample(
@@ -946,13 +954,13 @@ def sample_of_stream(
         y=cast(Vector, rows.y),  # a byte a row, not eight
         index=pd.RangeIndex(n),
         design=rows.matrices.design,
-        coding=agreed.coding,
+        coding=resolved.coding,
         dropped=rows.dropped,
-        kept=np.broadcast_to(np.True_, n),
+        complete=np.broadcast_to(np.True_, n),
         weights=rows.weights,
         weights_of=kind_of(weights),
         counted=None if counts is None else Counts(counts, rows.lines),
         offset=rows.offset,
-        offsets=agreed.offsets,
+        offsets=resolved.offsets,
     )
-    return sample, agreed.intercept
+    return sample, resolved.intercept

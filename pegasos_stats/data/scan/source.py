@@ -16,14 +16,12 @@ from pegasos_stats.data.design import moments
 from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import DataError, OptionError, shown
 
-BLOCK = 1 << 20  # numbers that are taken as float64 at a time
-
-SEED = 1  # of the factors of the columns, which may be any odd numbers
+BLOCK_NUMBERS = 1 << 20  # converted to float64 at a time
 Result = TypeVar("Result")
 Values = np.ndarray
 Work = Callable[["Block", Values], Result]
 NO_VALUES: Values = read_only(np.zeros(0))
-NUMBERS, FEWEST = 2**17, 64  # numbers of a block in memory: a megabyte; its rows
+MEMORY_BLOCK = 2**17  # numbers: a megabyte
 NO_ROWS = (
     "The training rows are not in the file of a fit or a study; give data, as in "
     "predict(data), ask for standard errors before saving, or fit the model again."
@@ -53,7 +51,7 @@ def digest_of(X: Predictors) -> str:
     """
     kind = "sparse" if is_sparse(X) else "dense"
     digest = hashlib.sha256(f"{kind} {X.shape[0]} {X.shape[1]}".encode())
-    step = max(1, BLOCK // max(1, X.shape[1]))
+    step = max(1, BLOCK_NUMBERS // max(1, X.shape[1]))
     for begin in range(0, X.shape[0], step):
         block = X[begin : begin + step]
         if not isinstance(block, np.ndarray):
@@ -79,25 +77,26 @@ def digests_by_row(X: Predictors, *columns: NDArray[np.float64]) -> NDArray[np.u
     (True, False)
     """
     n, p = X.shape
-    rng, each = np.random.default_rng(SEED), p + len(columns)
-    factors = rng.integers(1 << 63, size=each, dtype=np.uint64) * np.uint64(2)
+    rng, n_factors = np.random.default_rng(1), p + len(columns)
+    # Any odd factors would do.
+    factors = rng.integers(1 << 63, size=n_factors, dtype=np.uint64) * np.uint64(2)
     factors += np.uint64(1)
-    found = np.zeros(n, dtype=np.uint64)
+    digests = np.zeros(n, dtype=np.uint64)
     entries = n * p if isinstance(X, np.ndarray) else X.nnz
-    step = max(1, BLOCK * n // max(1, entries))
+    step = max(1, BLOCK_NUMBERS * n // max(1, entries))
     for begin in range(0, n, step):
         block = X[begin : begin + step]
         if isinstance(block, np.ndarray):
-            found[begin : begin + step] = _mixed(block) @ factors[:p]
+            digests[begin : begin + step] = _mixed(block) @ factors[:p]
         else:
             block = block.tocsr()
             block = type(block)(
                 (_mixed(block.data), block.indices, block.indptr), block.shape
             )
-            found[begin : begin + step] = block @ factors[:p]
+            digests[begin : begin + step] = block @ factors[:p]
     for column, factor in zip(columns, factors[p:], strict=True):
-        found += _mixed(column) * factor
-    return found
+        digests += _mixed(column) * factor
+    return digests
 
 
 def _mixed(numbers: NDArray[np.floating]) -> NDArray[np.uint64]:
@@ -308,7 +307,7 @@ class MemoryRows(RowSource):
         """See `RowSource.map_blocks`."""
         (n, p), X = self.shape, self.X
         entries = p if isinstance(X, np.ndarray) else X.nnz // max(1, n)
-        step = rows or max(FEWEST, NUMBERS // max(1, entries))
+        step = rows or max(64, MEMORY_BLOCK // max(1, entries))
         for first in range(0, n, step):
             here = slice(first, first + step)
             block = block_of(first, X[here], self.y, self.weights, self.offset, here)

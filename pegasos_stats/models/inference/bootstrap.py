@@ -31,31 +31,21 @@ from pegasos_stats.solvers.maximum_likelihood import (
 )
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.resamples import (
-    HingeResamples,
-    Resamples,
-    SmoothResamples,
-)
+from pegasos_stats.solvers.resamples import HingeResamples, Resamples, SmoothResamples
 from pegasos_stats.solvers.solver_runs import run_linear
 from pegasos_stats.solvers.threads import one_thread
 
-PILOT, REACH = 32, 2.0  # see `Refit.look_near_the_margin`
-TINY = 1e-300
-TOGETHER = 2**17  # rows drawn for one task, at most, unless a resample has more
-SHARES, FEWEST, MOST = 16, 8, 64  # tasks; resamples in one, if that is not too long
-NOISE, SAFETY = 1e-3, 4.0  # of a standard error; of what is measured on the pilot
-TIGHTER, TIGHTEST = 1e-2, 1e-12  # the next tolerance, relative to one; the last one
-MOST_SOLVED = 0.9  # of the pilot, to such a tolerance
-ROUNDING = 1e-9  # of an estimate
-SINGLE_PILOT = 8  # of resamples that are fitted by themselves
-MOST_COEFFICIENTS = 1000  # whose joint tests are steadied
-CONSTANT = 1e-12  # variance, of standardized predictors
+PILOT, REACH = 32, 2.0  # resamples; see `Refit.look_near_the_margin`
+TASK_ROWS = 2**17  # of the resamples of a task, if there are several
+NOISE = 1e-3  # of the solver, relative to a standard error
+SAFETY = 4.0  # factor for noise beyond that of the pilot resamples
+TIGHTER, TIGHTEST = 1e-2, 1e-12  # ratio of successive tolerances; the last one
+REFERENCE_COLUMNS = 1000  # above which `BootstrapResult.reference` is not computed
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
-KNOWN, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
-MOST_COLUMNS, MOST_ENTRIES = 40, 5e7  # of refits of many resamples at once; or
-MORE_COLUMNS, TO_A_COLUMN = 100, 10  # with so many rows to a column
-TIMED = 4  # resamples whose time tells that of all
-SMALL = 10**6  # entries of rows, below which threads of single refits wait for another
+N_FACTS, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
+JOINT_COLUMNS, JOINT_ENTRIES = 40, 5e7  # sizes up to which resamples are fitted jointly
+WIDE_COLUMNS = 100  # instead of 40, with ten rows per column
+SMALL_ENTRIES = 10**6  # of X, below which threads wait for each other
 
 
 Part = tuple[Matrix, Matrix]  # estimates of some resamples, and facts about them
@@ -143,7 +133,7 @@ def bootstrap(
     if centre is not None:
         estimates[:, 0] -= estimates[:, 1:] @ centre
         if scaling is not None:
-            facts[:, KNOWN : KNOWN + problem.p] += centre
+            facts[:, N_FACTS : N_FACTS + problem.p] += centre
     n_left_out = int((facts[:, STATUS] == NO_OPTIMUM).sum())
     n_infinite = int((facts[:, STATUS] == NO_MAXIMUM).sum())
     is_finite = facts[:, STATUS] == 0.0
@@ -159,7 +149,7 @@ def bootstrap(
     first, fixed = 0 if problem.intercept else 1, None
     if scaling is not None:
         fixed = estimates[:, first:].copy()
-        means, deviations = np.hsplit(facts[:, KNOWN:], 2)
+        means, deviations = np.hsplit(facts[:, N_FACTS:], 2)
         if scaling.centre.any():
             estimates[:, 0] += (estimates[:, 1:] * means).sum(axis=1)
         estimates[:, 1:] *= deviations
@@ -194,7 +184,7 @@ def centre_of_rows(problem: Problem) -> Vector | None:
     Of many or sparse rows, which are not to be copied, those of `centre_for_errors`.
     """
     is_dense = problem.intercept and isinstance(problem.X, np.ndarray)
-    if is_dense and problem.n * problem.p <= MOST_ENTRIES:
+    if is_dense and problem.n * problem.p <= JOINT_ENTRIES:
         return problem.moments[0]
     return centre_for_errors(problem)
 
@@ -250,7 +240,7 @@ def refits(
     else:
         tasks = resampled_groups(groups, B, rng)
     first = list(islice(tasks, -(-PILOT // in_a_task(problem.n, B))))
-    is_quick = refit.is_single and problem.n * problem.p < SMALL
+    is_quick = refit.is_single and problem.n * problem.p < SMALL_ENTRIES
     workers = 1 if is_quick else options.workers
     with one_thread():
         if refit.is_single:
@@ -258,7 +248,7 @@ def refits(
             seconds_of_all(refit, first[0], B, workers, limit)
         parts = list(map_in_order(refit, first, workers))
         refit.look_near_the_margin(*map(np.concatenate, zip(*parts, strict=True)))
-        trial = resamples_of(first, SINGLE_PILOT if refit.is_single else PILOT)
+        trial = resamples_of(first, 8 if refit.is_single else PILOT)
         settled, noise = refit.settled(lambda fit: map_in_order(fit, trial, workers))
         if settled is not refit:
             tasks, parts = chain(first, tasks), []
@@ -283,7 +273,7 @@ def seconds_of_all(
     TooLongError
         If that is longer than the limit.
     """
-    some = task[:TIMED] if refit.is_single else task
+    some = task[:4] if refit.is_single else task
     began = time.thread_time()  # of the processor: other programs do not count
     refit(some)
     seconds_per_resample = (time.thread_time() - began) / len(some)
@@ -322,7 +312,7 @@ def reference_of(problem: Problem) -> Matrix | None:
     array([[ 1.375, -0.375],
            [-0.375,  0.375]])
     """
-    if problem.p > MOST_COEFFICIENTS:
+    if problem.p > REFERENCE_COLUMNS:
         return None
     ones = np.ones((problem.n, int(problem.intercept)))
     Z = np.hstack([ones, dense_rows(problem.X)])
@@ -333,7 +323,7 @@ def reference_of(problem: Problem) -> Matrix | None:
 
 def in_a_task(n: int, replicates: int) -> int:
     """Number of resamples that one call fits: fewer if they have many rows."""
-    return max(1, min(TOGETHER // n, max(FEWEST, replicates // SHARES), MOST))
+    return max(1, min(TASK_ROWS // n, max(8, replicates // 16), 64))
 
 
 def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
@@ -383,13 +373,13 @@ class Refit:
     ) -> None:
         self._problem, self._tol, self._requested_tol = problem, tol, tol
         self._standardizes = standardizes
-        weights = np.maximum(problem.row_weights, TINY)
+        weights = np.maximum(problem.row_weights, 1e-300)
         self._shares = np.clip(solution.dual / weights, 0.0, 1.0)
         self._together: Resamples | None = None
         kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
         n, p = problem.n, problem.p
-        is_small = p <= MOST_COLUMNS or p <= min(MORE_COLUMNS, n / TO_A_COLUMN)
-        is_small = is_small and n * p <= MOST_ENTRIES
+        is_small = p <= JOINT_COLUMNS or p <= min(WIDE_COLUMNS, n / 10)
+        is_small = is_small and n * p <= JOINT_ENTRIES
         self._likelihood: LikelihoodRefits | None = None
         if not problem.lam:
             self._at = estimable_columns(problem)
@@ -429,7 +419,7 @@ class Refit:
         last one.
         """
         refit, (estimates, old_gaps) = self, solved_by(trial(self))
-        noise = rounding = ROUNDING * np.abs(estimates).max(axis=0, initial=0.0)
+        noise = rounding = 1e-9 * np.abs(estimates).max(axis=0, initial=0.0)
         while self._problem.lam and len(
             estimates
         ):  # maximum likelihood is solved to rounding
@@ -440,7 +430,7 @@ class Refit:
             if most_move:
                 noise = np.maximum(SAFETY * moves.max(axis=0), rounding)
             small = most_move and (noise <= NOISE * closer.std(axis=0)).all()
-            solved = (gaps <= tighter._tol).mean() >= MOST_SOLVED
+            solved = (gaps <= tighter._tol).mean() >= 0.9
             nearer = np.median(gaps) < 0.5 * np.median(old_gaps)
             if small or not (solved or nearer):
                 break
@@ -461,7 +451,7 @@ class Refit:
         counts = np.array(counts_of_rows, dtype=np.float64)
         sides = np.column_stack([problem.y < 0.0, problem.y > 0.0]).astype(np.float64)
         weights = counts * problem.row_weights
-        estimates, facts = np.zeros((B, problem.p + 1)), np.zeros((B, KNOWN))
+        estimates, facts = np.zeros((B, problem.p + 1)), np.zeros((B, N_FACTS))
         deviations = np.ones((B, problem.p))
         if problem.balanced:
             totals = np.maximum(1.0, counts @ sides)
@@ -534,7 +524,7 @@ def moments(X: Predictors, counts: Matrix) -> tuple[Matrix, Matrix]:
     n = counts.sum(axis=1)[:, None]
     means = (counts @ X) / n
     variances = np.maximum(0.0, (counts @ (X * X)) / n - means**2) * n / (n - 1.0)
-    constant = variances <= CONSTANT * np.maximum(1.0, means**2)
+    constant = variances <= 1e-12 * np.maximum(1.0, means**2)
     return means, np.where(constant, 1.0, np.sqrt(variances))
 
 

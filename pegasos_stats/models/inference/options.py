@@ -25,12 +25,12 @@ OF_LEVERAGES: tuple[Correction, ...] = ("HC2", "HC3")
 Interval = Literal["envelope", "percentile", "normal", "basic"]
 INTERVALS: tuple[Interval, ...] = ("envelope", "percentile", "normal", "basic")
 
-# Of one resample: seconds for each number in its rows, on two cores; with more columns
-# than 25 a refit takes longer by their number once more.
+# Seconds per entry of X and resample, on two cores, up to 25 columns; with more, the
+# time is proportional to the square of their number.
 SECONDS, FEW_COLUMNS = 1.3e-8, 25
-USUAL, MOST_SECONDS = 3.0, 10.0  # of all resamples
+DEFAULT_SECONDS, MOST_SECONDS = 3.0, 10.0  # for all resamples
 REPLICATES, FEWEST_REPLICATES = 999, 199
-STEP = 40  # with 40 i - 1 resamples the outer 2.5% are whole numbers of them
+STEP = 40  # 2.5% of 40 i resamples are a whole number
 
 
 @dataclass(frozen=True)
@@ -407,7 +407,7 @@ def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
         return COV_TYPES["HC3"] if groups is None else COV_TYPES["cluster"]
     if problem.source.is_streamed:
         return None
-    allowed = int(USUAL / seconds_of(problem, 1))
+    allowed = int(DEFAULT_SECONDS / seconds_of(problem, 1))
     allowed = (min(allowed, REPLICATES) + 1) // STEP * STEP - 1
     return Bootstrap(max(allowed, FEWEST_REPLICATES))
 

@@ -19,10 +19,9 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.solvers.firth import LikelihoodFit, OrthonormalRows, fit_likelihood
 
-EXACT = 1e-11  # of the distance of a limit from the estimate
-KINK = 1e-9  # of that distance: where the deviance of another maximum begins
-MOST_FITS = 100  # of a limit
-SAME = 1e-6  # of a deviance: 0
+LIMIT_ACCURACY = 1e-11  # relative to the distance of a limit from the estimate
+KINK = 1e-9  # relative width of the bracket where another maximum begins
+ZERO_DEVIANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,8 @@ class Profile:
             starts.append(0.0 * start.phi if start is self.fit else self.fit.phi)
         constrained = fit_likelihood(self.rows, self.firth, {j: value}, starts)
         deviance = 2.0 * (self.fit.objective - constrained.objective)
-        is_valid = (constrained.converged or constrained.diverges) and deviance > -SAME
+        is_valid = constrained.converged or constrained.diverges
+        is_valid = is_valid and deviance > -ZERO_DEVIANCE
         return (max(0.0, deviance) if is_valid else np.nan), constrained
 
     def tests(self) -> ProfileTests:
@@ -155,10 +155,10 @@ class Profile:
         if self.fit.diverges:  # the standard error that a coefficient has at least
             unit = 2.0 * float(np.linalg.norm(self.rows.back[j]))
             farthest = estimate + sign * (2.0 * abs(estimate) + unit)
-            if self.deviance(j, farthest) < SAME:
+            if self.deviance(j, farthest) < ZERO_DEVIANCE:
                 return sign * np.inf
         latest, inside, outside, at = self.fit, 0.0, np.inf, target
-        for _ in range(MOST_FITS):
+        for _ in range(100):
             deviance, constrained = self._constrained(
                 j, estimate + sign * at * unit, latest
             )
@@ -167,7 +167,7 @@ class Profile:
                 latest = constrained
                 slope = -sign * unit * constrained.slope(self.rows.back[j])
                 step = (target - root) * root / slope if slope > 0.0 else np.nan
-            if abs(step) <= EXACT * at:
+            if abs(step) <= LIMIT_ACCURACY * at:
                 return estimate + sign * float(at + step) * unit
             if root < target:
                 inside = at

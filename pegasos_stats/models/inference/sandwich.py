@@ -45,16 +45,15 @@ if TYPE_CHECKING:  # scipy is loaded where it is used
 
 Result = TypeVar("Result")
 
-NUMBERS = 1 << 20  # of a block
-NEAR = 1e-3  # relative gap at which dual weights are those of the optimum, nearly
+SCORE_BLOCK = 1 << 20  # numbers of a block
+NEAR_OPTIMUM = 1e-3  # relative gap up to which dual variables identify margin rows
 LARGEST_LEVERAGE = 0.99
-FORWARD = 1.0 - 1e-6  # of a margin, see `separation`
-SAME = 1e-6  # a smaller spread of margins is none: fits are not more accurate
-FEWEST_ROWS = 0.5  # at the margin, for a curvature in the intercept
-ROUNDING = 1e-13  # of a pivot of H that is 1 before elimination, or an eigenvalue
-SINGULAR = 1e-10  # 1 minus a leverage, whose rounding is some 1e-13
-NEARLY_COLLINEAR = 1e-3  # of a pivot of H: three digits of a variance are lost
-NEGLIGIBLE = 1e-6  # a penalty, beside H: the square of it is above its rounding
+FORWARD = 1.0 - 1e-6  # increase of a margin by which a row may be separated
+MARGIN_ROUNDING = 1e-6  # accuracy of margins
+FEWEST_MARGIN_ROWS = 0.5  # kernel weights at the margin that an intercept needs
+PIVOT_ROUNDING = 1e-13  # of a pivot of H with unit diagonal
+SINGULAR = 1e-10  # 1 - h; rounding is about 1e-13
+NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
 
@@ -279,7 +278,7 @@ class Fitted:
         return Curvature(
             cross(moved, w * heights / (np.sqrt(2.0 * np.pi) * h)),
             float(heights[counted].sum()),
-            int((u[counted] > SAME).sum()),
+            int((u[counted] > MARGIN_ROUNDING).sum()),
         )
 
     def scores(self, influence: RowInfluence, block: Block, dual: Values) -> RowScores:
@@ -470,7 +469,7 @@ class SandwichRows:
         alpha = solution.alpha + (
             0.0 if centre is None else float(centre @ solution.beta)
         )
-        is_near = problem.loss == "hinge" and gap <= NEAR
+        is_near = problem.loss == "hinge" and gap <= NEAR_OPTIMUM
         fitted = Fitted(
             problem.lam,
             problem.loss,
@@ -486,7 +485,7 @@ class SandwichRows:
     def map_blocks(self, work: Work[Result]) -> Iterator[Result]:
         """Apply `work` to each block of rows and their dual weights."""
         dual = NO_VALUES if self.dual is None else self.dual
-        step = max(256, NUMBERS // max(1, self.problem.p))
+        step = max(256, SCORE_BLOCK // max(1, self.problem.p))
         return self.problem.source.map_blocks(work, dual, step)
 
     def total(self, work: Work[Result]) -> Result:
@@ -561,7 +560,8 @@ class SandwichRows:
         penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
         if k > min(MOST_COLUMNS, self.problem.n_weighed) or not np.isfinite(H).all():
             return False
-        negligible = bool((penalty < NEGLIGIBLE * np.diag(H))[-self.problem.p :].any())
+        # The square of this ratio is above the rounding of H.
+        negligible = bool((penalty < 1e-6 * np.diag(H))[-self.problem.p :].any())
         return negligible and bool(np.isnan(inverse_of(H)).any())
 
     def _may_be_separated(self, sums: ClassSums) -> bool:
@@ -796,7 +796,7 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
         return "all rows have the same margin"
     if at.beyond == 0:
         return "no row has a margin below 1, where the hinge has a slope"
-    if problem.intercept and at.near < FEWEST_ROWS:
+    if problem.intercept and at.near < FEWEST_MARGIN_ROWS:
         return f"no row lies within the bandwidth {width:.3g} of the margin"
     return ""
 
@@ -976,7 +976,7 @@ def scores_left_out(
         return S, None
     undetermined = np.column_stack(directions)
     undetermined /= np.abs(undetermined).max(axis=0)
-    undetermined[np.abs(undetermined) < SAME] = 0.0
+    undetermined[np.abs(undetermined) < MARGIN_ROUNDING] = 0.0
     return S, undetermined
 
 
@@ -1033,7 +1033,7 @@ def silverman(u: Vector, w: Vector | None = None) -> float:
     else:
         low, high = np.quantile(u, quarters, weights=w, method="inverted_cdf")
     sizes = [deviation, float(high - low) / 1.34]
-    spread = min((size for size in sizes if size > SAME), default=0.0)
+    spread = min((size for size in sizes if size > MARGIN_ROUNDING), default=0.0)
     return float(1.06 * spread * n**-0.2)
 
 
@@ -1063,7 +1063,7 @@ def inverse_of(H: Matrix) -> Matrix:
         root = np.linalg.cholesky(H * scale * scale[:, None])
     except np.linalg.LinAlgError:
         return nothing
-    if np.square(np.diag(root)).min() <= ROUNDING * len(H):
+    if np.square(np.diag(root)).min() <= PIVOT_ROUNDING * len(H):
         return nothing
     left = np.linalg.solve(root, np.diag(scale))
     with np.errstate(over="ignore"):

@@ -43,8 +43,8 @@ from pegasos_stats.solvers.separation import images, is_unbounded
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
-ROUNDING = 1e-12  # of a value that is constant in the training rows
-NORMAL_EQUATIONS = 1e-6  # of a combination of columns, which is computed
+CONSTANT_ROUNDING = 1e-12  # of the value of a constant column
+COMBINATION_ROUNDING = 1e-6  # of a linear combination of columns
 RANK_ROUNDING = 1e-9
 VARIANCE_ROUNDING = 1e-6  # relative to the largest element of a matrix
 CONSTANT_ERROR = 1e-7  # rounding, relative to the largest possible standard error
@@ -130,7 +130,7 @@ class NullSpace:
     def broken_by(self, R: Matrix) -> Mask:
         """Which equations of the training rows new rows break, shape (m, q)."""
         size = np.abs(R) @ np.abs(self.directions)
-        rounding = np.where(self._are_constant, ROUNDING, NORMAL_EQUATIONS)
+        rounding = np.where(self._are_constant, CONSTANT_ROUNDING, COMBINATION_ROUNDING)
         return np.asarray(np.abs(R @ self.directions) > rounding * size)
 
     @property

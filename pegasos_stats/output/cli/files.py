@@ -18,7 +18,7 @@ from pegasos_stats.data import files
 from pegasos_stats.data.design import Design, missing_cure, unscaled
 from pegasos_stats.data.files import NUMBERS, TEXT, Kinds, as_text, is_text
 from pegasos_stats.data.language.formula import in_backticks
-from pegasos_stats.data.language.formula_design import MANY, FormulaDesign
+from pegasos_stats.data.language.formula_design import FEW_LEVELS, FormulaDesign
 from pegasos_stats.data.scan import files as scans
 from pegasos_stats.data.scan.levels import columns_of_outcome
 from pegasos_stats.data.user_data import convert_errors
@@ -277,7 +277,7 @@ def check_numbers(design: Design, train: InputRows) -> None:
     for name in {*inner.codings} & {*inner.variables}:
         levels = [str(level) for level in inner.codings[name].levels]
         first = next((level for level in levels if parse(level) is None), "")
-        if len(levels) <= MANY or not first:
+        if len(levels) <= FEW_LEVELS or not first:
             continue
         if options := files.options_that_read(levels, style.decimal):
             at_once = "" if train.format == "csv" else "without --memory, and "
