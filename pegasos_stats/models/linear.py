@@ -42,7 +42,13 @@ from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, check_solver
-from pegasos_stats.solvers.problem import Lam, Penalty, Problem, penalty_of
+from pegasos_stats.solvers.problem import (
+    Lam,
+    Penalty,
+    Problem,
+    penalty_of,
+    with_cached,
+)
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     certificate_of,
@@ -642,6 +648,9 @@ class LinearModel(Model):
             full_model=model if source.in_memory else None,
             offsets=self.offsets,
         )
+        at = vars(run.solution).pop("certificate", None)
+        if at is not None and refinement is None:
+            with_cached(result, certificate=at)
         return result if run.passes is None else with_passes(result, run.passes)
 
 

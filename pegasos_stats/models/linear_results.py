@@ -754,15 +754,20 @@ class LinearResults(Results):
         problem = self.problem
         if not problem.lam:
             return float(self.df_model + problem.intercept)
-        reads = problem.source.is_streamed and self.cov_type is not None
-        covariance = self.estimated if reads or self.has_covariance else None
-        bread = getattr(covariance, "bread", None)
-        if problem.has_rows and wald.is_quick(problem):
-            bread = bread_at(self.problem, self.solution)
-        if bread is None:
+        if (bread := self._bread) is None:
             return float("nan")
         penalised = np.diag(inverse_of(bread))[int(self.problem.intercept) :]
         return float(len(bread) - self.problem.lam * penalised.sum())
+
+    @cached_property
+    def _bread(self) -> np.ndarray | None:
+        """Curvature of the penalised log loss, None where it would take long."""
+        problem = self.problem
+        if problem.has_rows and wald.is_quick(problem):
+            return bread_at(problem, self.solution)
+        reads = problem.source.is_streamed and self.cov_type is not None
+        covariance = self.estimated if reads or self.has_covariance else None
+        return getattr(covariance, "bread", None)
 
     @cached_property
     def penalty_shift(self) -> tuple[str, float]:
@@ -779,10 +784,7 @@ class LinearResults(Results):
             return nothing
         if not (self.training_table.n_errors or self.training_table.n_undecided):
             return nothing  # the predictors separate the classes
-        bread = getattr(self.estimated, "bread", None)
-        if problem.has_rows and wald.is_quick(problem):
-            bread = bread_at(problem, self.solution)
-        if bread is None or self.estimated.separated:
+        if (bread := self._bread) is None or self.estimated.separated:
             return nothing
         penalty = penalty_of(problem, len(bread))
         theta = np.append([0.0] * problem.intercept, self.solution.beta)

@@ -24,13 +24,13 @@ class RiskValue(NamedTuple):
     violations: int
 
 
-def two_loops(metric: Matrix, pairs: Pairs, d: Vector) -> Vector:
-    """The inverse Hessian of L-BFGS times a vector."""
+def two_loops(metric: Matrix | Vector, pairs: Pairs, d: Vector) -> Vector:
+    """The inverse Hessian of L-BFGS times a vector; a metric may be a diagonal."""
     shares = []
     for step, change, product in reversed(pairs):
         shares.append(float(step @ d) / product)
         d = d - shares[-1] * change
-    d = metric @ d
+    d = metric @ d if metric.ndim > 1 else metric * d
     for step, change, product in pairs:
         d = d + (shares.pop() - float(change @ d) / product) * step
     return d

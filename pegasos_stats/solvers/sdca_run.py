@@ -119,6 +119,7 @@ class LinearRun:
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
         self._runs: tuple[MethodRun, ...] = ()
         self._best: tuple[Vector, float, Vector] | None = None
+        self.certificate: Certificate | None = None  # of the last point, from the rows
 
     @property
     def visits_rows(self) -> bool:
@@ -139,7 +140,7 @@ class LinearRun:
             self._steps += before.steps
             self._violations += before.violations
             self._visits += before.visits
-        method, self._best = self._method, None
+        method, self._best, self.certificate = self._method, None, None
         method.step(rows)
         self._runs = joined(*self._runs, MethodRun(method.name, 1, method.unit))
 
@@ -150,6 +151,7 @@ class LinearRun:
         if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
         at = certificate(self._problem, *self.best(), tol, is_feasible=True)
+        self.certificate = at
         return self._solver.reached(at)
 
     def best(self) -> tuple[Vector, float, Vector]:
@@ -233,7 +235,9 @@ def run_sdca(
             run, inner.n, solver, observe, progress, most, shown
         )
     if solver.arithmetic == "fast":  # the others are the bits of R
-        solution = zero_where_best(problem, solution, solver.tol)
+        last, solution = solution, zero_where_best(problem, solution, solver.tol)
+        if inner is problem and values is None and solution is last:
+            vars(solution)["certificate"] = run.certificate  # until a result takes it
     if not solver.stops or not warn or (reached and centre is None):
         return solution
     at = certificate(problem, solution.beta, solution.alpha, solution.dual)

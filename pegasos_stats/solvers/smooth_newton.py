@@ -250,7 +250,7 @@ class SmoothSteps(Method):
         if not self._has_start:
             self.at = risk(self.theta)
         if not (self._has_start or p < FEW_COLUMNS or risk.rows.is_sparse):
-            yield from self._lbfgs(np.diag(1.0 / risk.diagonal()), GAIN)
+            yield from self._lbfgs(1.0 / risk.diagonal(), GAIN)
         while p < FEW_COLUMNS or not risk.factorises:
             d = risk.direction(self.at.gradient)
             self.theta, self.at = line_search(risk, self.theta, self.at, d)
@@ -258,7 +258,7 @@ class SmoothSteps(Method):
         while True:
             yield from self._lbfgs(inverse(risk.hessian()), GAIN_ANEW)
 
-    def _lbfgs(self, metric: Matrix, gain: float) -> Iterator[None]:
+    def _lbfgs(self, metric: Matrix | Vector, gain: float) -> Iterator[None]:
         """Steps of L-BFGS until one leaves more than a share of the gap."""
         left, count = np.inf, 0
         pairs: Pairs = []

@@ -328,6 +328,11 @@ class Fitted:
         Z, _, w, _, s = self.part(block, dual)
         return np.sqrt(w * LOSSES[self.loss].bends(s))[:, None] * Z
 
+    def squared_roots(self, block: Block, dual: Values) -> Matrix:
+        """``sum_i w_i loss''(m_i) z_i z_i'`` of a block, shape (k, k)."""
+        R = self.roots(block, dual)
+        return np.asarray(R.T @ R)
+
     def leverages(
         self, Z: Matrix, w: Vector, s: Vector, inverse: Matrix, n: int
     ) -> Vector:
@@ -837,8 +842,8 @@ def null_directions(problem: Problem, solution: Solution) -> Matrix:
 def bread_at(problem: Problem, solution: Solution) -> Matrix:
     """``H`` of the log loss at a fit, for rows about their centre."""
     rows = SandwichRows.of(problem, solution, Sandwich())
-    sums: ClassSums = rows.total(rows.fitted.sums)
-    return np.asarray(sums.H / problem.n + penalty_of(problem, len(sums.H)))
+    H = rows.total(rows.fitted.squared_roots)
+    return np.asarray(H / problem.n + penalty_of(problem, len(H)))
 
 
 @one_thread()
