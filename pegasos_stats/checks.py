@@ -129,6 +129,6 @@ def check_rows_have_own(**options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise OptionError(
-                f"{name}= is of the rows of data=; give both, or neither: the rows of "
-                "the fit have their own."
+                f"{name}= describes the rows of data=; give both, or neither: training "
+                "rows have their own."
             )

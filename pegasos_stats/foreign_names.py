@@ -25,8 +25,8 @@ TABLE = Path(__file__).with_suffix(".toml")
 FRAMES = 3  # of the package in the traceback of an error, below the call
 SIMILAR_NAME = 0.8  # similarity of a misspelt name and the correct one
 # Beginnings of suggestions that are not code.
-BARE = ("leave it", "not offered", "import it")
-NOTHING = "it is not offered: dir({}) lists what is, statsmodels or R may have the rest"
+BARE = ("omit it", "not available", "import it")
+NOTHING = "not available; see dir({}), or use statsmodels or R"
 MADE = "result.confusion(data)"
 RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
 SHOWN = ["__str__", "__repr__", "as_text", "to_html"]
@@ -87,7 +87,7 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
     >>> suggestion("logit_reg", ("names",))
     'write ps.logit(formula, data)'
     >>> suggestion("copy_X", ("options",))
-    'leave it out'
+    'omit it'
     """
     for section in sections:
         instead = suggestions(*section).get(folded(name), "")
@@ -275,9 +275,7 @@ def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyErro
     near = _alike(name, statistics)
     instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
     instead = instead or f"give one of {errors.listing(statistics, len(statistics))}"
-    return errors.MissingKeyError(
-        f"{errors.shown(key)} is no statistic here; {instead}."
-    )
+    return errors.MissingKeyError(f"{errors.shown(key)} is not a statistic; {instead}.")
 
 
 def _of_owner(instead: str, owner: object, called: str) -> str:

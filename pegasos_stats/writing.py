@@ -32,7 +32,7 @@ class Kind:
     Attributes
     ----------
     noun : str
-        In messages: "The <noun> cannot be written", "is no <noun> of pegasos_stats".
+        In messages: "The <noun> cannot be written", "is not a <noun> of pegasos_stats".
     is_own : callable
         Returns whether an open file was written by the package.
     """
@@ -94,12 +94,12 @@ class OutputPath:
             self._check_folder()
             return None
         if not stat.S_ISREG(mode):
-            raise self.failed("it is no regular file")
+            raise self.failed("it is not a regular file")
         if not mode & 0o222 or not os.access(self.path, os.W_OK):
-            raise self.failed("the file that is there is read-only")
+            raise self.failed("the existing file is read-only")
         if not self.overwrite and not self.kind.is_at(self.path):
             raise DataError(
-                f"The file {self.shown} is there and is no {self.kind.noun} of "
+                f"The file {self.shown} exists and is not a {self.kind.noun} of "
                 "pegasos_stats; give another path, or overwrite=True to replace it."
             )
         self._check_folder()
@@ -109,9 +109,9 @@ class OutputPath:
         """Raise `DataError` if the folder does not exist or is not writable."""
         shown = f"the folder {shown_path(self.folder)}"
         if not os.path.isdir(self.folder):
-            raise self.failed(f"{shown} is not there")
+            raise self.failed(f"{shown} does not exist")
         if not os.access(self.folder, os.W_OK | os.X_OK):
-            raise self.failed(f"{shown} takes no files")
+            raise self.failed(f"{shown} is not writable")
 
 
 def validated_output_path(
@@ -202,7 +202,7 @@ class Outputs:
         """Open a temporary file, which is renamed at the end."""
         self.place = place
         if any(other.path == place.path for other, *_ in self._files):
-            raise place.failed("another file of this call is written there")
+            raise place.failed("another file of this call has this path")
         # A private file stays private while it is written.
         part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
         path = os.path.join(place.folder, part)
@@ -218,7 +218,7 @@ class Outputs:
             content = content.encode() if isinstance(content, str) else content
         except UnicodeEncodeError as error:
             character = error.object[error.start]
-            raise place.failed(f"{character!a} is no character of UTF-8") from None
+            raise place.failed(f"{character!a} is not a character of UTF-8") from None
         self.open(place).write(content)
 
     def finish(self) -> None:

@@ -139,7 +139,7 @@ def test_no_answer_denies_what_there_is(objects):
     for called, part in table["names"].items():
         own = {*dir(objects[called])} if called in objects else set()
         for instead, names in part.items() if isinstance(part, dict) else ():
-            if instead.startswith("not offered"):
+            if instead.startswith("not available"):
                 assert not own & {*names.split()}, (called, instead)
     for calls, part in table["options"].items():
         for call in calls.split() if isinstance(part, dict) else ():
@@ -147,7 +147,7 @@ def test_no_answer_denies_what_there_is(objects):
             is_call = callable(function)
             options = {*inspect.signature(function).parameters} if is_call else set()
             for instead, names in part.items():
-                if instead.startswith("not offered"):
+                if instead.startswith("not available"):
                     assert not options & {*names.split()}, (call, instead)
 
 

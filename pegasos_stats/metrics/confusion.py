@@ -254,7 +254,7 @@ class Statistics(pd.Series):
     --------
     >>> Statistics({"kappa": 0.5})["Kappa"]
     Traceback (most recent call last):
-    pegasos_stats.errors.MissingKeyError: 'Kappa' is no statistic here; write 'kappa'.
+    pegasos_stats.errors.MissingKeyError: 'Kappa' is not a statistic; write 'kappa'.
     """
 
     def __getitem__(self, key: Any) -> Any:

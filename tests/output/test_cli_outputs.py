@@ -40,7 +40,7 @@ def test_another_file_is_refused_before_anything_is_read(
         (folder / "out").write_bytes(content)
         before = contents(folder)
         said = refused(capsys, WRITING[case])
-        assert "The file out is there and is no " in said
+        assert "The file out exists and is not a " in said
         assert "overwrite=True" in said
         assert contents(folder) == before
 
@@ -168,10 +168,10 @@ def test_python_ends_without_a_word_of_its_own(name, folder):
 
 def test_one_kind_is_not_replaced_by_another(folder, capsys):
     run(capsys, *PREDICT, "-o", "out.csv")
-    assert "is no model of" in refused(capsys, [*FIT, "--save", "out.csv"])
+    assert "is not a model of" in refused(capsys, [*FIT, "--save", "out.csv"])
     (folder / "b.model").write_bytes((folder / "a.model").read_bytes())
     said = refused(capsys, [*PREDICT, "-o", "b.model"])
-    assert "is no file of predictions of" in said
+    assert "is not a file of predictions of" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])

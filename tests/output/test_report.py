@@ -119,7 +119,7 @@ def test_a_report_replaces_a_report_and_nothing_else(report, tmp_path):
     report.write(path)
     other = tmp_path / "train.csv"
     other.write_text("y,x\n1,2\n")
-    with pytest.raises(DataError, match="is no report"):
+    with pytest.raises(DataError, match="is not a report"):
         report.write(other)
     assert other.read_text() == "y,x\n1,2\n"
     (tmp_path / "digits.md").write_text("mine")

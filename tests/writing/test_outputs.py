@@ -119,11 +119,11 @@ def test_a_file_is_no_device_pipe_socket_or_folder(tmp_path):
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("nosuch/a.txt", "the folder .*nosuch is not there"),
+        ("nosuch/a.txt", "the folder .*nosuch does not exist"),
         ("a.txt/b.txt", "Not a directory"),
         ("loop", "Too many levels of symbolic links"),
         ("x" * 300, "File name too long"),
-        ("dangling", "the folder .*nowhere is not there"),
+        ("dangling", "the folder .*nowhere does not exist"),
     ],
 )
 def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason):
@@ -136,7 +136,7 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):
     path = tmp_path / "a.txt"
-    with pytest.raises(DataError, match="is no note"):
+    with pytest.raises(DataError, match="is not a note"):
         write_while(path, lambda: path.write_bytes(b"mine"))
     assert contents(tmp_path) == {"a.txt": b"mine"}
     path.unlink()

@@ -215,7 +215,7 @@ class ResultPlots:
             optimum = checks.check_nonnegative("optimum", optimum)
             if x == "epoch":
                 raise OptionError(
-                    "optimum= goes with x='steps', where the distance from it is drawn."
+                    "optimum= requires x='steps', which draws the distance from it."
                 )
         trace, solver = self.result.trace, self.result.solver
         if trace is None:
@@ -369,7 +369,7 @@ class ResultPlots:
         for name, column in (("x", x), ("y", y)):
             is_column = isinstance(data, pd.DataFrame) and column in data.columns
             if not is_column or not pd.api.types.is_numeric_dtype(data[column]):
-                raise OptionError("is no numeric column of data.", name, column)
+                raise OptionError("is not a numeric column of data.", name, column)
         problem, cut = self.result.problem, 0.0
         if threshold is not None:
             cut = score_at(checked_threshold(threshold, problem), problem)
@@ -631,7 +631,7 @@ class LinearPlots(ResultPlots):
         """
         result, params = self.result, self.result.params
         if term not in params.index:
-            raise OptionError("is no coefficient of the fit.", "term", term)
+            raise OptionError("is not a coefficient of the fit.", "term", term)
         resampled = result.covariance
         if not isinstance(resampled, BootstrapResult):
             raise OptionError(

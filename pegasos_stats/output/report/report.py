@@ -69,7 +69,7 @@ def checked_page(
     Raises
     ------
     OptionError
-        If the path is invalid, or its ending is no format of a report.
+        If the path is invalid, or its ending is not a format of reports.
     DataError
         If the file cannot be written, or an existing file is not a report.
     """
@@ -78,8 +78,8 @@ def checked_page(
     end = os.path.splitext(whole)[1].lower()
     if format is None and end not in FORMATS:
         raise OptionError(
-            f"The path {writing.shown_path(whole)} ends in {end!a}, which is no format "
-            "of a report; give one that ends in .html or .md."
+            f"The path {writing.shown_path(whole)} ends in {end!a}, not in .html or "
+            ".md; give such a path."
         )
     format = FORMATS[end] if format is None else format
     check_choice("format", format, ("html", "markdown"))
