@@ -291,7 +291,7 @@ def test_a_predictor_that_contains_the_outcome_is_named_first(kind):
         fit = kind("ill ~ .", data.iloc[::2]).fit(cov_type="none")
         for text in (first_screen(fit, data.iloc[1::2]), first_screen(fit)):
             said = f"A predictor probably contains the outcome: {name} alone"
-            assert 0 < text.index(said) < text.index("wrong in")
+            assert 0 < text.index(said) < text.index("misclassifies")
     total = rows.assign(total=rows["age"] + ill)
     fit = kind("ill ~ .", total, lam=1e-7).fit(cov_type="none")
     assert "total and age together" in first_screen(fit)

@@ -326,12 +326,12 @@ class ReportFacts:
         if ties := table.n_undecided - len(rows.unscored):
             sentences.append(
                 f"{counted(ties, 'row')} with a score exactly at the threshold cannot "
-                "be predicted; error rates leave them out."
+                "be predicted; error rates exclude them."
             )
         if rows.is_new and (table.n_classified < FEW_ROWS or rows.rarer < FEW_OF_CLASS):
             sentences.append(
                 f"Only {counted(table.n_classified, 'new row')}, {rows.rarer:,} of the "
-                "rarer class: the error rate and the AUC are rough."
+                "rarer class: the error rate and the AUC are imprecise."
             )
         return sentences
 
@@ -420,7 +420,7 @@ class ReportFacts:
             return
         are, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
         yield (
-            f"{message} If {are} known only with the outcome, leave {them} out: the "
+            f"{message} If {are} known only after the outcome, exclude {them}: the "
             "numbers below do not apply to new cases."
         )
 
@@ -478,7 +478,7 @@ class ReportFacts:
         wrong, always = percent(rows.error_rate), percent(rows.majority_error)
         if rows.only is not None and rows.only == rows.majority:
             rule = f"always predicting '{rows.only}'"
-            yield f"The error rate is that of {rule}, {always}."
+            yield f"The error rate equals that of {rule}, {always}."
         elif rows.is_new:
             better = "better" if rows.error_rate < rows.majority_error else "worse"
             better = "not clearly better" if self.p_value >= 0.05 else better
@@ -487,7 +487,7 @@ class ReportFacts:
             always = f"instead of {always}"
             yield (
                 f"On new rows the model is {better} than always predicting "
-                f"'{rows.majority}': it is wrong in {wrong} of {counted(n, 'row')} "
+                f"'{rows.majority}': it misclassifies {wrong} of {counted(n, 'row')} "
                 f"{always} (exact McNemar test against always predicting "
                 f"'{rows.majority}', {p})."
             )
@@ -498,8 +498,8 @@ class ReportFacts:
             if rows.table.source == "partly training":
                 overlap = f" ({rows.table.n_seen:,} of them training rows)"
             yield (
-                f"{where} model is wrong in {wrong} of {n:,} {which}rows{overlap}; "
-                f"always predicting '{rows.majority}' would be wrong in {always}."
+                f"{where} model misclassifies {wrong} of {n:,} {which}rows{overlap}; "
+                f"always predicting '{rows.majority}' would misclassify {always}."
             )
 
     @property
@@ -556,7 +556,7 @@ class ReportFacts:
         )
         if (costs := self.costs) is None:
             return
-        why = f", the costs that a threshold of {number(cut)} fits" * costs.implied
+        why = f", as implied by the threshold {number(cut)}" * costs.implied
         yield (
             f"The cost per row is {number(rates.cost, 3)}; it would be "
             f"{number(rates.cost_of_all, 3)} if all rows were predicted '{yes}' and "
@@ -577,7 +577,7 @@ class ReportFacts:
                 level = chosen.levels.index(chosen.positive)
                 name += f" of '{self.rows.table.levels[level]}'"
             yield (
-                f"The threshold was chosen for its {name} "
+                f"The threshold was chosen by its {name} "
                 f"({chosen.folds.description}): {number(here, 3)} is expected on new "
                 f"rows, {number(usual, 3)} at the usual threshold."
             )
@@ -617,7 +617,7 @@ class ReportFacts:
                 "for a balanced rule use weights='balanced'."
             )
         elif rows.pairs.tied == 1.0:
-            yield "The model gives all rows the same score."
+            yield "All rows have the same score."
         elif rows.auc is not None:
             yes, no = self.positive, self.other
             larger, tied = rows.pairs
@@ -644,8 +644,8 @@ class ReportFacts:
             cure = "report(test, ...) or validation=ps.cross_validate(model)"
             cure = "--test FILE or --folds 10" if command else cure
             yield (
-                "No new rows were given, and errors on new rows are usually higher; "
-                f"{cure} estimates them."
+                "There are no new rows. The error rate on new rows is usually higher; "
+                f"{cure} estimates it."
             )
 
     @property
