@@ -57,7 +57,7 @@ TERMS = (  # of the whole table, after accuracy, kappa, McNemar's test and error
 
 Source = Literal["new", "training", "partly training", "out of fold", "weighted"]
 
-# Why there is no inference for new rows, by the source of the rows.
+# Reasons for the absence of inference, by the source of the rows.
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
     "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
@@ -755,7 +755,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def _why_none(self) -> str:
-        """Why there is no inference from rows that are not new."""
+        """Reason for the absence of inference from rows that are not new."""
         share = 100.0 * ratio(self.n_seen, self.n_classified)
         return NO_INFERENCE[self.source].format(self.n_seen, share)
 

@@ -336,7 +336,7 @@ def auc_interval(
     codes : int array, shape (n,)
         0 for the first, 1 for the second level.
     scores : float64 array, shape (n,)
-        Larger scores speak for the second level.
+        Larger scores indicate the second level.
     level : float, default 0.95
     scale : "logit" or "plain", default "logit"
         ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as in ``ci.auc`` of R's
@@ -534,8 +534,9 @@ def clustered_rate_interval(
 
     The variance of the ratio is ``v = M / (M - 1) sum (a_g - p b_g)^2 / (sum b_g)^2``
     over the ``M`` clusters with rows. The interval of a proportion is computed for ``p
-    n*`` of ``n* = p (1 - p) / v (t_{n-1} / t_{M-1})^2`` rows, at most those there are,
-    with the quantiles ``t`` of both degrees of freedom.
+    n*`` of ``n*`` rows. The effective number of rows is ``n* = p (1 - p) / v (t_{n-1} /
+    t_{M-1})^2``, at most the actual number, with the quantiles ``t`` of both degrees of
+    freedom.
 
     Parameters
     ----------

@@ -639,7 +639,7 @@ class DecisionCurve(Displayed):
         One row for each model and threshold, then the rules ``all`` and ``none``:
         columns ``model, threshold, n, prevalence, tp_rate, fp_rate, net_benefit``. The
         rates are shares of all rows. ``conf_low, conf_high`` are 95% limits at one
-        threshold: those of the mean of ``1[true positive] - odds 1[false positive]``.
+        threshold: limits of the mean of ``1[true positive] - odds 1[false positive]``.
     positive : label
     nobs : int
         Rows used.
@@ -737,8 +737,8 @@ def decision_curve(
     """Net benefit of acting on probabilities, at each threshold.
 
     Acting on a probability of ``t`` or more implies that a false alarm is ``t / (1 -
-    t)`` times as bad as a missed case. The net benefit is the share of true
-    positives less the share of false positives at this exchange rate::
+    t)`` times as bad as a missed case. The net benefit is the share of true positives
+    minus the share of false positives at this exchange rate::
 
         net benefit(t) = TP/n - FP/n * t / (1 - t)
 
@@ -856,9 +856,9 @@ def roc_band(
 
     ``P(low(x) <= ROC(x) <= high(x) for all x) = level``, nearly. The distribution
     function of the scores of each class has equal-precision bounds: the value at its
-    ``k``-th score is between the quantiles ``eta/2`` and ``1 - eta/2`` of
-    ``Beta(k, n - k + 1)``. The band is what both bounds allow. Its local level ``eta``
-    is such that 1,000 samples from the smoothed curve give bands that contain it with
+    ``k``-th score is between the quantiles ``eta/2`` and ``1 - eta/2`` of ``Beta(k, n -
+    k + 1)``. The band combines the bounds of both classes. Simulation determines
+    ``eta``: the bands of 1,000 samples from the smoothed curve contain this curve with
     the frequency `level`.
 
     Parameters
@@ -913,7 +913,7 @@ def roc_band(
 def band_of_roc(
     codes: Codes, scores: Vector, level: float = 0.95, seed: int = 1
 ) -> pd.DataFrame:
-    """The band of `roc_band`, from positions of the levels."""
+    """Compute the band of `roc_band` from positions of the levels."""
     n, m = (int(np.count_nonzero(codes == code)) for code in (0, 1))
     low, high = beta_bounds(n, eta := local_level(codes, scores, level, seed))
     low_true, high_true = beta_bounds(m, eta)
@@ -953,11 +953,11 @@ def beta_bounds(n: int, eta: float) -> tuple[Vector, Vector]:
 
 
 def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
-    """The largest local level whose bands contain the smoothed curve often enough.
+    """Return the largest local level with the required coverage of the smoothed curve.
 
     A curve in ``x``, the survival function of the first level, is the distribution
-    function of ``x`` in the second level. So uniform numbers stand for the first level,
-    and numbers from the smoothed distribution for the second.
+    function of ``x`` in the second level. So simulated scores are uniform in the first
+    level and follow the smoothed distribution in the second.
     """
     order = np.sort(-scores[codes == 0])
     above = np.searchsorted(order, np.sort(-scores[codes == 1]))
@@ -985,10 +985,10 @@ def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
 
 
 def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
-    """Knots of a continuous ROC curve, from 0 to 1.
+    """Return knots of a continuous ROC curve, from 0 to 1.
 
-    Positives with `above` negatives above them are spread between these negatives,
-    which stand at ``k / (n + 1)``.
+    Negatives are at ``k / (n + 1)``; positives are spread evenly between their
+    neighbouring negatives.
 
     Examples
     --------
@@ -1003,7 +1003,7 @@ def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
 
 
 def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.DataFrame:
-    """Band of the share of events by probability, if it increases with it.
+    """Compute the simultaneous band of an increasing calibration curve.
 
     For all ranges of probabilities the lower limit of Clopper & Pearson, at the level
     ``(1 - level) / (k (k + 1))`` of ``k`` different probabilities, bounds the share at
@@ -1021,8 +1021,8 @@ def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.Data
     Returns
     -------
     DataFrame
-        Columns ``probability, low, high``, from 0 to 1. Between two lines `low` is that
-        of the first, and `high` that of the second.
+        Columns ``probability, low, high``, from 0 to 1. Between two lines `low` is the
+        value of the first line and `high` the value of the second.
 
     References
     ----------
