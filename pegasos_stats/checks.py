@@ -9,7 +9,7 @@ import numpy as np
 from pegasos_stats.errors import OptionError, did_you_mean, listing
 from pegasos_stats.foreign_names import foreign_value
 
-LARGEST_INTEGER = 2**31 - 1  # of R
+LARGEST_R_INTEGER = 2**31 - 1
 
 
 def is_number(value: object) -> bool:
@@ -50,7 +50,7 @@ def whole_of(value: object) -> int | None:
     return None
 
 
-def check_count(name: str, value: object, most: float = LARGEST_INTEGER) -> int:
+def check_count(name: str, value: object, most: float = LARGEST_R_INTEGER) -> int:
     """Return `value` as an int; raise `OptionError` unless it is a whole number.
 
     The allowed range is 1 to `most`.

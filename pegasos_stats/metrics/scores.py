@@ -28,10 +28,10 @@ NORMAL_95 = 1.959963984540054  # half-width of a 95% interval, in standard error
 COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
 ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no row
 PRINTED_THRESHOLDS = 10
-SAMPLES = 1000  # simulated, by which the level of a ROC band is calibrated
-SIMULATED_ROWS = 5000  # of a class, at most
-STEPS = 20  # halvings of the logarithm of the local level
-CELLS = 1000  # different probabilities of a calibration band; else three digits
+BAND_SAMPLES = 1000  # simulated samples that calibrate a ROC band
+SIMULATED_ROWS = 5000  # largest simulated class
+BISECTIONS = 20  # of the logarithm of the local level
+MAX_CELLS = 1000  # more probabilities are rounded to three digits
 
 
 def area_under_curve(
@@ -964,7 +964,7 @@ def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
     n, m = (min(SIMULATED_ROWS, int((codes == code).sum())) for code in (0, 1))
     x, share = smoothed_places(above, order.size)
     rng = np.random.default_rng(seed)
-    before = np.empty((SAMPLES, n), dtype=np.int64)  # of a negative, positives
+    before = np.empty((BAND_SAMPLES, n), dtype=np.int64)  # of a negative, positives
     for sample in before:
         places = np.sort(np.interp(rng.random(m), share, x))
         sample[:] = np.searchsorted(places, np.sort(rng.random(n)))
@@ -977,7 +977,7 @@ def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
         return float(inside.all(axis=1).mean())
 
     least, most = np.log(1e-8), np.log(0.9)
-    for _ in range(STEPS):
+    for _ in range(BISECTIONS):
         middle = (least + most) / 2.0
         enough = coverage(float(np.exp(middle))) >= level
         least, most = (middle, most) if enough else (least, middle)
@@ -1040,8 +1040,8 @@ def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.Data
     2          0.8  0.114  0.368
     3          1.0  0.114  1.000
     """
-    up, down = np.ceil(p * CELLS), np.floor(p * CELLS)
-    if np.unique(p).size <= CELLS:
+    up, down = np.ceil(p * MAX_CELLS), np.floor(p * MAX_CELLS)
+    if np.unique(p).size <= MAX_CELLS:
         up = down = p
     at, low = lower_limits(p, up, happened, 1.0 - level)
     flipped, misses = lower_limits(-p, -down, 1 - happened, 1.0 - level)

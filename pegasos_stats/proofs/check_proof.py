@@ -15,7 +15,7 @@ from pathlib import Path
 CLAIM = "The objective at these coefficients is at most gap above its minimum."
 KEYS = ["claim", "design", "sha256", "rows", "loss", "lam", "intercept", "names",
         "coefficients", "gap", "decimals", "solved", "dual"]
-UNIT, DUAL, LONG = 10**56, 2**60, Context(prec=60)
+SCALE, DUAL, LONG = 10**56, 2**60, Context(prec=60)
 EXACT = Context(prec=3000, traps=[Inexact, InvalidOperation])
 
 def require(condition, reason):
@@ -27,19 +27,19 @@ def integer(text, places=0):  # text * 10^places
     require(plain, f"{text[:40]!r} is not a number")
     return int(EXACT.to_integral_exact(EXACT.scaleb(Decimal(text), places)))
 
-def loss_of(kind, m, q):  # UNIT loss(m / q), rounded up
+def loss_of(kind, m, q):  # SCALE loss(m / q), rounded up
     if kind != "log":
         power = ["hinge", "squared_hinge"].index(kind) + 1
-        return -(-(max(0, q - m) ** power) * UNIT // q**power)
+        return -(-(max(0, q - m) ** power) * SCALE // q**power)
     tail = LONG.add(1, LONG.exp(LONG.divide(-abs(m), q)))
-    return max(0, -(m * UNIT // q)) + int(LONG.scaleb(LONG.ln(tail), 56)) + 2
+    return max(0, -(m * SCALE // q)) + int(LONG.scaleb(LONG.ln(tail), 56)) + 2
 
-def reward_of(kind, a, den, w, y, o, one):  # UNIT (w H(a/w) - a y o), rounded down
+def reward_of(kind, a, den, w, y, o, one):  # SCALE (w H(a/w) - a y o), rounded down
     free = kind == "squared_hinge" and w > 0
     require(a >= 0 and (free or a * one <= w * den), "a dual weight is out of range")
-    value = -a * y * o * UNIT // (den * one) + (kind != "log") * (a * UNIT // den)
+    value = -a * y * o * SCALE // (den * one) + (kind != "log") * (a * SCALE // den)
     if free:
-        return value - (a * a * one * UNIT // (4 * den * den * w) + 1)
+        return value - (a * a * one * SCALE // (4 * den * den * w) + 1)
     if kind == "log" and w:
         share = a * one * 10**60 // (w * den)
         ends = [LONG.scaleb(t, -60) for t in (share, 10**60 - share) if t]
@@ -96,8 +96,8 @@ def check(path: "str | Path") -> "tuple[Fraction, Fraction, Fraction]":
     require(not any(image[:size]), "the dual constraint does not hold")
     cost = Fraction(sum(v * v for v in image[free:]), (det * DUAL * one * n) ** 2)
     penalty = lam / 2 * Fraction(sum(b * b for b in B[free:]), one * one)
-    lower = Fraction(reward, n * UNIT) - (cost / (2 * lam) if lam else 0)
-    return penalty + Fraction(loss, n * one * UNIT), lower, gap
+    lower = Fraction(reward, n * SCALE) - (cost / (2 * lam) if lam else 0)
+    return penalty + Fraction(loss, n * one * SCALE), lower, gap
 
 if __name__ == "__main__":
     upper, lower, gap = check(sys.argv[1])

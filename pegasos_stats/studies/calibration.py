@@ -39,18 +39,16 @@ INTERVAL_ENDS = ["conf_low", "conf_high"]
 BIN_COLUMNS = ["low", "high", "n", "mean_predicted", "observed", *INTERVAL_ENDS]
 MOST_BINS = 10_000
 RARE_SHARE = 0.1  # share of an outcome below which bins are quantiles
-MIN_ROWS = 20  # of a smooth curve
-SPAN = 2 / 3  # share of the rows of a local line
-CURVE = 100  # points
-BLOCKS = 5000  # of rows, from which it is made
-PLACES = 1000  # at which it is computed, with lines between
+MIN_ROWS = 20  # for a smooth curve
+LOWESS_SPAN = 2 / 3  # share of the rows of a local line
+CURVE_POINTS = 100
+SMOOTH_BLOCKS = 5000  # blocks of averaged rows
+MAX_PLACES = 1000  # probabilities with a local fit; the curve is linear between
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NAN = float("nan")
 TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
-MIN_SLOPE_SCORE = 1e-290  # of a score, by which A can be divided
-MAX_RELATIVE_GAP = (
-    0.01  # relative gap of a fit near enough to its optimum to be compared
-)
+MIN_SLOPE_SCORE = 1e-290  # smallest size of scores by which A can be divided
+MAX_RELATIVE_GAP = 0.01  # fits with a larger gap are not compared
 SHARE_COLUMNS = "every probability is the share of its level"
 
 
@@ -324,12 +322,12 @@ def smoothed(
     if p.size < MIN_ROWS:
         return None, NAN
     at = np.unique(p)
-    if at.size > PLACES:
-        at = at[np.linspace(0, at.size - 1, PLACES).round().astype(int)]
+    if at.size > MAX_PLACES:
+        at = at[np.linspace(0, at.size - 1, MAX_PLACES).round().astype(int)]
     shares, errors = lowess(p, happened, at)
     half = quantile(level) * errors
     low, high = np.quantile(p, [0.01, 0.99])
-    grid = np.linspace(low, high, CURVE)
+    grid = np.linspace(low, high, CURVE_POINTS)
     curves = {"observed": shares, "conf_low": shares - half, "conf_high": shares + half}
     curve = pd.DataFrame({"probability": grid})
     for name, values in curves.items():
@@ -369,11 +367,11 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
     array([0.  , 0.  , 0.29, 0.71, 1.  , 1.  ])
     """
     order = np.argsort(p, kind="stable")
-    first = np.arange(0, p.size, max(p.size // BLOCKS, 1))  # means of neighbours
+    first = np.arange(0, p.size, max(p.size // SMOOTH_BLOCKS, 1))  # means of neighbours
     count = np.diff([*first, p.size])
     p = np.add.reduceat(p[order], first) / count
     share = np.add.reduceat(happened[order].astype(np.float64), first) / count
-    near = max(int(SPAN * p.size + 1e-10), 2)
+    near = max(int(LOWESS_SPAN * p.size + 1e-10), 2)
     fitted, variance = np.empty(at.size), np.empty(at.size)
     for j, x in enumerate(at):
         away = np.abs(p - x)

@@ -1074,7 +1074,7 @@ def compare_solvers(
     checks.check_flag("progress", progress)
     threads, stream = parallel.n_workers(workers), RRandom(seed)
     held_out = None if test is None else model.held_out(test)
-    seeds = stream.sample_int(checks.LARGEST_INTEGER, runs).tolist()
+    seeds = stream.sample_int(checks.LARGEST_R_INTEGER, runs).tolist()
     tasks = [  # the solvers in turn
         (name, number, solver.with_seed(seed))
         for number, seed in enumerate(seeds, 1)

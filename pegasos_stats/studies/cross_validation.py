@@ -40,18 +40,20 @@ if TYPE_CHECKING:
 Rule = Literal["min", "1se"]
 
 RULES: tuple[Rule, ...] = ("min", "1se")
-EPOCHS = 1000  # epochs of the default Optimum along a path
-COUNT = 30
+PATH_EPOCHS = 1000  # epochs of the default Optimum along a path
+GRID_SIZE = 30
 MAX_LAMBDAS = 10_000
-RATIO = 1e-5
-SHOWN = 6  # named coefficients in the figure
-MOST_LINES = 30  # of the summary
-INNER = 10  # inner folds, unless a path sets their number
-TIMES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # the gamma of the model
+GRID_RATIO = 1e-5
+NAMED_LINES = 6  # named coefficients in the figure
+SUMMARY_LINES = 30
+NESTED_FOLDS = 10  # inner folds, unless a path sets their number
+GAMMA_MULTIPLES = (1.0 / 16.0, 0.25, 1.0, 4.0, 16.0)  # of the model's gamma
 
 
 @suggest_arguments
-def lambda_grid(model: Model, count: int = COUNT, ratio: float = RATIO) -> Vector:
+def lambda_grid(
+    model: Model, count: int = GRID_SIZE, ratio: float = GRID_RATIO
+) -> Vector:
     """Return a grid of lambda for a path, largest first.
 
     Let ``a`` be the dual variables of the model with only an intercept, and ``g = X'(a
@@ -261,7 +263,7 @@ def lambda_path(
     """
     model = fold_fits.checked_model(model)
     grid = checked_lambdas(lambdas, model)
-    default = Optimum(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
+    default = Optimum(epochs=PATH_EPOCHS, tol=fold_fits.FOLD_TOL)
     at = fold_fits.at_lambda(model, model.problem.lam or 1.0 / model.problem.n)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
@@ -512,7 +514,7 @@ class LambdaPath(Summarised):
 
     @suggest_arguments
     def plot_coefficients(
-        self, *, named: int = SHOWN, ax: "Axes | None" = None, **line: object
+        self, *, named: int = NAMED_LINES, ax: "Axes | None" = None, **line: object
     ) -> "Axes":
         """Draw coefficients against lambda, without the intercept.
 
@@ -563,7 +565,7 @@ class LambdaPath(Summarised):
         for name, lam in marks.items():
             if end := end_of_path(self, lam):
                 notes.append(f"lambda_{name} is {end}.")
-        spaced = {round(i) for i in np.linspace(0, m - 1, min(m, MOST_LINES))}
+        spaced = {round(i) for i in np.linspace(0, m - 1, min(m, SUMMARY_LINES))}
         marked = np.flatnonzero(np.isin(self.lambdas, [*marks.values()]))
         rows = self.table.iloc[sorted({*spaced, *marked.tolist()})]
         table = rows[names].map(significant).set_axis(rows["lam"].map(significant))
@@ -713,7 +715,7 @@ def cross_validate(
     at, epochs = model, DEFAULT_EPOCHS
     if choosing is not None:
         unused = model.problem.lam or 1.0 / model.problem.n
-        at, epochs = fold_fits.at_lambda(model, unused), EPOCHS
+        at, epochs = fold_fits.at_lambda(model, unused), PATH_EPOCHS
     default = Optimum(fold_fits.FOLD_TOL, epochs=epochs)
     fitter = FoldFitter.of(at, solver, default, seed, workers, progress)
     chosen = fold_fits.checked_metrics(metrics, model.problem.loss)
@@ -1042,12 +1044,12 @@ def checked_choosing(lambda_path: object, rule: Rule, model: Model) -> Choosing 
     if isinstance(lambda_path, LambdaPath):
         folds, lambdas = lambda_path.folds, lambda_path.lambdas
         metric = next(m for m in lambda_path.metrics if m.name == lambda_path.metric)
-        size = (INNER, 1) if folds is None else (folds.k, folds.repeats)
+        size = (NESTED_FOLDS, 1) if folds is None else (folds.k, folds.repeats)
         return Choosing(lambdas, *size, metric, rule)
     loss = model.problem.loss
     (metric,) = fold_fits.checked_metrics(LOSSES[loss].decides, loss)
     grid = None if lambda_path is True else lambda_path
-    return Choosing(checked_lambdas(grid, model), INNER, 1, metric, rule)
+    return Choosing(checked_lambdas(grid, model), NESTED_FOLDS, 1, metric, rule)
 
 
 def nested_fits(
@@ -1136,7 +1138,7 @@ def tune_kernel(
     kernel = getattr(model.problem, "kernel", None)
     if kernel is None or kernel.gamma is None:
         raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
-    grid = [times * kernel.gamma for times in TIMES]
+    grid = [times * kernel.gamma for times in GAMMA_MULTIPLES]
     if gammas is not None:
         grid = distinct_positive("gammas", gammas)
     if folds is None:

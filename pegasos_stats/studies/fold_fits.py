@@ -13,7 +13,7 @@ import pandas as pd
 
 from pegasos_stats import errors
 from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
-from pegasos_stats.checks import LARGEST_INTEGER, check_choice, check_flag
+from pegasos_stats.checks import LARGEST_R_INTEGER, check_choice, check_flag
 from pegasos_stats.data.design import ModelMatrix, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Ties, signs_of
 from pegasos_stats.data.language.formula_design import FormulaDesign
@@ -210,7 +210,7 @@ class FoldFitter:
         solver = self.solver
         if solver.seed is not None or not solver.uses_random_numbers:
             return [Task(split, solver) for split in splits]
-        seeds = self.rng.sample_int(LARGEST_INTEGER, len(splits)).tolist()
+        seeds = self.rng.sample_int(LARGEST_R_INTEGER, len(splits)).tolist()
         pairs = zip(splits, seeds, strict=True)
         return [Task(split, solver.with_seed(seed)) for split, seed in pairs]
 

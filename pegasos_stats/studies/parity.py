@@ -24,7 +24,7 @@ from scipy.sparse import issparse
 
 from pegasos_stats import compiled, errors
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
-from pegasos_stats.checks import LARGEST_INTEGER, check_choice
+from pegasos_stats.checks import LARGEST_R_INTEGER, check_choice
 from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, with_visible_text
@@ -182,7 +182,7 @@ class R(ABC):
         if flat.dtype.kind == "b":
             return f"as.logical({code})"
         is_whole = flat.dtype.kind in "iu"
-        if is_whole and (np.abs(numbers) <= LARGEST_INTEGER).all():
+        if is_whole and (np.abs(numbers) <= LARGEST_R_INTEGER).all():
             return f"as.integer({code})"
         if is_whole and [int(x) for x in numbers] != flat.tolist():
             raise DataError("An integer beyond 2^53 has no exact counterpart in R.")

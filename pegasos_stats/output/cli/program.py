@@ -15,7 +15,7 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
-LONGEST = 2000  # characters of a message
+MAX_MESSAGE = 2000  # characters of a message
 PYTHON = (  # Python calls in messages, and the equivalent options
     (re.compile(r"; in Python also .*"), "."),
     (re.compile(r"ps\.logit(\(\))?"), "--loss log"),
@@ -120,8 +120,8 @@ def say(message: str) -> None:
         character if character.isprintable() else ascii(character)[1:-1]
         for character in as_options(message.strip().replace("\n", " "))
     )
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    if len(text) > MAX_MESSAGE:
+        text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"
     tell(f"{PROGRAM}: {text}\n")
 
 

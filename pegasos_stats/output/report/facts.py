@@ -49,7 +49,7 @@ Lines = Sequence[Sequence[str]]
 
 MAX_STRONGEST = 3  # predictors
 MAX_WARNINGS = 3  # of the fit
-FEW_ROWS, FEW_OF_CLASS = 30, 20  # new rows, for a rough error rate
+FEW_NEW_ROWS, FEW_OF_CLASS = 30, 20  # new rows, for a rough error rate
 MAX_TABLE_ROWS = 30  # coefficients or predictors
 MISCLASSIFIED_COLUMNS = ["row", "actual", "predicted", "score"]
 P_VALUES = {
@@ -328,7 +328,9 @@ class ReportFacts:
                 f"{counted(ties, 'row')} with a score exactly at the threshold cannot "
                 "be predicted; error rates exclude them."
             )
-        if rows.is_new and (table.n_classified < FEW_ROWS or rows.rarer < FEW_OF_CLASS):
+        if rows.is_new and (
+            table.n_classified < FEW_NEW_ROWS or rows.rarer < FEW_OF_CLASS
+        ):
             sentences.append(
                 f"Only {counted(table.n_classified, 'new row')}, {rows.rarer:,} of the "
                 "rarer class: the error rate and the AUC are imprecise."
