@@ -91,7 +91,7 @@ def test_a_link_stays_and_what_it_leads_to_is_replaced(earlier, tmp_path):
 def test_an_unknown_file_is_replaced_only_on_demand(earlier, tmp_path):
     for content in (b"mine", b"", b"\0\xff"):
         earlier.write_bytes(content)
-        with pytest.raises(DataError, match=r"no note of .* overwrite=True"):
+        with pytest.raises(DataError, match=r"not a note of .* overwrite=True"):
             write(earlier)
         assert contents(tmp_path) == {"a.txt": content}
     write(earlier, overwrite=True)
