@@ -15,9 +15,7 @@ from pegasos_stats.arrays import Axes, Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.sample import Positions, numbers_of_rows, repeated
 from pegasos_stats.data.user_data import (
-    check_aligned,
     check_memory,
-    column_of_labels,
 )
 from pegasos_stats.errors import (
     DataError,
@@ -920,7 +918,9 @@ def confusion(
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)
     row_weights = None if weights is None else _weights(weights, pairs)[every]
-    clusters = None if groups is None else _clusters(groups, pairs)[every]
+    clusters = (
+        None if groups is None else inputs.clusters_of(groups, pairs.index)[every]
+    )
     rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
     shape = (len(order), len(order) + 1)
@@ -1009,16 +1009,6 @@ def joined_tables(
         n_unlabelled=n_unlabelled,
         scored=ScoredLabels(**joined, shift=shift),
     )
-
-
-def _clusters(groups: object, pairs: pd.DataFrame) -> Codes:
-    """Return the group of each row, numbered from 0; raise `DataError` without one."""
-    labels = column_of_labels(groups, "groups")
-    check_aligned("groups", labels, pairs.index, isinstance(groups, pd.Series))
-    codes, levels = pd.factorize(labels)
-    if (codes < 0).any() or len(levels) < 2:
-        raise DataError("groups= needs a label for each row, and two groups or more.")
-    return np.asarray(codes)
 
 
 def _weights(weights: object, pairs: pd.DataFrame) -> Vector:

@@ -11,6 +11,7 @@ from pegasos_stats.arrays import Codes, DataColumn, Mask, Vector
 from pegasos_stats.checks import check_choice, check_positive, number_of
 from pegasos_stats.data.labels import Level, distinct, factor_levels, positions
 from pegasos_stats.data.user_data import (
+    check_aligned,
     column_of_labels,
     floats_of,
     is_single,
@@ -225,6 +226,16 @@ def events_of(
         positive_values = both[:, pair.index(at)]
     negative = others[0] if len(others) == 1 else f"not {at}"
     return Events(codes.astype(np.intp), positive_values, negative, at)
+
+
+def clusters_of(groups: object, index: pd.Index) -> Codes:
+    """Number the cluster of each row from 0; raise `DataError` without one."""
+    labels = column_of_labels(groups, "groups")
+    check_aligned("groups", labels, index, isinstance(groups, pd.Series))
+    codes, levels = pd.factorize(labels)
+    if (codes < 0).any() or len(levels) < 2:
+        raise DataError("groups= needs a label for each row, and two groups or more.")
+    return np.asarray(codes)
 
 
 def check_both_levels(events: Events, used: Mask) -> Codes:

@@ -700,6 +700,8 @@ class Results(DisplayedBySummary, ABC):
         if by is not None:
             from pegasos_stats.studies.validation import subgroups
 
+            if data is None:
+                raise OptionError("splits the rows of data=; give data.", "by", by)
             choices = {
                 "ties": ties,
                 "unseen": unseen,
@@ -713,7 +715,8 @@ class Results(DisplayedBySummary, ABC):
             columns = {"actual": actual, "offset": offset}
             columns |= {"weights": weights, "freq_weights": freq_weights}
             columns |= {"groups": groups}
-            return subgroups(self, data, by, columns, choices)  # type: ignore[return-value]
+            frame = self._frame(data)
+            return subgroups(self.confusion, frame, by, columns, choices)  # type: ignore[return-value]
         problem = self.problem
         if isinstance(data, tuple) and len(data) == 2 and actual is None:
             actual, data = data  # y and X, as test= of fit()

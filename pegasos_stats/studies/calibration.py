@@ -14,13 +14,15 @@ from scipy.special import expit, logit
 
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Axes, Codes, DataColumn, Matrix, Vector
-from pegasos_stats.data.sample import column_of_counts
+from pegasos_stats.data.sample import Groups, column_named, column_of_counts
 from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
 from pegasos_stats.metrics.intervals import NONE, Interval, quantile
+from pegasos_stats.models.inference.options import Cluster, Sandwich
+from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.new_rows import with_source
 from pegasos_stats.models.results import Results
@@ -213,6 +215,7 @@ def reliability(
     positive: object = None,
     level: float = 0.95,
     band: bool = False,
+    groups: object = None,
 ) -> Reliability:
     """Compare predicted probabilities with observed shares of a class.
 
@@ -236,6 +239,11 @@ def reliability(
     band : bool, default False
         Whether to add a simultaneous confidence band for an increasing calibration
         curve, `Reliability.band`. It is valid for any number of rows.
+    groups : Series or array, shape (n,), optional
+        Clusters of dependent rows, such as visits of a patient. Slope and intercept
+        then have CR3 intervals, with t on the number of clusters minus 1. Intervals of
+        shares use the effective number of rows (Korn & Graubard 1998). The limits of
+        the curve and the error by chance are NaN.
 
     Returns
     -------
@@ -248,7 +256,8 @@ def reliability(
     DataError
         If labels and probabilities differ in length or row labels, or no row has both.
     OptionError
-        If bins, strategy, level or `positive` are not allowed.
+        If bins, strategy, level or `positive` are not allowed, or `groups` are given
+        with a band, which is for independent rows.
 
     References
     ----------
@@ -274,13 +283,24 @@ def reliability(
     used = events.is_complete
     if not used.any():
         raise DataError("No row has both a label and a probability.")
+    clusters = None
+    if groups is not None:
+        labelled = actual if isinstance(actual, pd.Series) else probabilities
+        index = getattr(labelled, "index", pd.RangeIndex(len(used)))
+        clusters = inputs.clusters_of(groups, index)[used]
+        if band:
+            raise OptionError(
+                "is for independent rows; leave groups= out.", "band", band
+            )
     happened, p = events.codes[used], events.values[used]
     both = np.column_stack([1.0 - p, p])
     if strategy is None:
         share = float((happened == 1).mean())
         strategy = "quantile" if min(share, 1.0 - share) < RARE_SHARE else "uniform"
-    table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level)
+    table, by_chance = _binned(happened, p, _ends(bins, strategy, p), level, clusters)
     smooth, ici = smoothed(p, happened, level)
+    if clusters is not None and smooth is not None:
+        smooth[INTERVAL_ENDS] = NAN
     return Reliability(
         table=table,
         positive=events.positive,
@@ -288,11 +308,11 @@ def reliability(
         brier_score=scores.brier_score(happened, both),
         log_loss=scores.log_loss(happened, both),
         n_left_out=int((~used).sum()),
-        error_by_chance=by_chance,
+        error_by_chance=by_chance if clusters is None else NAN,
         smooth=smooth,
         ici=ici,
         band=scores.calibration_band(p, happened, level) if band else None,
-        **recalibrated(p, happened, level)._asdict(),
+        **recalibrated(p, happened, level, clusters)._asdict(),
     )
 
 
@@ -450,15 +470,21 @@ def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
 
 
 def _binned(
-    outcomes: Codes, p: Vector, ends: Vector, level: float
+    outcomes: Codes, p: Vector, ends: Vector, level: float, clusters: Codes | None
 ) -> tuple[pd.DataFrame, float]:
     """Return one line per bin, and the calibration error by chance."""
     place = np.searchsorted(ends[1:-1], p)
     lines, chance = [], 0.0
     for j, pair in enumerate(pairwise(ends)):
-        here, count = p[place == j], int(outcomes[place == j].sum())
+        inside = place == j
+        here, count = p[inside], int(outcomes[inside].sum())
         n, mean = here.size, float(here.mean()) if here.size else NAN
-        interval = intervals.proportion_interval(count, n, "wilson", level)
+        if clusters is None:
+            interval = intervals.proportion_interval(count, n, "wilson", level)
+        else:
+            own = clusters[inside]
+            hits, totals = np.bincount(own, outcomes[inside]), np.bincount(own)
+            interval = intervals.clustered_rate_interval(hits, totals, "wilson", level)
         lines.append((*pair, n, mean, rates.ratio(count, n), *interval))
         chance += distance_by_chance(here)
     return pd.DataFrame(lines, columns=BIN_COLUMNS), chance / p.size
@@ -473,11 +499,14 @@ class Recalibration(NamedTuple):
     intercept_interval: Interval = NONE
 
 
-def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibration:
+def recalibrated(
+    p: Vector, happened: Codes, level: float = 0.95, clusters: Codes | None = None
+) -> Recalibration:
     """Fit the logistic recalibration ``logit P = a + b logit(p)``.
 
     The slope is ``b``. The intercept is ``a`` with ``b`` fixed at 1: calibration in the
-    large. Both are maximum likelihood estimates, with intervals from the information.
+    large. Both are maximum likelihood estimates, with intervals from the information,
+    or for clusters by CR3 and Student's t.
 
     Parameters
     ----------
@@ -485,6 +514,7 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     happened : int array, shape (n,)
         1 for events, else 0.
     level : float, default 0.95
+    clusters : int array, shape (n,), optional
 
     Returns
     -------
@@ -504,6 +534,13 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     >>> round(recalibration.slope, 3), abs(round(recalibration.intercept, 3))
     (0.792, 0.0)
     """
+    from scipy.stats import t as student
+
+    options, groups = Sandwich(correction="nonrobust"), None
+    if clusters is not None:
+        codes, labels = pd.factorize(clusters)
+        options = Cluster(correction="CR3")
+        groups = Groups(("",), (len(labels),), (codes,))
     z = np.asarray(logit(p))
     events, others = z[happened == 1], z[happened == 0]
     if not (events.size and others.size and np.isfinite(z).all()):
@@ -511,13 +548,12 @@ def recalibrated(p: Vector, happened: Codes, level: float = 0.95) -> Recalibrati
     y = np.where(happened == 1, 1.0, -1.0)
 
     def last_coefficient(X: Matrix, offset: Vector) -> tuple[float, Interval]:
-        fit = maximum_likelihood(Problem(X, y, 0.0, "log", offset=offset)).solution
+        problem = Problem(X, y, 0.0, "log", offset=offset)
+        fit = maximum_likelihood(problem).solution
         assert fit is not None  # events and others overlap
+        V = sandwich(problem, fit, options, groups=groups)
         last = float([fit.alpha, *fit.beta][-1])
-        p = expit(X @ fit.beta + fit.alpha + offset)
-        Z = np.column_stack([np.ones(y.size), X])
-        inverse = np.linalg.inv((Z.T * (p * (1.0 - p))) @ Z)
-        half = quantile(level) * float(inverse[-1, -1]) ** 0.5
+        half = float(student.ppf((1.0 + level) / 2.0, V.df) * V.std_error[-1])
         return last, Interval(last - half, last + half)
 
     intercept, around = last_coefficient(np.empty((z.size, 0)), z)
@@ -862,6 +898,8 @@ class CalibratedResults(tables.Summarised):
         positive: object = None,
         freq_weights: object = None,
         offset: object = None,
+        groups: object = None,
+        by: object = None,
     ) -> ConfusionMatrix:
         """Compute the confusion table of actual and predicted labels.
 
@@ -872,8 +910,8 @@ class CalibratedResults(tables.Summarised):
         ----------
         data, threshold, offset : optional
             As for `predict`.
-        actual, positive, freq_weights : optional
-            As for ``result.confusion()``.
+        actual, positive, freq_weights, groups, by : optional
+            As for ``result.confusion()``, of new rows.
 
         Raises
         ------
@@ -882,13 +920,22 @@ class CalibratedResults(tables.Summarised):
             `data`.
         """
         result, counts, matrix = self.result, None, None
+        if data is not None and by is not None:
+            from pegasos_stats.studies.validation import subgroups
+
+            columns = {"actual": actual, "offset": offset, "groups": groups}
+            columns |= {"freq_weights": freq_weights}
+            choices = {"threshold": threshold, "positive": positive}
+            frame = result._frame(data)
+            return subgroups(self.confusion, frame, by, columns, choices)  # type: ignore[return-value]
         labels: object = self.validation.actual
         chances = self.probabilities
         if data is None:
-            checks.check_rows_have_own(
-                actual=actual, freq_weights=freq_weights, offset=offset
-            )
+            options = {"freq_weights": freq_weights, "groups": groups, "by": by}
+            checks.check_rows_have_own(actual=actual, offset=offset, **options)
         else:
+            if isinstance(groups, str):
+                groups = column_named("groups", groups, data, "one label for each row")
             matrix = result._matrix(data, offset=offset)
             chances = self._chances(result._scores(matrix))
             labels = result._labels(data) if actual is None else actual
@@ -903,6 +950,7 @@ class CalibratedResults(tables.Summarised):
             scores=upper,
             probabilities=chances,
             freq_weights=counts,
+            groups=groups,
         )
         if matrix is None:
             return replace(table, source="out of fold")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats import checks, errors, parallel, tables
-from pegasos_stats.arrays import Axes, Codes, DataColumn, Mask, Vector
+from pegasos_stats.arrays import Axes, DataColumn, Vector
 from pegasos_stats.data.sample import column_named
 from pegasos_stats.data.user_data import column_of_labels, is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
@@ -917,7 +917,10 @@ def compare_roc(
     if groups is None:
         variances = [intervals.delong_variance(sample) for sample in samples]
     else:
-        own = clusters_of(groups, data, used)
+        if isinstance(groups, str):
+            groups = column_named("groups", groups, data, "one label for each row")
+        labels = column_of_labels(groups, "groups")
+        own = inputs.clusters_of(labels.to_numpy(), pd.RangeIndex(len(used)))[used]
         at = own[codes == 0], own[codes == 1]
         variances = [
             intervals.clustered_area_variance(placements, at) for placements in samples
@@ -947,22 +950,6 @@ def compare_roc(
         nobs=int(used.sum()),
         n_left_out=int((~used).sum()),
     )
-
-
-def clusters_of(groups: object, data: object, used: Mask) -> Codes:
-    """Number the groups of the compared rows, from 0."""
-    if isinstance(groups, str):
-        groups = column_named("groups", groups, data, "one label for each row")
-    labels = column_of_labels(groups, "groups")
-    if len(labels) != len(used):
-        raise DataError(
-            f"groups= has {counted(len(labels), 'label')} for "
-            f"{counted(len(used), 'row')}; give one for each row."
-        )
-    codes, levels = pd.factorize(labels[used])
-    if (codes < 0).any() or len(levels) < 2:
-        raise DataError("groups= needs a label for each row, and two groups or more.")
-    return np.asarray(codes)
 
 
 def _of_fits(

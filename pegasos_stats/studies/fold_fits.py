@@ -89,15 +89,25 @@ class FoldFit(NamedTuple):
     lam: float = float("nan")
 
 
-def checked_model(model: object, in_memory: bool = True) -> Model:
-    """Return the model, or raise `OptionError` if it is not a model."""
+def checked_model(
+    model: object, study: str = "Cross-validation", in_memory: bool = True
+) -> Model:
+    """Return the model, or raise `OptionError` if it is not a model.
+
+    Parameters
+    ----------
+    model : Model
+    study : str
+        What needs the rows in memory, for the message.
+    in_memory : bool
+    """
     if not isinstance(model, Model):
         kind = type(model).__name__
         raise OptionError(f"model is of type {kind}; give a model, before fit().")
     source = model.problem.source
     if in_memory and source.is_streamed:
         raise errors.DataError(
-            f"Folds need the rows in memory, not in {source.noun}; give a data frame."
+            f"{study} needs rows in memory, not in {source.noun}; give a data frame."
         )
     return model
 
@@ -309,30 +319,31 @@ class FoldFitter:
 
         Metrics exclude rows without a score, where a transform is undefined.
         """
-        parts, problem, ties = [], self.model.problem, self.solver.ties
+        problem, ties = self.model.problem, self.solver.ties
+        columns: dict[str, list[Any]] = defaultdict(list)
         for split, own in zip(folds.splits, fits, strict=True):
             y, weights = problem.y[split.test], problem.row_weights[split.test]
             scores = np.array([fit.scores for fit in own])
             finite = ~np.isnan(scores).any(axis=0)
-            ends = [fit.certificate for fit in own]
-            columns: dict[str, object] = {
+            of_split = {
                 "repeat": split.repeat,
                 "fold": split.fold,
                 "n_train": split.n_train,
                 "n_test": len(split.test),
                 "weight": float(weights.sum()),
-                "decided": ~np.isnan(signs_of(scores, ties)) @ weights,
-                "seed": pd.array([fit.seed for fit in own], dtype="Int64"),
-                "steps": [fit.steps for fit in own],
-                "objective": [end.objective for end in ends],
-                "relative_gap": [end.relative_gap for end in ends],
             }
+            for name, value in of_split.items():
+                columns[name] += [value] * len(own)
+            columns["decided"] += list(~np.isnan(signs_of(scores, ties)) @ weights)
+            columns["seed"] += [fit.seed for fit in own]
+            columns["steps"] += [fit.steps for fit in own]
+            columns["objective"] += [fit.certificate.objective for fit in own]
+            columns["relative_gap"] += [fit.certificate.relative_gap for fit in own]
             if not finite.all():
                 y, scores, weights = y[finite], scores[:, finite], weights[finite]
             for metric in metrics:
-                columns[metric.name] = metric.measure(y, scores, weights, ties)
-            parts.append(pd.DataFrame(columns))
-        return pd.concat(parts, ignore_index=True)
+                columns[metric.name] += list(metric.measure(y, scores, weights, ties))
+        return pd.DataFrame(columns | {"seed": pd.array(columns["seed"], "Int64")})
 
 
 def inner_folds(
@@ -617,23 +628,22 @@ def _fits_of(
     X, offset = problem.X, problem.row_offsets
     if split is not None:
         n, X, offset = split.n_train, X[split.test], offset[split.test]
-    for point in path:
+    thetas = np.array([point.theta[j] for point in path])
+    betas, alphas = thetas[:, : rows.p], np.zeros(len(path))
+    if rows.intercept:
+        alphas = thetas[:, -1] - betas @ rows.centre
+    every = (X @ betas.T + alphas).T + offset
+    for point, beta, alpha, scores in zip(path, betas, alphas, every, strict=True):
         if not point.certified(task.solver.tol)[j]:
             yield None
             continue
-        theta = point.theta[j]
-        beta = theta[: rows.p].copy()
-        alpha = float(theta[-1] - beta @ rows.centre) if rows.intercept else 0.0
-        gap, model = (
-            Gap(float(point.objective[j]), max(0.0, float(point.dual[j]))),
-            None,
-        )
-        scores = X @ beta + alpha + offset
+        gap = Gap(float(point.objective[j]), max(0.0, float(point.dual[j])))
+        model = None
         if split is None:
             wrong = int((scores * y < 0.0).sum())
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
-            model, scores = Coefficients(beta, alpha), np.empty(0)
+            model, scores = Coefficients(beta.copy(), float(alpha)), np.empty(0)
         yield FoldFit(gap, int(point.reads[j]) * n, None, scores, model)
 
 

@@ -1,6 +1,7 @@
-"""Internal validation: the optimism of a logistic regression, by the bootstrap."""
+"""Internal validation by the bootstrap, and statistics of subgroups."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,11 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from pegasos_stats import checks, tables
-from pegasos_stats.arrays import Axes, Mask, Matrix, Rows, Vector
+from pegasos_stats.arrays import Axes, Codes, Mask, Matrix, Rows, Vector
 from pegasos_stats.checks import check_count, check_flag, check_fraction
-from pegasos_stats.data.sample import Groups, column_named
+from pegasos_stats.data.sample import Groups, column_named, mean_one
 from pegasos_stats.data.user_data import check_aligned, column_of_labels
 from pegasos_stats.errors import (
     DataError,
@@ -24,29 +26,37 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.metrics.scores import areas_under_curves
+from pegasos_stats.metrics.scores import METRICS, ScoredRows, areas_under_curves
 from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.inference.bootstrap import resampled_groups
-from pegasos_stats.models.linear import Logit
-from pegasos_stats.models.results import Results
+from pegasos_stats.models.linear import Logit, Model
 from pegasos_stats.parallel import map_in_order
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import solver_runs
-from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.solver_runs import AnySolution
 from pegasos_stats.solvers.threads import one_thread
-from pegasos_stats.studies.calibration import recalibrated
-from pegasos_stats.studies.cross_validation import lambda_path
-from pegasos_stats.studies.fold_fits import checked_model, training
-from pegasos_stats.studies.folds import Split
+from pegasos_stats.studies.calibration import Sigmoid, recalibrated
+from pegasos_stats.studies.calibration import calibrate as platt
+from pegasos_stats.studies.cross_validation import best_lambda, cross_validate
+from pegasos_stats.studies.fold_fits import (
+    at_lambda,
+    checked_model,
+    learning_design,
+    training,
+)
+from pegasos_stats.studies.folds import Folds, Split, draw_folds
+from pegasos_stats.studies.thresholds import INNER_FOLDS, ThresholdRule
 
 NAMES = ("auc", "r2", "brier_score", "slope", "intercept")
 MAX_FOLLOWED = 2_000  # rows whose predictions by all resamples are stored
 MIN_RESAMPLES = 2
-TERMS = ("error_rate", "sensitivity", "specificity", "auc")
+PATH_FOLDS = 10  # of ``lam="cv"``
+RATES = ("error_rate", "sensitivity", "specificity")
+TERMS = (*RATES, "auc")
 CALIBRATION = ("intercept", "slope")
 ENDS = ["conf_low", "conf_high"]
 MAX_GROUPS = 200
@@ -65,12 +75,15 @@ class Resampled(NamedTuple):
         Predictions of its fit for the rows `followed`.
     separated : bool
         Whether the maximum likelihood estimate does not exist.
+    threshold : float
+        Chosen threshold; NaN without a rule.
     """
 
     training: Vector
     test: Vector
     probabilities: Vector
     separated: bool
+    threshold: float
 
 
 @suggest_arguments
@@ -79,31 +92,42 @@ def validate(
     resamples: int = 500,
     *,
     thresholds: Sequence[float] | float = (),
+    calibrate: bool = False,
+    metric: str | None = None,
+    cost: object = None,
     groups: object = None,
     seed: int | None = 1,
     workers: int | None = None,
     progress: bool = False,
 ) -> "Validation":
-    """Estimate the optimism of a logistic regression by the bootstrap.
+    """Estimate the optimism of a model by the bootstrap.
 
     A statistic is too good in the training data; the optimism is the bias. Each
     resample draws the rows with replacement and repeats all steps of the model:
     transforms of the formula, standardization, the choice of lambda by ``lam="cv"``,
-    and the fit. The optimism is the mean, over the resamples, of the statistic in the
-    resample minus the statistic of the same fit in the training data. The corrected
-    estimate is the apparent one minus the optimism (Harrell's optimism bootstrap).
+    the fit, Platt's sigmoid, and the choice of a threshold. The optimism is the mean,
+    over the resamples, of the statistic in the resample minus the statistic of the same
+    fit in the training data. The corrected estimate is the apparent one minus the
+    optimism (Harrell's optimism bootstrap).
 
     Parameters
     ----------
-    model : Logit
+    model : Logit, or SVM with ``calibrate=True``
         Model before ``fit()``, with its rows in memory.
     resamples : int, default 500
         Number of resamples. R draws the same rows by ``sample(n, n, replace = TRUE)``,
         repeated after one ``set.seed(seed)``.
     thresholds : float or sequence of float, optional
         Probabilities at which to estimate the net benefit too.
+    calibrate : bool, default False
+        Whether to compute probabilities by `pegasos_stats.calibrate`.
+    metric, cost : optional
+        Criterion for a threshold, as for ``result.thresholds()``, from probabilities of
+        held-out rows. The error rate, sensitivity and specificity at the threshold, and
+        the metric or cost, are estimated too.
     groups : str, Series, array or list, shape (n,), optional
-        Clusters of dependent rows: whole clusters are drawn.
+        Clusters of dependent rows: whole clusters are drawn, and stay together in
+        folds.
     seed : int, default 1
         Seed for R's ``set.seed()``; None draws a seed.
     workers : int, optional
@@ -119,24 +143,26 @@ def validate(
     Raises
     ------
     OptionError
-        If the model is not a logistic regression, or an option is not allowed.
+        If the model has no probabilities, or an option is not allowed.
     DataError
         If the rows of the model are not in memory.
 
     Warns
     -----
     UndefinedMetricWarning
-        If resamples with a single class were excluded.
+        If resamples without a fit were excluded.
 
     Notes
     -----
     In a separated resample the maximum likelihood estimate does not exist. A model
     without ``lam`` uses 1/n there, as it does for any separated data; with ``lam=0``
-    the resample is excluded. The result reports both numbers.
+    the resample is excluded. The result reports both numbers. Resamples with a single
+    class, or with a fold whose other rows have a single class, are excluded too.
 
-    With ``lam="cv"`` all copies of a row are in one fold. Slope and intercept of the
-    recalibration ``logit P = a + b logit(p)`` and Nagelkerke's R squared equal those of
-    ``rms::validate()`` in R, whose ``Dxy`` is ``2 AUC - 1``.
+    Folds are stratified by class and drawn with seed 1, as for the model, from the
+    distinct rows of a resample: all copies of a row are in one fold. Slope and
+    intercept of the recalibration ``logit P = a + b logit(p)`` and Nagelkerke's R
+    squared equal those of ``rms::validate()`` in R, whose ``Dxy`` is ``2 AUC - 1``.
 
     References
     ----------
@@ -159,35 +185,43 @@ def validate(
     3        slope      1.00       0.98
     4    intercept      0.00      -0.02
     """
-    model = checked_model(model)
-    if not isinstance(model, Logit) or model.problem.has_firth:
+    model = checked_model(model, "validate()")
+    check_flag("calibrate", calibrate)
+    if model.problem.has_firth or not (calibrate or isinstance(model, Logit)):
         raise OptionError(
-            "validate() is for logistic regression without Firth's penalty; "
-            "cross_validate() estimates the error of other models."
+            "validate() needs probabilities: of logistic regression without Firth's "
+            "penalty, or with calibrate=True of an SVM."
         )
     B, n = check_count("resamples", resamples), model.problem.n
     if B < MIN_RESAMPLES:
         raise OptionError("needs 2 or more, usually 500.", "resamples", resamples)
     check_flag("progress", progress)
     cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
-    levels = np.array([check_fraction("thresholds", level) for level in cuts])
+    rule = None
+    if not (metric is None and cost is None):
+        rule = ThresholdRule.of(metric, cost, None, model.coding, "probability", 0.5)
     rng, lines = RRandom(seed), model._sample.lines
     whole = None if groups is None or lines is None else lines.groups(groups)
     if whole is not None and len(whole.codes) > 1:
         raise OptionError(
             "There are 2 groupings, but resamples can draw only one; give one."
         )
-    followed = np.unique(np.linspace(0, n - 1, min(n, MAX_FOLLOWED)).astype(np.intp))
-    with one_thread():
-        original = repeated(model, np.arange(n), levels, followed)
-        assert original is not None
+    procedure = Procedure(
+        model,
+        levels=np.array([check_fraction("thresholds", level) for level in cuts]),
+        followed=np.unique(np.linspace(0, n - 1, min(n, MAX_FOLLOWED)).astype(np.intp)),
+        calibrates=calibrate,
+        rule=rule,
+        groups=None if whole is None else whole.codes[0],
+    )
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # each resample would warn as the model does
+        original = procedure.repeated(np.arange(n))
         if whole is None:
             rows = (rng.sample_int(n, n, replace=True) - 1 for _ in range(B))
         else:
             rows = (task[0] for task in resampled_groups(whole, B, rng))
-        parts = map_in_order(
-            lambda rows: repeated(model, rows, levels, followed), rows, workers
-        )
+        parts = map_in_order(procedure.repeated, rows, workers)
         shown = with_progress(parts, B, "resample") if progress else parts
         fits = [fit for fit in shown if fit is not None]
     if n_failed := B - len(fits):
@@ -196,92 +230,231 @@ def validate(
             "separation with lam=0) and were excluded.",
             UndefinedMetricWarning,
         )
-    if len(fits) < MIN_RESAMPLES:
+    if original is None or len(fits) < MIN_RESAMPLES:
         raise OptionError(
             "includes fewer than 2 resamples with a fit.", "resamples", resamples
         )
-    training_values, test_values, probabilities, separated = zip(*fits, strict=True)
+    training_values, test, probabilities, separated, chosen = zip(*fits, strict=True)
     return Validation(
         model=model,
-        names=[*NAMES, *(f"net_benefit_{level:g}" for level in levels)],
+        names=procedure.names,
         apparent=original.test,
         training=np.array(training_values),
-        test=np.array(test_values),
+        test=np.array(test),
         probabilities=np.array(probabilities),
         original=original.probabilities,
-        followed=followed,
+        followed=procedure.followed,
         n_resamples=B,
         n_separated=int(np.sum(separated)),
         seed=int(rng.seed or 0),
         groups=whole,
+        threshold=original.threshold,
+        chosen=np.array(chosen),
     )
 
 
-def repeated(
-    model: Logit, rows: Rows, thresholds: Vector, followed: Rows
-) -> Resampled | None:
-    """Fit a resample and compute its statistics; None if there is no fit.
+@dataclass(frozen=True)
+class Procedure:
+    """All steps of a model, to be repeated in resamples.
 
-    Parameters
+    Attributes
     ----------
-    rows : int array, shape (m,)
-        Drawn with replacement.
+    model : Model
+    levels : float64 array
+        Probabilities at which the net benefit is computed.
+    followed : int array
+        Rows whose predictions are stored.
+    calibrates : bool
+        Whether probabilities are those of Platt's sigmoid.
+    rule : ThresholdRule or None
+    groups : int array, shape (n,), or None
     """
-    whole = model.problem
-    if len(np.unique(whole.y[rows])) < 2:
-        return None
-    split = Split(1, 1, np.arange(whole.n), whole.n, rows)
-    problem, original, scored = training(model, split)
-    other, lines = copy(model), model._sample.lines
-    raw, index = model._sample.raw_weights, model._sample.index
-    other.problem = problem
-    other._choices = other._path = other._likelihood = None
-    other._sample = replace(
-        model._sample,
-        X=problem.X,
-        y=problem.y,
-        index=index[rows],
-        weights=problem.weights,
-        raw_weights=None if raw is None else raw[rows],
-        offset=problem.offset,
-        lines=None
-        if lines is None
-        else replace(lines, positions=lines.positions[rows]),
-    )
-    codes, levels = pd.factorize(rows)
-    copies = Groups(("",), (len(levels),), (codes,))
-    if not problem.lam and problem.lam_rule == "given":
-        estimate = maximum_likelihood(problem)
-        if estimate.solution is None:
+
+    model: Model
+    levels: Vector
+    followed: Rows
+    calibrates: bool
+    rule: ThresholdRule | None
+    groups: Codes | None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the statistics."""
+        names = [*NAMES, *(f"net_benefit_{level:g}" for level in self.levels)]
+        if self.rule is None:
+            return names
+        return [*names, *dict.fromkeys((*RATES, self.rule.target.name))]
+
+    def repeated(self, rows: Rows) -> Resampled | None:
+        """Repeat all steps on a resample; None if there is no fit.
+
+        Parameters
+        ----------
+        rows : int array, shape (m,)
+            Drawn with replacement.
+        """
+        try:
+            return self._fitted(rows)
+        except DataError:
             return None
-        chosen, solution = problem, estimate.solution
-    else:
+
+    def _fitted(self, rows: Rows) -> Resampled:
+        """Return the value of `repeated`; raise `DataError` without a fit."""
+        whole, sample = self.model.problem, self.model._sample
+        split = Split(1, 1, np.arange(whole.n), whole.n, rows)
+        if len(np.unique(whole.y[rows])) < 2:
+            raise DataError("The resample has a single class.")
+        problem, original, scored = training(self.model, split)
+        model, raw, lines = copy(self.model), sample.raw_weights, sample.lines
+        if lines is not None:
+            lines = replace(lines, positions=lines.positions[rows])
+        model.problem = problem
+        model._choices = model._path = model._likelihood = None
+        model._sample = replace(
+            sample,
+            X=problem.X,
+            y=problem.y,
+            index=sample.index[rows],
+            weights=problem.weights,
+            raw_weights=None if raw is None else raw[rows],
+            offset=problem.offset,
+            lines=lines,
+        )
+        held_out: Vector | None = None
+        shift, sigmoid = 0.0, Sigmoid(-1.0, 0.0)
+        if self.calibrates:
+            folds = self._folds(rows, INNER_FOLDS)
+            calibrated = platt(model, folds=folds, workers=1)
+            chosen, sigmoid = calibrated.result.problem, calibrated.sigmoid
+            solution = calibrated.result.solution
+            held_out = calibrated.logits.to_numpy()[:, 0]
+        else:
+            chosen, solution = self._solved(model, rows)
+            shift = chosen.prior_shift
+            if self.rule is not None:
+                at = at_lambda(model, chosen.lam) if chosen.lam else model
+                folds = self._folds(rows, INNER_FOLDS)
+                validated = cross_validate(at, Optimum(), folds=folds, workers=1)
+                held_out = validated.scores_by_repeat.to_numpy()[:, 0] - shift
+        inside = solver_runs.scores_of(chosen, solution, problem.X, problem.offset)
+        outside = np.full(whole.n, np.nan)
+        offset = None if whole.offset is None else whole.offset[scored]
+        outside[scored] = solver_runs.scores_of(chosen, solution, original, offset)
+        inside, outside = (sigmoid.logits(f - shift) for f in (inside, outside))
+        cut = np.nan
+        if self.rule is not None and held_out is not None:
+            cut, *_ = self.rule.best(scored_rows(problem, held_out))
+        return Resampled(
+            self._statistics(problem, inside, cut),
+            self._statistics(whole, outside, cut),
+            expit(outside[self.followed]),
+            bool(chosen.no_ml),
+            cut,
+        )
+
+    def _statistics(self, problem: Problem, logits: Vector, cut: float) -> Vector:
+        """Return the statistics `names` of some rows."""
+        values = statistics(problem.y, logits, problem.outcome_weights, self.levels)
+        if self.rule is None:
+            return values
+        tables = scored_rows(problem, logits).at(cut, True).tables
+        measures: dict[str, Callable[..., Any]]
+        measures = {name: METRICS[name] for name in RATES}
+        measures[self.rule.target.name] = self.rule.target.of
+        return np.append(values, [measure(tables) for measure in measures.values()])
+
+    def _solved(self, model: Model, rows: Rows) -> tuple[Problem, AnySolution]:
+        """Return the problem of a resample at its lambda, and its solution."""
+        problem = model.problem
+        if not problem.lam and problem.lam_rule == "given":
+            estimate = maximum_likelihood(problem)
+            if estimate.solution is None:
+                raise DataError(estimate.reason)
+            return problem, estimate.solution
         if problem.lam_rule == "cv":  # by the criterion alone
-            name = LOSSES[problem.loss].decides
-            other._path = lambda_path(other, groups=copies, seed=1, metrics=name)
-            other.problem = replace(problem, lam=other._path.lambda_min)
-        fitted = other.at_chosen_lambda(copies)
-        chosen, likelihood = fitted.problem, fitted._likelihood
-        estimated = likelihood.solution if likelihood else None
-        solution = estimated or solver_runs.run_linear(chosen, Optimum(), warn=False)
-    shift = chosen.prior_shift
-    inside = solver_runs.scores_of(chosen, solution, problem.X, problem.offset) - shift
-    outside = np.full(whole.n, np.nan)
-    offset = None if whole.offset is None else whole.offset[scored]
-    outside[scored] = solver_runs.scores_of(chosen, solution, original, offset) - shift
-    return Resampled(
-        statistics(problem.y, inside, problem.outcome_weights, thresholds),
-        statistics(whole.y, outside, whole.outcome_weights, thresholds),
-        probability(outside[followed]),
-        bool(chosen.no_ml),
-    )
+            lam = best_lambda(*self._merged(model, rows))
+            problem = replace(problem, lam=lam)
+            return problem, solver_runs.run_linear(problem, Optimum(), warn=False)
+        fitted = model.at_chosen_lambda()
+        if fitted._likelihood and fitted._likelihood.solution:
+            return fitted.problem, fitted._likelihood.solution
+        problem = fitted.problem
+        return problem, solver_runs.run_linear(problem, Optimum(), warn=False)
+
+    def _merged(self, model: Model, rows: Rows) -> tuple[Model, Folds]:
+        """Return the model with weighted distinct rows, and its folds.
+
+        Copies are not merged if transforms of a formula are computed from the rows.
+        """
+        if learning_design(model):
+            return model, self._folds(rows, PATH_FOLDS)
+        different, first, counts = np.unique(rows, True, return_counts=True)
+        problem, sample, other = model.problem, model._sample, copy(model)
+        raw, offset = sample.raw_weights, problem.offset
+        of_rows = np.ones(len(rows)) if raw is None else raw
+        other._sample = replace(sample, raw_weights=counts * of_rows[first])
+        other.problem = replace(
+            problem,
+            X=problem.X[first],
+            y=problem.y[first],
+            weights=mean_one(problem.row_weights[first] * counts),
+            offset=None if offset is None else offset[first],
+        )
+        return other, self._folds(different, PATH_FOLDS)
+
+    def _folds(self, rows: Rows, k: int) -> Folds:
+        """Return folds that keep copies of a row, and groups, together."""
+        different, copies = np.unique(rows, return_inverse=True)
+        codes, groups = self.model.problem.y[different] > 0.0, None
+        k = min(k, len(different))
+        if self.groups is not None:
+            groups = pd.factorize(self.groups[different])[0]
+            k = min(k, int(groups.max()) + 1)
+        folds = draw_folds(codes.astype(np.intp), k, 1, RRandom(1), groups)
+        if np.array_equal(different, rows):
+            return folds
+        place, n = folds.assignment[0][copies], len(rows)
+        parts = (np.flatnonzero(place == j) for j in range(1, k + 1))
+        return Folds(tuple(Split(1, j, p, n) for j, p in enumerate(parts, 1)), n)
 
 
-def probability(scores: Vector) -> Vector:
-    """``1 / (1 + exp(-f))``."""
-    from scipy.special import expit
+def scored_rows(problem: Problem, logits: Vector) -> ScoredRows:
+    """Return rows with their probabilities, for thresholds."""
+    used = ~np.isnan(logits)
+    weights = problem.outcome_weights[used]
+    return ScoredRows(expit(logits[used]), problem.y[used] > 0.0, weights)
 
-    return np.asarray(expit(scores))
+
+def recalibration(y: Vector, scores: Vector, weights: Vector) -> Vector:
+    """Return intercept and slope of ``logit P = a + b f``, by Newton's method.
+
+    NaN if all scores are equal or they separate the classes.
+
+    Examples
+    --------
+    >>> y, scores = np.array([-1.0, 1.0, -1.0, 1.0]), np.array([-1.0, 0.5, 0.2, -0.1])
+    >>> recalibration(y, scores, np.full(4, 0.25)).round(3)
+    array([0.119, 2.521])
+    """
+    low, high = scores[(y < 0.0) & (weights > 0.0)], scores[(y > 0.0) & (weights > 0.0)]
+    if low.max() <= high.min() or high.max() <= low.min():
+        return np.full(2, np.nan)
+    Z, theta = np.column_stack([np.ones(len(y)), scores]), np.array([0.0, 1.0])
+    loss, step = np.inf, np.zeros(2)
+    for _ in range(100):
+        margins = y * (Z @ theta)
+        before, loss = loss, float(weights @ np.logaddexp(0.0, -margins))
+        if loss > before * (1.0 + 1e-12):  # too far
+            step, loss = 0.5 * step, before
+            theta = theta - step
+            continue
+        a = weights * expit(-margins)
+        g = (a * y) @ Z
+        step = np.linalg.solve((Z.T * (a * expit(margins))) @ Z, g)
+        theta = theta + step
+        if float(g @ step) < 1e-24:
+            break
+    return theta
 
 
 def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Vector:
@@ -296,21 +469,15 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
     """
     finite = np.isfinite(scores)
     y, scores, weights = y[finite], scores[finite], weights[finite]
-    p, events, total = probability(scores), y > 0.0, float(weights.sum())
+    p, events, total = expit(scores), y > 0.0, float(weights.sum())
     (area,) = areas_under_curves(events.astype(np.intp), scores[None], weights)
     brier = weights @ np.square(p - events) / total
-    slope = intercept = r2 = np.nan
-    line = Problem(
-        scores[:, None], y, 0.0, loss="log", weights=weights * (len(y) / total)
-    )
-    recalibrated = maximum_likelihood(line).solution if np.ptp(scores) > 0.0 else None
-    if recalibrated is not None:
-        slope, intercept = float(recalibrated.beta[0]), recalibrated.alpha
-        share = float(weights @ events) / total
-        null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
-        margins = y * (intercept + slope * scores)
-        fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
-        r2 = -np.expm1(2.0 * (null - fitted)) / -np.expm1(2.0 * null)
+    intercept, slope = recalibration(y, scores, weights / total)
+    share = float(weights @ events) / total
+    null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
+    margins = y * (intercept + slope * scores)
+    fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
+    r2 = -np.expm1(2.0 * (null - fitted)) / -np.expm1(2.0 * null)
     benefits = [
         (weights * (p >= level)) @ np.where(events, 1.0, -level / (1.0 - level)) / total
         for level in levels
@@ -321,14 +488,15 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class Validation(tables.Summarised):
-    """Optimism of a logistic regression, from `validate`.
+    """Optimism of a model, from `validate`.
 
     Attributes
     ----------
-    model : Logit
+    model : Logit or SVM
     names : list of str, length m
         Names of the statistics: ``auc, r2`` (Nagelkerke's), ``brier_score, slope,
-        intercept``, and ``net_benefit_`` followed by each threshold.
+        intercept``, ``net_benefit_`` followed by each threshold, and rates at the
+        chosen threshold.
     apparent : float64 array, shape (m,)
         Statistics of the model in its training data.
     training, test : float64 array, shape (b, m)
@@ -345,6 +513,10 @@ class Validation(tables.Summarised):
         Number of resamples, and of those without a maximum likelihood estimate.
     seed : int
     groups : Groups or None
+    threshold : float
+        Threshold chosen by ``metric=`` or ``cost=``; else NaN.
+    chosen : float64 array, shape (b,)
+        Thresholds chosen in the resamples.
 
     Examples
     --------
@@ -355,7 +527,7 @@ class Validation(tables.Summarised):
     ['auc', 'r2', 'brier_score', 'slope', 'intercept']
     """
 
-    model: Logit
+    model: Model
     names: list[str]
     apparent: Vector
     training: Matrix
@@ -366,7 +538,9 @@ class Validation(tables.Summarised):
     n_resamples: int
     n_separated: int
     seed: int
-    groups: Groups | None = None
+    groups: Groups | None
+    threshold: float
+    chosen: Vector
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
@@ -442,6 +616,12 @@ class Validation(tables.Summarised):
             notes.append(
                 f"{counted(self.n_separated, 'resample')} had no maximum likelihood "
                 "estimate and took lam = 1/n."
+            )
+        if not np.isnan(self.threshold):
+            low, high = np.quantile(self.chosen, [0.025, 0.975])
+            notes.append(
+                f"Rates are at the chosen threshold, {self.threshold:.3f}; 95% of the "
+                f"resamples choose {low:.3f} to {high:.3f}."
             )
         mean = float(self.instability["mean_difference"].mean())
         notes.append(
@@ -612,15 +792,16 @@ def _statistics(
         return
     complete = (scored.codes >= 0) & ~np.isnan(p)
     happened = (scored.codes[complete] == place).astype(np.intp)
-    at = recalibrated(p[complete], happened, level)
+    clusters = None if scored.clusters is None else scored.clusters[complete]
+    at = recalibrated(p[complete], happened, level, clusters)
     for term in CALIBRATION:
         low, high = getattr(at, f"{term}_interval")
         yield term, getattr(at, term), low, high
 
 
 def subgroups(
-    result: Results,
-    data: object,
+    confusion: Callable[..., ConfusionMatrix],
+    frame: pd.DataFrame,
     by: object,
     columns: Mapping[str, object],
     choices: Mapping[str, Any],
@@ -629,6 +810,10 @@ def subgroups(
 
     Parameters
     ----------
+    confusion : callable
+        Method of the fit.
+    frame : DataFrame
+        New rows.
     columns : dict of option to name
         ``actual, offset, weights, freq_weights``, or None.
     choices : dict
@@ -637,16 +822,13 @@ def subgroups(
     Raises
     ------
     OptionError
-        If there are no rows, or an option is not a column name.
+        If an option is not a column name.
     DataError
         If there are no labels, or more than 200.
     """
-    if data is None:
-        raise OptionError("splits the rows of data=; give data.", "by", by)
     for name, value in columns.items():
         if not isinstance(value, str | None):
             raise OptionError(f"With by= give {name}= as the name of a column.")
-    frame = result._frame(data)
     is_series = isinstance(by, pd.Series)
     if isinstance(by, str):
         by = column_named("by", by, frame, ALLOWED)
@@ -663,7 +845,7 @@ def subgroups(
         named: dict[str, Any] = {k: v for k, v in columns.items() if v is not None}
         if "actual" in named:
             named["actual"] = part[named["actual"]]
-        return result.confusion(part, **named, **choices)
+        return confusion(part, **named, **choices)
 
     confusions = {plain(label): of(codes == at) for at, label in enumerate(levels)}
     name = "group" if labels.name is None else str(labels.name)

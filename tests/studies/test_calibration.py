@@ -435,3 +435,63 @@ def test_losses_of_the_rows_of_the_fit_stand_beside_them(data, calibrated):
 def test_one_of_several_levels():
     found = ps.reliability(list("abca"), [0.9, 0.1, 0.2, 0.6], 2, positive="a")
     assert found.table["observed"].tolist() == [0.0, 1.0]
+
+
+def grouped_rows():
+    """Rows without random numbers, which R computes as well."""
+    i = np.arange(400)
+    g = i // 8
+    z = 1.4 * np.sin(7 * i) + 0.8 * np.cos(g)
+    y = 0.2 + 0.7 * z + 1.5 * np.sin(13 * i + 2) + np.cos(3 * g) > 0
+    return y.astype(int), expit(z), g
+
+
+def test_calibration_of_groups_is_that_of_club_sandwich():
+    """R 4.2.2, clubSandwich 0.5.8: glm(y ~ z) and glm(y ~ offset(z)), binomial,
+    vcovCR(type = "CR3"), coefficient -+ qt(0.975, 49) times its root."""
+    actual, p, groups = grouped_rows()
+    found = ps.reliability(actual, p, groups=groups)
+    slope = 0.954720432598, 0.635924134515, 1.27351673068
+    intercept = 0.263485668535, -0.13639327045, 0.663364607521
+    ours = [found.slope, *found.slope_interval]
+    np.testing.assert_allclose(ours, slope, rtol=1e-8)  # R rounds its matrix roots
+    ours = [found.intercept, *found.intercept_interval]
+    np.testing.assert_allclose(ours, intercept, rtol=1e-8)
+    assert np.isnan(found.error_by_chance)
+    assert found.smooth[["conf_low", "conf_high"]].isna().all(axis=None)
+
+
+def test_shares_of_a_bin_are_rates_of_grouped_rows():
+    actual, p, groups = grouped_rows()
+    table = ps.reliability(actual, p, bins=4, groups=groups).table
+    own = p <= 0.25
+    alone = ps.confusion(1 - actual[own], np.ones(own.sum()), groups=groups[own])
+    expected = alone.error_interval(method="wilson")
+    np.testing.assert_allclose(table.loc[0, ["conf_low", "conf_high"]], expected)
+
+
+def test_groups_of_one_row_are_no_groups_nearly():
+    actual, p, _ = grouped_rows()
+    alone = ps.reliability(actual, p, groups=np.arange(400))
+    fit = sm.GLM(actual, sm.add_constant(logit(p)), family=sm.families.Binomial())
+    robust = fit.fit(cov_type="HC0").conf_int()[1]  # CR3 divides by 1 - leverage
+    np.testing.assert_allclose(alone.slope_interval, robust, atol=0.02)
+
+
+def test_a_band_is_not_for_groups():
+    actual, p, groups = grouped_rows()
+    with pytest.raises(OptionError, match="independent rows"):
+        ps.reliability(actual, p, groups=groups, band=True)
+    with pytest.raises(DataError, match="groups"):
+        ps.reliability(actual, p, groups=groups[:-1])
+
+
+def test_new_rows_of_a_calibrated_fit_have_subgroups(data, calibrated):
+    labelled = data.assign(part=np.arange(len(data)) % 2, a=data["a"] + 1e-3)
+    found = calibrated.confusion(labelled, by="part")
+    table = found.tidy().set_index(["part", "term"])
+    own = labelled[labelled["part"] == 0]
+    alone = ps.reliability(own["y"], calibrated.predict_proba(own))
+    assert table.loc[(0, "slope"), "estimate"] == alone.slope
+    expected = calibrated.confusion(own)
+    assert table.loc[(0, "error_rate"), "estimate"] == expected.error_rate

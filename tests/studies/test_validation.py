@@ -18,12 +18,13 @@ RMS = {
 }
 
 
-def waves(n=200):
+def waves(n=200, effect=1.0):
     """Rows without random numbers, which R computes as well."""
     i = np.arange(n)
     data = pd.DataFrame({"k": np.array([*"uvw"])[i % 3], "x": np.sin(i)})
     data["z"] = np.cos(3 * i)
-    score = np.sin(7 * i) + 0.4 * data["x"] - 0.5 * data["z"] + 0.3 * (i % 3 == 1)
+    score = effect * (0.4 * data["x"] - 0.5 * data["z"]) + 0.3 * (i % 3 == 1)
+    score += np.sin(7 * i)
     return data.assign(y=(score > 0).astype(int), g=i % 20)
 
 
@@ -55,17 +56,66 @@ def test_statistics_are_by_their_definitions():
     assert apparent["net_benefit_0.3"] == pytest.approx(float(benefit.iloc[0]))
 
 
+def resample(data, seed):
+    """The first resample, and 5 and 10 folds of its different rows."""
+    n = len(data)
+    rows = ps.RRandom(seed).sample_int(n, n, replace=True) - 1
+    different, copies = np.unique(rows, return_inverse=True)
+    folds = [
+        ps.Folds.stratified(data["y"].iloc[different], k).assignment[0][copies]
+        for k in (5, 10)
+    ]
+    return data.iloc[rows].reset_index(drop=True), *folds
+
+
 def test_each_resample_repeats_the_choice_of_lambda():
     """The first resample, by hand: its rows as data, copies of a row in one fold."""
     data = waves(120)
     model = ps.logit("y ~ x + z + k", data, lam="cv")
     found = ps.validate(model, 2, seed=4)
-    rows = ps.RRandom(4).sample_int(120, 120, replace=True) - 1
-    drawn = data.iloc[rows].reset_index(drop=True)
-    fit = ps.logit("y ~ x + z + k", drawn, lam="cv").fit(groups=rows)
+    drawn, _, folds = resample(data, 4)
+    drawn_model = ps.logit("y ~ x + z + k", drawn, lam="cv")
+    path = ps.lambda_path(drawn_model, folds=folds)
+    fit = path.refit("min")
     chance = fit.predict_proba(data).iloc[:, 1]
     np.testing.assert_allclose(found.probabilities[0], chance, atol=1e-4)
-    assert fit.lambda_path.lambda_min > 0
+    own = model.fit(cov_type=None).predict_proba(data).iloc[:, 1]
+    np.testing.assert_allclose(found.original, own, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [ps.svm, ps.logit])
+def test_each_resample_repeats_the_calibration(make):
+    data = waves(120, 3.0)
+    model = make("y ~ x + z + k", data, lam=0.01)
+    found = ps.validate(model, 2, calibrate=True, seed=4)
+    drawn, folds, _ = resample(data, 4)
+    again = ps.calibrate(make("y ~ x + z + k", drawn, lam=0.01), folds=folds)
+    chance = again.predict_proba(data).iloc[:, 1]
+    np.testing.assert_allclose(found.probabilities[0], chance, atol=1e-9)
+    own = ps.calibrate(model).predict_proba(data).iloc[:, 1]
+    np.testing.assert_allclose(found.original, own, atol=1e-9)
+
+
+def test_each_resample_repeats_the_choice_of_a_threshold():
+    data, cost = waves(120, 3.0), {"false_positive": 1, "false_negative": 4}
+    model = ps.logit("y ~ x + z + k", data)
+    found = ps.validate(model, 2, cost=cost, seed=4)
+    result = model.fit(cov_type=None)
+    assert found.threshold == result.thresholds(cost=cost).threshold
+    drawn, folds, _ = resample(data, 4)
+    fit = ps.logit("y ~ x + z + k", drawn).fit(cov_type=None)
+    cut = fit.thresholds(cost=cost, folds=folds).threshold
+    assert found.chosen[0] == pytest.approx(cut, rel=1e-9)
+    pairs = np.column_stack([found.training[0], found.test[0]])
+    rates = dict(zip(found.names, pairs, strict=True))
+    for at, rows in enumerate((drawn, data)):
+        chance = fit.predict_proba(rows).iloc[:, 1].to_numpy()
+        table = ps.confusion(rows["y"], (chance > cut) * 1)
+        assert rates["error_rate"][at] == table.error_rate
+        assert rates["sensitivity"][at] == table.by_class["sensitivity"].item()
+        wrong = table.table.loc[0, 1] + 4 * table.table.loc[1, 0]
+        assert rates["cost"][at] == pytest.approx(wrong / 120, rel=1e-12)
+    assert "chosen threshold" in str(found.summary())
 
 
 def test_transforms_are_learned_from_the_resample():
@@ -138,9 +188,10 @@ def test_the_plot_has_a_line_for_each_row():
 @pytest.mark.parametrize(
     ("model", "options", "match"),
     [
-        (ps.svm, {}, "cross_validate"),
+        (ps.svm, {}, "calibrate=True"),
         (ps.logit, {"resamples": 1}, "2 or more"),
         (ps.logit, {"thresholds": 1.5}, "thresholds"),
+        (ps.logit, {"metric": "f1", "cost": {0: 1, 1: 2}}, "excludes cost"),
         (ps.logit, {"groups": ["g", "k"]}, "2 groupings"),
     ],
 )
