@@ -306,7 +306,7 @@ def lambda_path(
 def best_lambda(model: Model, folds: Folds) -> float:
     """Return ``lambda_path(model, folds=folds).lambda_min`` of one repeat, no more."""
     grid, problem = lambda_grid(model), model.problem
-    default = Optimum(epochs=EPOCHS, tol=fold_fits.FOLD_TOL)
+    default = Optimum(epochs=PATH_EPOCHS, tol=fold_fits.FOLD_TOL)
     at = fold_fits.at_lambda(model, 1.0 / problem.n)
     fitter = FoldFitter.of(at, None, default, 1, 1, False)
     name = LOSSES[problem.loss].decides
