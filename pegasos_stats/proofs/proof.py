@@ -29,10 +29,10 @@ from pegasos_stats.errors import DataError, OptionError, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.proofs import check_proof
 from pegasos_stats.solvers.certificate import feasible
-from pegasos_stats.solvers.maximum_likelihood import estimable_columns, logistic
+from pegasos_stats.solvers.maximum_likelihood import estimable_columns
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.solver_runs import certificate_of, run_linear, scores_of
+from pegasos_stats.solvers.solver_runs import certificate_of, run_linear
 from pegasos_stats.solvers.sums import blocks
 from pegasos_stats.tables import significant
 from pegasos_stats.writing import Kind, checked_path, outputs, validated_output_path
@@ -136,7 +136,7 @@ def write(
     columns, solved = np.arange(problem.p), np.zeros(0, dtype=np.int64)
     integers = in_units(problem, dual)
     if not problem.lam:
-        columns, solved = rows_of_likelihood(problem, beta, alpha)
+        columns, solved = rows_of_likelihood(problem, dual)
     elif problem.intercept:
         solved = np.array([row_of_balance(problem, integers)])
     theta = [*[alpha] * problem.intercept, *beta[columns].tolist()]
@@ -246,19 +246,14 @@ def row_of_balance(problem: Problem, integers: list[int]) -> int:
     return int(np.argmax(np.where(up == (surplus > 0), a, room)))
 
 
-def rows_of_likelihood(
-    problem: Problem, beta: Vector, alpha: float
-) -> tuple[Integers, Integers]:
+def rows_of_likelihood(problem: Problem, dual: Vector) -> tuple[Integers, Integers]:
     """Return estimable columns and rows that determine them: pivots of blockwise QR.
 
-    Rows are scaled by the root of their second derivative, which makes corrections
-    small relative to the dual variables.
+    Rows are scaled by the root of ``a (w - a)``, which makes corrections of a dual
+    variable ``a`` small relative to its distance from both bounds.
     """
-    at = estimable_columns(problem)
-    solution = Solution(beta.copy(), alpha, np.zeros(0), 0, 0, None)
-    scores = scores_of(problem, solution, problem.X, problem.offset)
-    s, rest, _ = logistic(problem.y * scores)
-    root = np.sqrt(problem.row_weights * s * rest)
+    at, w = estimable_columns(problem), problem.row_weights
+    root = np.sqrt(np.maximum(0.0, dual * (w - dual)))
 
     def pivots(rows: Integers) -> Integers:
         from scipy.linalg import qr

@@ -356,6 +356,9 @@ class LikelihoodPass:
         some, is_inside = w > 0.0, (point >= 0.0) & (rest_point >= 0.0)
         ratios = np.minimum(point / before, rest_point / rest_before)
         distances = np.where(is_inside, divergence(point - s, s, rest), np.inf)
+        far = np.flatnonzero(is_inside & ~np.isfinite(distances))  # s is 0 or 1
+        uniform = divergence(point[far] - 0.5, 0.5, 0.5)
+        distances[far] = losses[far] + point[far] * m[far] + uniform - np.log(2.0)
         ends = np.minimum(point, rest_point)[some], ratios[some]
         return sums._replace(
             divergence=float(w[some] @ distances[some]),
@@ -383,7 +386,7 @@ def logistic(m: Vector) -> tuple[Vector, Vector, Vector]:
     return np.where(ahead, far, near), np.where(ahead, near, far), losses
 
 
-def divergence(change: Vector, s: Vector, rest: Vector) -> Vector:
+def divergence(change: Vector, s: Vector | float, rest: Vector | float) -> Vector:
     """``KL(s + change || s)`` of two probabilities, ``rest = 1 - s``; not below 0.
 
     Equal to ``s h(change / s) + (1 - s) h(-change / (1 - s))`` with ``h(x) = (1 + x)

@@ -49,6 +49,19 @@ def test_coefficients_of_scikit_learn_are_taken_as_they_are(data, tmp_path):
     assert ps.certify(other, peer.coef_, peer.intercept_).relative_gap > 1e-4
 
 
+def test_coefficients_far_from_the_maximum_have_a_proof(data, tmp_path):
+    # All fitted probabilities are 0 or 1 in double precision.
+    model, X = ps.logit("y ~ a + b + c", data, lam=0.0), data[list("abc")].to_numpy()
+    at = ps.certify(model, [900.0, -900.0, 900.0], -900.0)
+    at.write_proof(tmp_path / "far.json")
+    upper, lower, gap = check_proof.check(tmp_path / "far.json")
+    scores = X @ [900.0, -900.0, 900.0] - 900.0
+    losses = np.maximum(0.0, np.where(data["y"] == "yes", -scores, scores))
+    assert float(upper) == pytest.approx(losses.mean(), rel=1e-12)
+    assert float(upper - lower) == pytest.approx(at.gap, rel=1e-12)
+    assert upper - lower <= gap
+
+
 @pytest.mark.parametrize(
     ("coef", "intercept"),
     [

@@ -17,6 +17,7 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.output.cli.program import main
 from pegasos_stats.proofs import check_proof
+from pegasos_stats.proofs.proof import write
 
 CHECKER = Path(check_proof.__file__)
 MUTANTS = 1000
@@ -129,6 +130,16 @@ def test_a_fit_far_from_the_minimum_has_a_proof_of_its_distance(tmp_path):
     distance = far.objective - near.objective
     assert distance <= upper - lower <= distance + 1e-8
     assert upper - lower <= gap <= 1.01 * distance  # three digits, rounded up
+
+
+def test_there_is_no_proof_by_weights_that_miss_the_constraint(tmp_path):
+    # No three of these weights, 11 units at most, balance the sums of all 150.
+    model = ps.logit("y ~ x0 + x1", simulated(150, 2), lam=0.0)
+    problem, path = model.problem, tmp_path / "fit.json"
+    dual = 1e-17 * np.random.default_rng(1).random(150)
+    with pytest.raises(ps.errors.DataError, match="no proof"):
+        write(problem, ["x0", "x1"], np.zeros(2), 0.0, dual, path, False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_columns_without_an_estimate_are_not_in_the_design(tmp_path):
