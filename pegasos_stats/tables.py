@@ -50,16 +50,7 @@ OVER = f"text-align:center;{VALUE.partition(';')[2]}"
 CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
 COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
-LIBRARIES = (
-    "pegasos_stats",
-    "numpy",
-    "pandas",
-    "scipy",
-    "numba",
-    "formulaic",
-    "statsmodels",
-    "matplotlib",
-)
+LIBRARIES = "pegasos_stats numpy pandas scipy numba formulaic statsmodels matplotlib"
 
 
 @suggest_names("summary")
@@ -799,7 +790,7 @@ def _tabular(columns: str, lines: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class SessionInfo:
+class SessionInfo(Displayed):
     """Versions and machine of a session: ``print()`` shows them.
 
     Attributes
@@ -830,14 +821,8 @@ class SessionInfo:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
-
-    def _repr_markdown_(self) -> str:
-        return f"```text\n{self}\n```"
-
-    def _repr_latex_(self) -> str:
-        return f"\\begin{{verbatim}}\n{self}\n\\end{{verbatim}}"
+    def _parts(self) -> Sequence[Part]:
+        return [Typewritten(str(self).splitlines())]
 
 
 def session_info() -> SessionInfo:
@@ -856,7 +841,7 @@ def session_info() -> SessionInfo:
     numpy          ...
     """
     installed = {"pegasos_stats": "", "Python": platform.python_version()}
-    for name in LIBRARIES:
+    for name in LIBRARIES.split():
         with suppress(PackageNotFoundError):  # metadata alone, nothing is imported
             installed[name] = version(name)
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from types import MethodType
-from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -697,24 +697,17 @@ class Results(DisplayedBySummary, ABC):
             says which rows they are. A fit from files, or loaded, knows its rows all
             together in their order alone.
         """
+        choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
+        choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}
+        of_rows: dict[str, Any] = {"weights": weights, "groups": groups}
         if by is not None:
             from pegasos_stats.studies.validation import subgroups
 
             if data is None:
                 raise OptionError("splits the rows of data=; give data.", "by", by)
-            choices = {
-                "ties": ties,
-                "unseen": unseen,
-                "positive": positive,
-                "event_level": event_level,
-                "mode": mode,
-                "prevalence": prevalence,
-                "beta": beta,
-                "threshold": threshold,
-            }
-            columns = {"actual": actual, "offset": offset}
-            columns |= {"weights": weights, "freq_weights": freq_weights}
-            columns |= {"groups": groups}
+            choices |= {"ties": ties, "unseen": unseen, "threshold": threshold}
+            columns = {"actual": actual, "offset": offset, **of_rows}
+            columns |= {"freq_weights": freq_weights}
             frame = self._frame(data)
             return subgroups(self.confusion, frame, by, columns, choices)  # type: ignore[return-value]
         problem = self.problem
@@ -728,32 +721,22 @@ class Results(DisplayedBySummary, ABC):
         counts: object = None
 
         def table_of(piece: ScoredBlock) -> ConfusionMatrix:
-            f, own_weights, own_groups = piece.scores, weights, groups
-            if isinstance(groups, str):
-                own_groups = column_named(
-                    "groups", groups, piece.columns, "one label for each row"
-                )
-            if isinstance(weights, str):
-                own_weights = column_named(
-                    "weights", weights, piece.columns, "one number for each row"
-                )
-            probabilities = None
-            if shift is not None:
-                probabilities = self.coding.probabilities(f - shift)
+            f, coding, values = piece.scores, self.coding, dict(of_rows)
+            for name, value in of_rows.items():
+                if isinstance(value, str):
+                    what = "one value for each row"
+                    values[name] = column_named(name, value, piece.columns, what)
             return confusion(
                 piece.labels,
-                predicted(f, problem, self.coding, self._ties(ties), threshold),
-                positive,
-                levels=self.coding.levels,
+                predicted(f, problem, coding, self._ties(ties), threshold),
+                levels=coding.levels,
                 scores=f,
-                probabilities=probabilities,
-                event_level=event_level,
-                mode=mode,
-                prevalence=prevalence,
-                beta=beta,
+                probabilities=None
+                if shift is None
+                else coding.probabilities(f - shift),
                 freq_weights=counts,
-                weights=own_weights,
-                groups=own_groups,
+                **choices,
+                **values,
             )
 
         def tables() -> Iterator[ConfusionMatrix]:

@@ -661,10 +661,6 @@ class Scan:
         """What a call finds in the files."""
         return [call(self)]
 
-    def rows_at_once(self, columns: Sequence[str]) -> int:
-        """How many rows of these columns a piece has."""
-        return rows_of_piece(self.memory, len(columns))
-
     def frames(
         self,
         columns: Sequence[str],
@@ -695,7 +691,7 @@ class Scan:
         """
         import pyarrow as pa
 
-        names, size = list(columns), rows or self.rows_at_once(columns)
+        names, size = list(columns), rows or rows_of_piece(self.memory, len(columns))
         kinds = kinds or {}
         texts = {name: pa.string() for name in kinds if kinds[name] == TEXT}
         for file in self.files:
