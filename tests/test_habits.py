@@ -242,5 +242,5 @@ def test_signatures_and_copies_stay(objects):
 def test_labels_come_first(objects):
     y, X = objects["y"], objects["X"]
     for first, second in ((X, y), (X.to_numpy(), y.to_numpy())):
-        with pytest.raises(DataError, match="give y, then X"):
+        with pytest.raises(DataError, match="pass y, then X"):
             ps.SVM(first, second, lam=1.0)

@@ -41,7 +41,7 @@ class ModelMatrix:
         Rows of the data, by position, in which a column has no value; of each that
         lacks some.
     offset : float64 array, shape (n_complete,), or None
-        Known part of each score, for a fit that has one.
+        Offset of each score, for a fit with an offset.
     """
 
     values: Predictors
@@ -115,7 +115,7 @@ class FrameDesign:
 
     @classmethod
     def from_data(cls, X: object) -> "FrameDesign":
-        """Take the columns of `X`: a frame, a Series, a 2-D array or a sparse matrix.
+        """Design of the columns of a frame, a Series, a 2-D array or a sparse matrix.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class FrameDesign:
         table = table_of(X)
         columns = column_labels(table)
         if len(columns) == 0:
-            raise ColumnError("X has no columns; give at least one predictor.")
+            raise ColumnError("X has no columns; at least one predictor is needed.")
         named = isinstance(X, pd.DataFrame | pd.Series)
         if named:
             try:
@@ -161,7 +161,7 @@ class FrameDesign:
         elif table.shape[1] != len(self.columns):
             raise ColumnError(
                 f"The data have {counted(table.shape[1], 'column')}; the model was "
-                f"fitted on {len(self.columns)}: give the same columns."
+                f"fitted on {len(self.columns)}: use the same columns."
             )
         index, labels = row_labels(table), column_labels(table)
         numbers = (
@@ -192,7 +192,7 @@ def table_of(X: object) -> Table:
         count = len(matrix.shape)
         size = "one dimension" if count == 1 else f"{count} dimensions"
         raise errors.DataError(
-            f"The sparse predictors have {size}; give one row for each observation."
+            f"The sparse predictors have {size}; use one row for each observation."
         )
     return matrix
 
@@ -214,7 +214,7 @@ def column_labels(X: object) -> pd.Index:
     user_data.check_memory(
         float(p) * BYTES_OF_COLUMN,
         f"A model of {p:,} columns",
-        "leave out the columns beyond those that you need, or number them anew",
+        "drop the columns that are not needed, or renumber them",
     )
     return numbered_labels(p)
 
@@ -241,7 +241,7 @@ def as_frame(X: object) -> pd.DataFrame:
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
         raise errors.DataError(
-            f"The predictors (of type {type(X).__name__}) have {shape}; give an array "
+            f"The predictors (of type {type(X).__name__}) have {shape}; use an array "
             "with one row for each observation (X.reshape(-1, 1) for one predictor)."
         )
     names = [f"x{j + 1}" for j in range(array.shape[1])]
@@ -253,7 +253,7 @@ def as_frame(X: object) -> pd.DataFrame:
 
 def _as_array(X: object) -> NDArray[np.generic]:
     refused = errors.DataError(
-        f"The predictors (of type {type(X).__name__}) are no rows of one length; give "
+        f"The predictors (of type {type(X).__name__}) are no rows of one length; use "
         "a data frame or an array."
     )
     with user_data.convert_errors(refused):
@@ -325,7 +325,7 @@ def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
     """Find the position of each label among the columns, which have it exactly once.
 
-    Unlike ``frame[labels]`` it takes booleans, NaN and tuples for what they are.
+    Unlike ``frame[labels]`` booleans, NaN and tuples are labels too.
     """
     places = {_key(label): j for j, label in enumerate(columns)}
     return [places[_key(label)] for label in wanted]
@@ -409,7 +409,7 @@ class Scaling:
     def of_moments(
         cls, means: Vector, deviations: Vector, centred: bool = True
     ) -> "Scaling":
-        """Scaling by means and standard deviations that are known."""
+        """Scaling by these means and standard deviations."""
         size = np.maximum(np.abs(means), deviations)
         constant = deviations <= 1e-12 * size  # rounding of the mean alone
         return cls(
@@ -443,7 +443,7 @@ class Scaling:
     def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
         """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
 
-        They give the scores of the scaled columns from the columns as they were.
+        Applied to the original columns, they give the scores of the scaled ones.
         """
         original = beta / self.scale
         return original, float(alpha - self.centre @ original)
@@ -528,7 +528,7 @@ def moments(
 
 
 def power_of_two(sizes: Vector | float) -> NDArray[np.int32]:
-    """Powers of two that bring sizes near 1, where squares keep their digits."""
+    """Powers of two by which sizes are near 1, so that squares do not underflow."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 

@@ -57,10 +57,10 @@ NOT_UTF8 = (
     "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
     "command line --encoding cp1252, of Windows, or latin-1)"
 )
-EMPTY = "it is empty; give a header and rows"
+EMPTY = "it is empty; a header and rows are needed"
 HEAD_BYTES = 1000  # by which formats are recognised
 UTF_16 = "text in UTF-16, as Excel's 'Unicode text'; read it with encoding='utf-16'"
-WORKBOOK = "save the sheet as 'CSV UTF-8', and give that"
+WORKBOOK = "save the sheet as 'CSV UTF-8'"
 FORMATS = {  # that are no plain text, by what they begin with
     rb"\xff\xfe|\xfe\xff": UTF_16,
     rb"(?:[^\0]\0){8}": UTF_16.replace("'utf-16'", "'utf-16-le'"),
@@ -68,11 +68,11 @@ FORMATS = {  # that are no plain text, by what they begin with
     rb"PK\x03\x04.{26}mimetype": f"an OpenDocument file; {WORKBOOK}",
     rb"PK\x03\x04.*(?:\[Content_Types\]|_rels/|xl/)": f"an Excel workbook; {WORKBOOK}",
     rb"\xd0\xcf\x11\xe0": f"an Excel workbook (.xls); {WORKBOOK}",
-    rb"PK\x03\x04": "a zip archive; unpack it, and give a file in it",
+    rb"PK\x03\x04": "a zip archive; unpack it, and pass a file in it",
     rb"PAR1": "a Parquet file; let its name end in .parquet",
     rb"ARROW1": "an Arrow file; let its name end in .arrow",
-    rb"pegasos_stats model": "a saved model; give the rows that it is to predict",
-    rb"%PDF": "a PDF file; give the table as CSV",
+    rb"pegasos_stats model": "a saved model; pass the rows to predict",
+    rb"%PDF": "a PDF file; save the table as CSV",
 }
 Floats = NDArray[np.float64]
 
@@ -172,7 +172,7 @@ def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
 
 
 def _units_of(cells: Sequence[str]) -> list[str]:
-    """Text beside the numbers: signs, or words with a blank, or the same for all."""
+    """Units of the numbers: signs, or words with a blank, or the same for all."""
     units, words = set[str](), set[str]()
     for cell in cells:
         for before, blank, blank_too, after in re.findall(UNIT, cell.strip()):
@@ -257,8 +257,8 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     try:
         mode = os.stat(name).st_mode
         if not stat.S_ISREG(mode):
-            folder = "is a folder; give the path of a data file"
-            other = "is a pipe or a device; write it to a file, and give that"
+            folder = "is a folder; pass the path of a data file"
+            other = "is a pipe or a device; write it to a file, and use that"
             what = folder if stat.S_ISDIR(mode) else other
             raise errors.DataError(f"The file {shown_path(name)} {what}.")
         with open(name, "rb") as handle:
@@ -271,9 +271,9 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
 
 
 def unreadable(name: str, error: Exception) -> str:
-    """Say in one sentence that a file cannot be read, and why."""
+    """Message that a file cannot be read, with the reason."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        what = "is not there; give the path of a data file"
+        what = "is not there; pass the path of a data file"
         folder, base = os.path.split(name)
         with suppress(OSError):
             what += errors.did_you_mean(base, os.listdir(folder or "."))
@@ -308,7 +308,7 @@ def check_size(name: str, size: int, most: float) -> None:
     if size > most:
         raise errors.DataError(
             f"The file {shown_path(name)} unpacks to more than {most / 1e9:,.1f} GB, "
-            "half of the memory that this process may use; give a smaller one."
+            "half of the memory that this process may use; split it into smaller files."
         )
 
 
@@ -319,12 +319,12 @@ class CsvStyle:
     Attributes
     ----------
     sep, decimal : str
-        One character each; ``"tab"`` may stand for a tab.
+        One character each; ``"tab"`` means a tab.
     encoding : str
-        Of the text, by a name that Python knows.
+        Name of the text encoding in Python.
     na_values : tuple of str
-        What stands for a missing value, beside an empty cell, NA and the like; one text
-        may stand for a tuple.
+        Texts of missing values, in addition to empty cells, NA and the like; a single
+        text is allowed.
     keep_na : bool
         Whether NA and the like are values of columns of text.
     thousands : str
@@ -367,20 +367,20 @@ class CsvStyle:
                 wrong = value != "" and (value in f"\r\n{others}" or value.isdigit())
             if wrong:
                 raise errors.OptionError(
-                    f"{name}={value!r} is not allowed; give a single character, such "
+                    f"{name}={value!r} is not allowed; use a single character, such "
                     "as ';' or ','."
                 )
         try:
             codecs.lookup(self.encoding)
         except LookupError:
             raise errors.OptionError(
-                "is no encoding of text; give one such as utf-8, latin-1 or cp1252.",
+                "is no encoding of text; use one such as utf-8, latin-1 or cp1252.",
                 "encoding",
                 self.encoding,
             ) from None
         if self.sep == self.decimal:
             raise errors.OptionError(
-                f"sep and decimal are both {self.sep!r}; give two characters, such as "
+                f"sep and decimal are both {self.sep!r}; use two characters, such as "
                 "sep=';' and decimal=','."
             )
 
@@ -471,7 +471,7 @@ def _columns(
 def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool:
     """Whether pandas may have read something else than what is written.
 
-    Whole numbers beside empty cells become floats, and those beyond 63 bits anything.
+    Integers in a column with empty cells become floats; those beyond 63 bits vary.
     """
     if column.dtype.kind == "f":
         return column.hasnans and bool((column.dropna() % 1 == 0).all())
@@ -543,9 +543,9 @@ def check_is_text(
 
 
 def twice(name: str, path: str) -> errors.ColumnError:
-    """The error for a name that stands for two columns of a file."""
+    """Return the error for a column name that occurs twice in a file."""
     return errors.ColumnError(
-        f"Column {listing([name])} stands more than once in {shown_path(path)}; rename "
+        f"Column {listing([name])} occurs more than once in {shown_path(path)}; rename "
         "the columns."
     )
 
@@ -564,7 +564,7 @@ def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
 
 @dataclass(frozen=True, eq=False)
 class Svmlight:
-    """Rows of an svmlight file; ``y, X = data`` takes labels and rows out.
+    """Content of an svmlight file; ``y, X = data`` unpacks labels and rows.
 
     Attributes
     ----------
@@ -605,7 +605,7 @@ def read_svmlight(
     path : str or path
     n_features : int, optional
         Number of columns; features beyond it are dropped and counted. By default the
-        largest index in the file. For test data give that of the training data,
+        largest index in the file. For test data use that of the training data,
         ``X.shape[1]``.
     zero_based : bool, optional
         Whether features are counted from 0. By default from 0 if the index 0 occurs,
@@ -614,7 +614,7 @@ def read_svmlight(
     Returns
     -------
     Svmlight
-        ``y, X = read_svmlight(path)`` gives labels and rows. Models name the columns
+        ``y, X = read_svmlight(path)`` returns labels and rows. Models name the columns
         ``x1``, ``x2`` and so on by their place; `scan` names features by their index,
         which starts with ``x0`` if they are counted from 0.
 
@@ -679,14 +679,14 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
             raise DataError(unreadable(name, error)) from None
     if LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])):
         return True
-    # The first line of a CSV file names its columns; what is no label is told later.
+    # The first line of a CSV file is its header; invalid labels raise errors later.
     is_like_label = begins and len(first) > 1 and not set(first[0]) & set(b',;|"')
     return is_like_label and all(map(LIKE_PAIR.fullmatch, first[1:]))
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Rows as they stand in a file.
+    """Rows of a file.
 
     Attributes
     ----------
@@ -803,7 +803,7 @@ def _numbers(text: bytes) -> Floats:
 
 def _joined(parts: list[Entries], name: str) -> Entries:
     if not sum(len(part.labels) for part in parts):
-        raise DataError(f"The file {name} has no rows; give one with data.")
+        raise DataError(f"The file {name} has no rows; use one with data.")
     return Entries(
         *(
             np.concatenate([getattr(part, field) for part in parts])
@@ -848,7 +848,7 @@ def sorted_entries(entries: Entries, name: str) -> tuple[Integers, Integers, Flo
     if same.any():
         raise DataError(
             f"Line {entries.lines[rows[int(same.argmax())]]} of {name} has the same "
-            "index twice; each feature may stand once in a row."
+            "index twice; each feature may occur once in a row."
         )
     return rows, indices, values
 

@@ -25,11 +25,11 @@ from pegasos_stats.errors import LabelError, OptionError, counted, listing, plai
 from pegasos_stats.foreign_names import suggest_arguments
 
 FEWER = (
-    "exactly two are needed. Keep the rows of two of them, or compare one with the "
+    "exactly two are needed. Select the rows of two levels, or compare one with the "
     "others: I(y == 'a') or I(y > 5) in a formula; in Python also np.asarray(y) == "
     "'a', or sklearn's OneVsRestClassifier(SVMClassifier())."
 )
-ONE_LEVEL = "exactly two are needed: take data in which both classes occur."
+ONE_LEVEL = "exactly two are needed: both classes must occur in the data."
 
 Ties = Literal["na", "positive", "negative"]
 Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
@@ -38,7 +38,7 @@ Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
-NARROW = np.errstate(over="ignore")  # numbers of numpy beside larger ones of Python
+NARROW = np.errstate(over="ignore")  # comparisons with larger integers
 FACTORS = ("C(", "factor(", "as.factor(", "relevel(")
 AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
@@ -52,13 +52,13 @@ class LabelCoding:
     Attributes
     ----------
     negative, positive : object
-        The levels, as they stand in the data.
+        The levels, as in the data.
     dtype : numpy or pandas dtype
         Type of the labels, which `decode` restores.
     name : str
         Name of the outcome.
     rule : str
-        How the order was found: ``"factor"``, ``"first-seen"`` or ``"explicit"``.
+        Rule of the order: ``"factor"``, ``"first-seen"`` or ``"explicit"``.
 
     Examples
     --------
@@ -95,11 +95,11 @@ class LabelCoding:
         coding : "factor", "first-seen" or a pair (negative, positive)
             ``"factor"`` is the order of R's ``factor()``: that of the categories,
             otherwise sorted values, strings by code point. ``"first-seen"`` codes the
-            first label in the data as -1. A pair is used as given.
+            first label in the data as -1. A pair is used as it is.
         name : str
             Name of the outcome, for messages and tables.
         formula : str, optional
-            Not used; calls that give the formula of the model stay valid.
+            Ignored; accepted for earlier code.
 
         Raises
         ------
@@ -231,7 +231,7 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     at = sorted(user_data.position_of(level, distinct_levels) for level in levels)
     if len(distinct_levels) != 2 or at != [0, 1]:
         request = "" if by_rule else f" and coding={shown(coding)} was given"
-        end = {1: ONE_LEVEL, 2: "give these two."}.get(len(distinct_levels), FEWER)
+        end = {1: ONE_LEVEL, 2: "use these two."}.get(len(distinct_levels), FEWER)
         raise LabelError(
             f"The outcome {shown(name)} has {counted(len(distinct_levels), 'level')}, "
             f"{listing(distinct_levels)}{request}; {end}"
@@ -253,7 +253,7 @@ def _checked_pair(coding: Level) -> list[Level]:
 
 def _unknown_coding(coding: object) -> OptionError:
     return OptionError(
-        f"coding={shown(coding)} is not known; give 'factor', 'first-seen' or a pair "
+        f"coding={shown(coding)} is not known; use 'factor', 'first-seen' or a pair "
         "of different levels (negative, positive)."
     )
 
@@ -283,7 +283,7 @@ def as_in_formula(
     if expression.name == "C" or at < 0:
         raise refused(
             formula,
-            f"has the outcome {outcome} of the levels {listing(coding.levels)}; give "
+            f"has the outcome {outcome} of the levels {listing(coding.levels)}; use "
             "coding=(negative, positive), or relevel(y, ref=...) with one of them.",
         )
     first, second = coding.levels[at], coding.levels[1 - at]
@@ -296,7 +296,7 @@ LOGICAL = {*OPPOSITE, "in", "not_in", "&", "|", "not"}
 def class_names(
     coding: LabelCoding, formula: str | None, functions: Functions | None = None
 ) -> tuple[str, str]:
-    """Names of both classes for a reader; those of true and false say what is true.
+    """Names of both classes; those of true and false describe the condition.
 
     Examples
     --------
@@ -382,13 +382,13 @@ def _holding_missing(dtype: Dtype) -> Dtype:
 def signs_of(
     scores: NDArray[np.float64], ties: Ties = "na", threshold: float = 0.0
 ) -> NDArray[np.float64]:
-    """Side of each score: -1 below the threshold, +1 above, at it what `ties` says.
+    """Return -1 for scores below the threshold, +1 above; at it, see `ties`.
 
     Parameters
     ----------
     scores : float64 array, shape (n,)
     ties : "na", "positive" or "negative"
-        ``"na"`` gives NaN, as R's ``sign()`` leaves the label undecided.
+        ``"na"`` returns NaN, as R's ``sign()`` leaves the label undecided.
     threshold : float, default 0.0
 
     Returns
@@ -430,5 +430,5 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
         kinds = sorted({type(value).__name__ for value in values})
         raise LabelError(
             f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "
-            "which have no order; give coding=(negative, positive)."
+            "which have no order; pass coding=(negative, positive)."
         ) from None

@@ -59,7 +59,7 @@ COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST_WAYS = 2  # of grouping
 FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
 ONE_STRATUM = "or leave strata= out"
-FOR_FOLDS = "as folds keep each whole, or leave groups out"
+FOR_FOLDS = "as folds do not split groups, or leave groups= out"
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Offset:
     Attributes
     ----------
     column : str
-        Name of the column given as ``offset=``; empty if none was.
+        Name of the column of ``offset=``; empty if there is none.
     given : bool
-        Whether numbers were given as ``offset=``: new rows need theirs as well.
+        Whether ``offset=`` is an array: new rows need their own.
     terms : tuple of str
         Expressions in the ``offset()`` of the formula, which add up.
     functions : dict of str to callable
@@ -92,7 +92,7 @@ class Offset:
     functions: Functions = field(default_factory=dict, compare=False)
 
     def __str__(self) -> str:
-        first = [self.column] if self.column else ["numbers given"] * self.given
+        first = [self.column] if self.column else ["numbers"] * self.given
         return " + ".join([*first, *self.terms])
 
     @classmethod
@@ -125,11 +125,11 @@ class Offset:
         FormulaError
             If ``offset()`` cannot be read.
         OptionError
-            If `numbers` are given, and no name of a column.
+            If `numbers` is not the name of a column.
         """
         if not isinstance(numbers, str | None):
             raise errors.OptionError(
-                f"offset={shown(numbers)} does not go with ps.scan() or Dask; give the "
+                f"offset={shown(numbers)} does not go with ps.scan() or Dask; use the "
                 "name of a column."
             )
         nothing, own = pd.DataFrame(columns=list(there)), numbers or self.column
@@ -147,7 +147,7 @@ class Offset:
         ----------
         data : DataFrame, or whatever has rows
         numbers : Series or array, shape (n,); or the name of a column of `data`
-            What is given as ``offset=``, in the place of that of the fit.
+            ``offset=`` of new rows, instead of that of the fit.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class Offset:
         DataError
             If there is not one finite number for each row.
         OptionError
-            If the numbers are not given that the fit had, or are and it had none.
+            If the fit had an array as offset and `numbers` is missing, or vice versa.
         FormulaError
             If ``offset()`` cannot be computed.
         """
@@ -167,12 +167,12 @@ class Offset:
         """Values that `of` adds up, by the column, ``offset`` and the expressions."""
         if numbers is None and self.given:
             raise errors.OptionError(
-                "The fit had offset= as numbers, which new rows need as well; give "
+                "The fit had offset= as numbers, which new rows need as well; use "
                 "offset= with them, or fit with the name of a column."
             )
         if numbers is not None and not (self.given or self.column):
             raise errors.OptionError(
-                "offset= was given, and the offset of the fit is in its formula: "
+                "offset= is not allowed, as the offset of the fit is in its formula: "
                 f"{self}; leave it out."
             )
         values_by_part = dict[str, Vector]()
@@ -227,7 +227,7 @@ class Counts:
     Attributes
     ----------
     column : str
-        Name of the column with the counts; empty if they were given as numbers.
+        Name of the column with the counts; empty for an array.
     lines : int
         Rows of the data before each was repeated.
     """
@@ -261,8 +261,8 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     ColumnError
         If there is no column of this name.
     DataError
-        If there is not one whole number for each row, or the rows take more memory
-        than there is.
+        If there is not one whole number for each row, or the rows need more memory
+        than available.
 
     Examples
     --------
@@ -281,8 +281,8 @@ def positions_counted(counts: Vector, data: object) -> Positions:
     width = getattr(data, "shape", (0, 1))[-1]
     user_data.check_memory(
         total * 8.0 * (width + 2),
-        f"A table of {counted(counts.size, 'row')} that stand for {total:,.0f}",
-        "give the counts as weights= if only coefficients are wanted",
+        f"A table of {counted(counts.size, 'row')} that represent {total:,.0f}",
+        "use the counts as weights= if only coefficients are wanted",
     )
     return np.repeat(np.arange(counts.size), counts.astype(np.int64))
 
@@ -296,7 +296,7 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     if wrong.any():
         raise errors.DataError(
             f"freq_weights hold {listing(counts[wrong])} in the rows "
-            f"{user_data.rows_listed(index[wrong])}; give whole numbers up to 2^53."
+            f"{user_data.rows_listed(index[wrong])}; use whole numbers up to 2^53."
         )
     return counts
 
@@ -304,17 +304,17 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
 def all_zero(rows: int) -> errors.DataError:
     """The error for counts none of which is above zero."""
     text = f"freq_weights are 0 in all of {counted(rows, 'row')}"
-    return errors.DataError(f"{text}; give numbers above 0.")
+    return errors.DataError(f"{text}; use numbers above 0.")
 
 
 def column_of_counts(
     freq_weights: object, counts: Counts | None, data: object
 ) -> object:
-    """Counts of new data: those given, or the column of the fit, if it is there.
+    """Counts of new data, by default the column that the fit used, if it is there.
 
     Parameters
     ----------
-    freq_weights : as `repeated` takes them, or None
+    freq_weights : as for `repeated`, or None
     counts : Counts or None
         How the rows of the fit were counted.
     data : DataFrame or other
@@ -326,7 +326,7 @@ def column_of_counts(
     Raises
     ------
     ColumnError
-        If a name was given and there is no column of it.
+        If there is no column of this name.
     """
     if freq_weights is None and counts is not None and isinstance(data, pd.DataFrame):
         is_there = counts.column != "" and counts.column in data.columns
@@ -354,7 +354,7 @@ def numbers_of_rows(
     data : DataFrame or other
     index : Index, shape (n,)
     allowed : str
-        What may be given beside the name of a column, for messages.
+        Allowed values other than the name of a column, for messages.
     signed : bool
         Whether numbers below 0 are allowed as well.
 
@@ -373,19 +373,19 @@ def numbers_of_rows(
         user_data.check_aligned(option, numbers, index)
     kind = type(numbers).__name__
     refused = errors.DataError(
-        f"{option} of type {kind} are not numbers; give {allowed}."
+        f"{option} of type {kind} are not numbers; use {allowed}."
     )
     values = np.array(user_data.floats_of(numbers, refused))
     if values.shape != (len(index),):
         raise errors.DataError(
             f"{option} have the shape {values.shape} and there are "
-            f"{counted(len(index), 'row')}; give one for each row."
+            f"{counted(len(index), 'row')}; use one for each row."
         )
     wrong = np.isinf(values) | (not signed) & (values < 0.0)
     if wrong.any():
         raise errors.DataError(
             f"{option} hold {listing(values[wrong])} in the rows "
-            f"{user_data.rows_listed(index[wrong])}; give finite numbers"
+            f"{user_data.rows_listed(index[wrong])}; use finite numbers"
             f"{', 0 or more' * (not signed)}."
         )
     return values
@@ -405,7 +405,7 @@ def kind_of(weights: object) -> WeightsOf:
 
 
 def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
-    """A weight for every row: as they were given, or those of levels.
+    """Weights of the rows, also from weights of levels.
 
     Balanced is ``n / (2 n_c)`` for the ``n_c`` rows of a level: both levels weigh the
     same.
@@ -432,7 +432,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     at = [user_data.position_of(key, coding.levels) for key in keys]
     if sorted(at) != [0, 1]:
         raise errors.OptionError(
-            f"weights name the levels {listing(weights)}; give a weight for each of "
+            f"weights name the levels {listing(weights)}; use a weight for each of "
             f"{listing(coding.levels)}."
         )
     values = [weights[keys[at.index(place)]] for place in (0, 1)]
@@ -441,7 +441,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     if np.isnan(pair).any():
         raise errors.DataError(
             f"The weight of level {listing(levels[np.isnan(pair)])} is missing; "
-            "give a number of 0 or more."
+            "use a number of 0 or more."
         )
     return pair[is_positive]
 
@@ -460,7 +460,7 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
     OptionError
         If a dictionary does not name both levels.
     DataError
-        If a level has no weight at all, or weights are too far apart.
+        If a level has no weight at all, or the ratio of weights is too large.
     """
     weights = weights_of_rows(weights, y, coding)
     if weights is None:
@@ -468,16 +468,16 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
     for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
         if not weights[y == sign].any():
             raise errors.DataError(
-                f"All rows of level {level!r} have weight 0; give weights above zero "
+                f"All rows of level {level!r} have weight 0; use weights above zero "
                 "to some of them."
             )
     return None if (weights == weights[0]).all() else mean_one(weights)
 
 
 def rows_of_weights(weights: Vector | None) -> float | None:
-    """How many rows weights stand for: their sum if all are whole numbers.
+    """Number of rows that weights represent: their sum if all are integers.
 
-    Other weights have no scale, and stand for the rows with a weight above 0.
+    For other weights, which have no scale, the number of positive weights.
 
     Examples
     --------
@@ -494,10 +494,10 @@ def rows_of_weights(weights: Vector | None) -> float | None:
 def mean_one(weights: Vector) -> Vector:
     """``w_i / (sum(w) / n)``, every bit as R computes it.
 
-    The sum is R's, see `r_sum`, of the weights divided by a power of two, which rounds
-    nothing.
-    Weights whose mean is 1 to 1e-14 stay as they are, so that weights scaled once
-    keep their bits.
+    The sum is that of R, see `r_sum`, of the weights divided by a power of two, which
+    is exact.
+    Weights whose mean is 1 to 1e-14 are returned as they are, so that scaling weights
+    again does not change them.
 
     Parameters
     ----------
@@ -525,7 +525,7 @@ def mean_one(weights: Vector) -> Vector:
     if lost.any():
         raise errors.DataError(
             f"weights go from {float(weights[lost].min())!r} to "
-            f"{float(weights.max())!r}; give weights nearer to each other."
+            f"{float(weights.max())!r}; use weights nearer to each other."
         )
     return rescaled
 
@@ -555,17 +555,17 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise errors.ColumnError(
-        f"{option}={shown(name)} is no column of the data; give the name of one, or "
+        f"{option}={shown(name)} is no column of the data; use the name of one, or "
         f"{allowed}."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class RowOptions:
-    """Which rows of the data are taken, how often each counts, and what it weighs.
+    """Options with a value for each row: weights, counts and offset.
 
-    Weights are a number for each row taken, or as for `weights_of_rows`. What stands
-    beside the rows is NaN where it is missing: weights, counts, parts of the offset.
+    Weights are an array, or as for `weights_of_rows`. `by_row` has the weights, counts
+    and parts of the offset, NaN where missing.
     """
 
     data: object
@@ -587,7 +587,7 @@ class RowOptions:
         offset: object,
         offsets: Offset | None,
     ) -> "RowOptions":
-        """Read what was given as options, and the offset of a formula."""
+        """Read the options, and the offset of a formula."""
         rows, by_row = np.arange(len(index)), dict[str, Vector]()
         counts = total_offset = None
         if weights is not None and kind_of(weights) == "rows":
@@ -608,7 +608,7 @@ class RowOptions:
 
     @property
     def lacking(self) -> dict[str, Mask]:
-        """Rows in which something beside them is missing, by its name."""
+        """Rows in which a weight, count or part of the offset is missing, by name."""
         return {name: np.isnan(values) for name, values in self.by_row.items()}
 
 
@@ -626,7 +626,7 @@ class Groups:
         Group of every row, numbered from 0 as they first appear. A loaded fit, which
         has no rows, has none.
     by_name : bool
-        Whether the names of columns were given, and not labels.
+        Whether groups are names of columns, not labels.
     strata : int array, shape (n,), or None
         Stratum of each row, in which its group lies.
     strata_number : int
@@ -657,7 +657,7 @@ class Groups:
         return self.fewest - 1.0
 
     def among(self, rows: Positions) -> "Groups":
-        """Those of some rows, numbered anew.
+        """The groups of some rows, renumbered.
 
         Examples
         --------
@@ -688,7 +688,7 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class RowIndex:
-    """Where the rows of a fit stand in the data.
+    """Positions of the rows of a fit in the data.
 
     Attributes
     ----------
@@ -719,7 +719,7 @@ class RowIndex:
 
         Parameters
         ----------
-        given : str, Series, array or list, shape (n,); or two of them
+        labels : str, Series, array or list, shape (n,); or two of them
             Labels of the groups, one for each row of the data, rows that were left
             out included; or the name of a column. A frame or an array may have two
             columns.
@@ -746,7 +746,7 @@ class RowIndex:
         ways = _ways(labels)
         if not 0 < len(ways) <= MOST_WAYS:
             raise errors.OptionError(
-                f"groups are of {len(ways)} kinds; give groups of one kind or two."
+                f"groups are of {len(ways)} kinds; use groups of one kind or two."
             )
         coded = [self._coded(way, why) for way in ways]
         names, numbers, codes = zip(*coded, strict=True)
@@ -772,7 +772,7 @@ class RowIndex:
         """
         (way, *others), n = _ways(strata), len(self.positions)
         if others:
-            raise errors.OptionError("strata= takes one column of labels.")
+            raise errors.OptionError("strata= needs a single column of labels.")
         name, number, codes = self._coded(way, ONE_STRATUM, "strata")
         if groups is None:
             groups = Groups(("",), (n,), (np.arange(n),))
@@ -816,7 +816,7 @@ class RowIndex:
             )
         if len(levels) < 2:
             raise errors.DataError(
-                f"{argument}{of} are {shown(levels[0])} in all rows; give two at "
+                f"{argument}{of} are {shown(levels[0])} in all rows; use two at "
                 f"least, {why}."
             )
         return name, len(levels), codes
@@ -893,15 +893,15 @@ class Sample:
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
     raw_weights : float64 array, shape (n,), or None
-        The same as they were given.
+        The weights before they were scaled.
     weights_of : "rows", "levels" or "balanced"
         As of `Problem`.
     counted : Counts or None
-        How rows were counted, where each stands for several.
+        How rows were counted, with ``freq_weights=``.
     lines : RowIndex or None
-        Where the rows stand in the data.
+        Positions of the rows in the data.
     offset : float64 array, shape (n,), or None
-        Known part of each score.
+        Offset of each score.
     offsets : Offset or None
         Where that is from.
     """
@@ -940,7 +940,7 @@ def sample_of_arrays(
     standardize: bool = False,
     offset: object = None,
 ) -> Sample:
-    """Bring labels and a frame or an array together.
+    """Return the sample of labels and a frame or an array.
 
     Raises
     ------
@@ -971,7 +971,7 @@ def sample_of_formula(
     standardize: bool = False,
     offset: object = None,
 ) -> tuple[Sample, bool]:
-    """Evaluate a formula on a frame; also tell whether it has an intercept."""
+    """Evaluate a formula; return the sample and whether it has an intercept."""
     frame = user_data.as_data(data)
     functions = check_functions(functions, frame.columns)
     offsets = Offset.from_options(
@@ -1007,7 +1007,7 @@ def aligned_labels(y: object, X: object) -> DataColumn:
     """
     table = isinstance(y, np.ndarray | pd.DataFrame) and y.ndim == 2 and y.shape[1] > 1
     if table and isinstance(X, np.ndarray | pd.Series) and X.ndim == 1:
-        raise errors.DataError("Labels come first, predictors second; give y, then X.")
+        raise errors.DataError("Labels come first, predictors second; pass y, then X.")
     index = row_labels(X)
     labels = user_data.column_of_labels(y)
     if not isinstance(y, pd.Series | pd.DataFrame) and len(labels) == len(index):
@@ -1028,7 +1028,7 @@ def _complete(
     standardize: bool,
     intercept: bool,
 ) -> Sample:
-    """Keep the rows that lack nothing; code labels, weigh rows, scale predictors."""
+    """Select complete rows; code labels, weigh rows, scale predictors."""
     usable = labels.notna().to_numpy(dtype=bool)
     complete = usable & matrix.complete
     name = _name_of(labels)
@@ -1045,7 +1045,7 @@ def _complete(
     if not complete.all():
         labels, index, rows = labels[complete], index[complete], rows[complete]
     if not usable.all() and isinstance(labels.dtype, np.dtype):
-        labels = as_levels(labels)  # whole numbers beside missing ones were floats
+        labels = as_levels(labels)  # integers with missing values were floats
     levels = outcomes.coding_of(labels, coding, name)
     if levels.rule == "factor":
         levels = outcomes.as_in_formula(levels, design.formula, design.functions)
@@ -1062,7 +1062,7 @@ def _complete(
         X, design = scaling.apply(X), ScaledDesign(design, scaling)
     else:
         if isinstance(X, np.ndarray):  # a memory map may be of any size
-            cure = "write the rows to files and give ps.scan(...)"
+            cure = "write the rows to files and pass ps.scan(...)"
             user_data.check_memory(X.nbytes, "A copy of the predictors", cure)
         X = owned(X, options.data)
     return Sample(
@@ -1116,5 +1116,5 @@ def no_rows(total: int, missing: str = "") -> errors.DataError:
     """The error for data without a complete row."""
     return errors.DataError(
         f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}; "
-        "give data with values for the outcome and all predictors."
+        "pass data with values for the outcome and all predictors."
     )

@@ -1,4 +1,4 @@
-"""What users give, as frames and columns of known types, and columns as numbers.
+"""Users' data as frames and columns of supported types, and columns as numbers.
 
 Errors name the values that are not numbers, and their rows.
 """
@@ -39,7 +39,7 @@ NULLABLE = {
     "u": "Int64",
     "uint64": "UInt64",
 }  # types of pandas, by kinds
-GIVE = "give a data frame, an array or a list"
+GIVE = "use a data frame, an array or a list"
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
 LONGEST_TEXT = 10_000  # characters of a name or level
@@ -58,7 +58,7 @@ def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
 
     Examples
     --------
-    >>> with convert_errors(errors.DataError("These are no numbers; give numbers.")):
+    >>> with convert_errors(errors.DataError("These are no numbers; use numbers.")):
     ...     np.asarray(["a"], dtype=float)
     Traceback (most recent call last):
         ...
@@ -121,11 +121,11 @@ def is_name(value: object) -> TypeGuard[str]:
 def named(
     name: str, things: object, kind: Any, cure: str, least: int = 1
 ) -> dict[str, Any]:
-    """Things of a kind by their names, or `OptionError` with what to give instead.
+    """Things of a kind by their names, or `OptionError` with what to use instead.
 
     Examples
     --------
-    >>> named("fits", {"a": 1, "b": 2}, int, "give numbers by name.")
+    >>> named("fits", {"a": 1, "b": 2}, int, "use numbers by name.")
     {'a': 1, 'b': 2}
     """
     if not isinstance(things, Mapping) or len(things) < least:
@@ -133,7 +133,7 @@ def named(
     for key, thing in things.items():
         if not is_name(key):
             raise errors.OptionError(
-                f"{name}= has the name {shown(key)}; give text as names."
+                f"{name}= has the name {shown(key)}; use text as names."
             )
         if not isinstance(thing, kind):
             raise errors.OptionError(
@@ -190,7 +190,7 @@ def position_of(level: object, levels: Sequence[object]) -> int:
 
 
 def to_supported_dtype(data: Data) -> Data:
-    """Give columns types that everything here knows: numpy's and pandas' own.
+    """Convert columns to supported types: numpy's and pandas' own.
 
     Numbers are brought into the byte order of the machine, as pandas selects no
     others; files of some instruments (FITS, netCDF) hold the other one. Dictionaries
@@ -246,7 +246,7 @@ def as_data(data: object) -> pd.DataFrame:
         except Exception as error:  # its keys and values may be of others
             raise errors.DataError(
                 "data is a dictionary that makes no frame "
-                f"({errors.one_line(error)}); give columns of one length each."
+                f"({errors.one_line(error)}); use columns of one length each."
             ) from None
     if isinstance(data, str | os.PathLike) and "~" not in str(data):
         raise errors.DataError(
@@ -291,7 +291,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
         if not (is_single(value) or is_missing(value)):
             raise errors.LabelError(
                 f"The labels {shown(name)} hold {shown(value)}, of type "
-                f"{type(value).__name__}; give text, numbers, booleans or categories."
+                f"{type(value).__name__}; use text, numbers, booleans or categories."
             )
 
 
@@ -329,12 +329,12 @@ def check_aligned(
     if len(values) != len(index):
         raise errors.DataError(
             f"{name} has {counted(len(values), 'value')} and {of} has "
-            f"{counted(len(index), 'row')}; give one for each row."
+            f"{counted(len(index), 'row')}; use one for each row."
         )
     if labelled and isinstance(values, pd.Series) and not values.index.equals(index):
         raise errors.DataError(
             f"The row labels of {name} and {of} differ; align them ({name}.loc"
-            f"[{of}.index]) or give {name}.to_numpy() to match by position."
+            f"[{of}.index]) or use {name}.to_numpy() to match by position."
         )
 
 
@@ -349,7 +349,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         If a value cannot be a label.
     """
     refused = errors.DataError(
-        f"Labels of type {type(labels).__name__} are not in one column; give one."
+        f"Labels of type {type(labels).__name__} are not in one column; use one."
     )
     with convert_errors(refused):
         labels = column_of_frame(labels)
@@ -377,7 +377,7 @@ def limit() -> float:
     True
     """
     limits = [float("inf")]
-    with suppress(AttributeError, ValueError, OSError):  # not every system says
+    with suppress(AttributeError, ValueError, OSError):  # not on every system
         limits.append(float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE"))
     with suppress(ImportError):
         import resource
@@ -394,14 +394,14 @@ def check_memory(needed: float, what: str, cure: str) -> None:
 
     Examples
     --------
-    >>> check_memory(1e15, "A table of all pairs", "give fewer rows")
+    >>> check_memory(1e15, "A table of all pairs", "use fewer rows")
     Traceback (most recent call last):
-    pegasos_stats.errors.DataError: A table of all pairs takes about 1,000,000.0 GB ...
+    pegasos_stats.errors.DataError: A table of all pairs needs about 1,000,000.0 GB ...
     """
     if needed > limit():
         gigabytes = f"{needed / 1e9:,.1f}" if needed < 1e27 else f"{needed / 1e9:.1e}"
         raise errors.DataError(
-            f"{what} takes about {gigabytes} GB of memory, and this process may "
+            f"{what} needs about {gigabytes} GB of memory, and this process may "
             f"use {limit() / 1e9:,.1f} GB; {cure}."
         )
 
@@ -475,7 +475,7 @@ def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
 
 def _not_in_rows() -> errors.DataError:
     return errors.DataError(
-        "The sparse predictors cannot be read as rows; give a scipy sparse matrix "
+        "The sparse predictors cannot be read as rows; use a scipy sparse matrix "
         "whose indices are within its shape, or a dense array."
     )
 
@@ -518,7 +518,7 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
     matrix = in_rows(X)
     if matrix.dtype.kind not in "fiub":
         raise errors.ColumnError(
-            f"The sparse matrix is of type {matrix.dtype}; give real numbers."
+            f"The sparse matrix is of type {matrix.dtype}; use real numbers."
         )
     with convert_errors(_not_in_rows()):
         if matrix.dtype != np.float32:
@@ -533,10 +533,10 @@ def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
 
 
 def plain_column(column: DataColumn) -> DataColumn:
-    """Give a column one of the dtypes that formulas can use.
+    """Convert a column to a dtype that formulas can use.
 
     Unused categories are dropped; nullable numbers, and numbers and booleans that
-    stand in an object column, become numpy's where no value is missing; text becomes
+    are in an object column, become numpy's where no value is missing; text becomes
     object.
     """
     dtype = column.dtype
@@ -652,7 +652,7 @@ def missing_values(
 
 
 def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a frame; where they stand side by side not copied, and in its order.
+    """Columns of a frame; adjacent ones are not copied, and in the frame's order.
 
     Examples
     --------
@@ -669,7 +669,7 @@ def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
 
 
 def selected(values: Predictors, rows: Mask) -> Predictors:
-    """Return the rows that are kept, C-contiguous; copied only if they have to be."""
+    """Return the selected rows, C-contiguous; copied only if necessary."""
     if isinstance(values, np.ndarray):
         return np.ascontiguousarray(values if rows.all() else values[rows])
     return values if rows.all() else values[rows]
@@ -741,11 +741,11 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         is_text = np.array([isinstance(v, str) for v in strange.array], dtype=bool)
         texts = strange.astype(object).where(is_text)
         words = pd.to_numeric(texts, errors="coerce").isna()
-        strange = strange[words] if words.any() else strange  # beside numbers as text
+        strange = strange[words] if words.any() else strange  # next to numbers as text
         named = [v if isinstance(v, str) else shown(v) for v in strange.array]
         raise errors.ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "
-            f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; give "
+            f"{listing(dict.fromkeys(named), 3)} {in_the_rows(strange.index)}; use "
             "numbers, or make it a factor of the model: C(...) in a formula."
         )
     return numbers
@@ -775,7 +775,7 @@ def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.f
     Raises
     ------
     PegasosStatsError
-        The one that is given, if they are anything else, such as text or dates.
+        `refused`, if they are anything else, such as text or dates.
 
     Examples
     --------
@@ -812,7 +812,7 @@ def column_of_scores(scores: object) -> DataColumn:
         If they are anything else.
     """
     refused = errors.DataError(
-        f"Scores of type {type(scores).__name__} are no column of numbers; give one."
+        f"Scores of type {type(scores).__name__} are no column of numbers; use one."
     )
     values = floats_of(scores, refused)
     if values.ndim != 1:

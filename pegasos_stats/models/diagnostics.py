@@ -158,7 +158,7 @@ def get_influence(self: "LinearResults") -> Influence:
 
 
 def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
-    """Columns of ``augment()`` for the rows of the fit; NaN where they take long."""
+    """Columns of ``augment()`` for the rows of the fit; NaN where they are slow."""
     table = pd.DataFrame(np.nan, result.index, ["hat_diag", "cooks_d"])
     if is_quick(result.problem):
         table = get_influence(result).summary_frame()
@@ -358,7 +358,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     for result in (small, large):
         if not isinstance(result, Results):
             raise OptionError(
-                "anova() takes two fits of ps.logit(): anova(small, large)."
+                "anova() needs two fits of ps.logit(): anova(small, large)."
             )
         check_rows(result, "anova()")
     _check_same_rows(small, large)

@@ -1,9 +1,8 @@
 """Average effects, average predictions, and predictions of rows, with errors.
 
-Each is a function of the coefficients, ``g(theta)``. Rows are taken as they are: by
-the delta method the variance is ``g' V g``, with the gradient ``g`` and the covariance
-``V`` of the coefficients; from resamples it is that of ``g`` by the coefficients of
-each.
+Each is a function of the coefficients, ``g(theta)``, of fixed rows. By the delta
+method its variance is ``g' V g``, with the gradient ``g`` and the covariance ``V`` of
+the coefficients; with a bootstrap it is the variance of ``g`` over the resamples.
 
 ``theta`` ends with two numbers that make any score a product ``z'theta``: the shift
 that weights of the classes have added to scores, which probabilities leave out, and 1,
@@ -79,15 +78,13 @@ ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of th
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
-    "Estimates and intervals are for the penalised model, with lambda taken as fixed. "
+    "Estimates and intervals are for the penalised model, at this fixed lambda. "
 )
 OF_THESE_ROWS = (
     "Standard errors treat the rows as fixed; for inference about a population they "
     "are too small."
 )
-PINNED = (
-    "Where all resamples give the same value there is no p-value and no interval (NaN)."
-)
+PINNED = "If all resamples have the same value, p-value and interval are missing (NaN)."
 INCREASED = (
     "+ is the change if each value is increased by this amount, or decreased where a "
     "term has no value for more."
@@ -119,9 +116,9 @@ class EffectRows:
     levels : dict of name to list
         Of the factors among the predictors, the reference level first.
     offset : float64 array, shape (n,), or None
-        Known parts of the scores.
+        Offsets of the scores.
     shifted : bool
-        Whether the shift of the classes is taken off scores.
+        Whether the shift of the classes is subtracted from scores.
     averaged : bool
         Whether the matrix is the mean of the rows, one row.
     """
@@ -162,7 +159,7 @@ class EffectRows:
         predictors = [self._name(name) for name in as_list(variables)]
         if not predictors or len(set(predictors)) < len(predictors):
             raise OptionError(
-                f"variables={shown(variables)} is not allowed; give different names of "
+                f"variables={shown(variables)} is not allowed; use different names of "
                 f"predictors: {listing(self.names, 8)}."
             )
         return predictors
@@ -194,7 +191,7 @@ class EffectRows:
             return [{}]
         if not isinstance(at, Mapping) or not at:
             raise OptionError(
-                f"at={shown(at)} is not allowed; give 'mean', or values by name, such "
+                f"at={shown(at)} is not allowed; use 'mean', or values by name, such "
                 "as at={'x': [1, 2]}."
             )
         values_by_name = {
@@ -220,7 +217,7 @@ class EffectRows:
         if not (values and all(is_valid)):
             cure = "finite numbers" if levels is None else f"of {listing(levels)}"
             raise OptionError(
-                f"at= has {shown(requested)} for {shown(name)}; give one or several "
+                f"at= has {shown(requested)} for {shown(name)}; use one or several "
                 f"{cure}."
             )
         return values
@@ -251,7 +248,7 @@ class EffectRows:
             values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise OptionError(
-                f"{shown(name)} is text, and has no effect; give other variables=."
+                f"{shown(name)} is text, and has no effect; use other variables=."
             ) from None
         return np.asarray(values)
 
@@ -273,7 +270,7 @@ class EffectRows:
             what = what or f"at {written(place) or 'means'}"
             raise DataError(
                 f"A term of the formula has no value {what}, in "
-                f"{errors.counted(without, 'row')}; give others."
+                f"{errors.counted(without, 'row')}; use other values."
             )
         return replace(self, frame=self.at(place))
 
@@ -285,8 +282,7 @@ class EffectRows:
         """The matrix of all that scores are of, from the columns of the design."""
         if len(values) != len(self.frame):
             raise DataError(
-                "A function of the formula takes values of other rows; fit without it "
-                "for effects."
+                "A function of the formula uses other rows; fit without it for effects."
             )
         values = completed(values, self.intercept, self.shifted, self.offset)
         return (self.weights @ values)[None] if self.averaged else values
@@ -294,7 +290,7 @@ class EffectRows:
     def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
         """`matrix` of each place; of few rows all at once, with the cost of one.
 
-        Functions of the user's own may take values of other rows: these get each place
+        Functions of the user may use other rows: they get each place
         by itself.
         """
         n, inner = len(self.frame), unscaled(self.design)
@@ -311,7 +307,7 @@ class EffectRows:
 def completed(
     X: Matrix, intercept: bool, shifted: bool, offset: Vector | None
 ) -> Matrix:
-    """Rows with all that scores are of: 1, predictors, -1 or 0, offset; see the module.
+    """Rows ``z``: 1, predictors, -1 or 0, offset; see the module.
 
     Examples
     --------
@@ -326,7 +322,7 @@ def completed(
 
 
 def as_list(value: object) -> list[object]:
-    """The values that were given, one or several."""
+    """Return one or several values as a list."""
     several = isinstance(value, list | tuple | pd.Series | pd.Index | np.ndarray)
     return list(value) if several else [value]  # type: ignore[call-overload]
 
@@ -353,7 +349,7 @@ def unread_columns(
 ) -> pd.DataFrame | None:
     """Predictors whose own values are not columns of the design matrix.
 
-    Those are factors, booleans, and columns that only stand in other terms.
+    These are factors, booleans, and columns that only occur in other terms.
     """
     inner = unscaled(design)
     if lines is None or lines.frame is None or not getattr(inner, "named", True):
@@ -396,7 +392,7 @@ def training_rows(
     inner = unscaled(design)
     if user_data.is_sparse(X):
         what = f"A table of {X.shape[0]:,} rows and {X.shape[1]:,} columns"
-        user_data.check_memory(8.0 * X.shape[0] * X.shape[1], what, "give data=")
+        user_data.check_memory(8.0 * X.shape[0] * X.shape[1], what, "pass data=")
     if isinstance(design, ScaledDesign):
         X = design.scaling.unapply(X)
     values, columns = dense_rows(X), {} if unread is None else dict(unread.items())
@@ -415,7 +411,7 @@ def new_rows(
     """Predictors of new rows, those at these positions, which are complete."""
     inner = unscaled(design)
     if not len(positions):
-        raise DataError("No row of data= is complete; give rows with all predictors.")
+        raise DataError("No row of data= is complete; pass rows with all predictors.")
     columns = predictors_of(inner)
     if isinstance(inner, designs.FrameDesign) and not inner.named:
         data = data.set_axis(columns, axis=1)
@@ -474,7 +470,7 @@ def rows_of(
         if not problem.has_rows:
             raise DataError(
                 "Effects are averaged over rows, and those of the fit are in files or "
-                "not saved, not in memory; give data=."
+                "not saved, not in memory; pass data=."
             )
         checks.check_rows_have_own(weights=weights_of_rows)
         frame = training_rows(design, problem.X, result.unread)
@@ -494,7 +490,7 @@ def rows_of(
             row_weights = numbers_of_rows(*source, "one number for each row")[complete]
     if not (np.isfinite(row_weights).all() and row_weights.sum() > 0.0):
         raise DataError(
-            "weights are missing in a complete row, or 0 in all; give one for each row."
+            "weights are missing in a complete row, or 0 in all; use one for each row."
         )
     return EffectRows(
         design,
@@ -539,7 +535,7 @@ class Response:
 
     @property
     def shifts(self) -> bool:
-        """Whether what weights of the classes have added is taken off scores."""
+        """Whether the shift by class weights is subtracted from scores."""
         return self.curve == "probability"
 
     def of(self, scores: Matrix) -> Matrix:
@@ -571,7 +567,7 @@ class Estimand:
     shares : float64 array, shape (n,)
         Weights of the rows, whose sum is 1.
     rows : float64 array, shape (n, k + 2)
-        Where predictions, or slopes, are taken.
+        Points of the predictions or slopes.
     other : float64 array, shape (n, k + 2), optional
         Rows with whose mean that of `rows` is compared.
     direction : float64 array, shape (n, k + 2), optional
@@ -695,10 +691,10 @@ def with_errors(
 ) -> wald.ContrastTests:
     """Functions of the coefficients with their errors, see the module.
 
-    Where balanced weights were taken off, errors allow for what that depends on, the
-    shares of the classes. There are none of predictions for separated rows, which vary
-    by chance but not with the coefficients. What the training rows do not determine is
-    NaN.
+    If the shift of balanced weights was subtracted, standard errors allow for its
+    estimate, the shares of the classes. Predictions for separated rows have none, as
+    their variation is not that of the coefficients. Values that the training rows do
+    not determine are NaN.
 
     Parameters
     ----------
@@ -970,7 +966,7 @@ def margins(
         Weights of the rows of `data` in the means. For the rows of the fit its own
         row weights (not class weights) and ``freq_weights=`` are used.
     offset : array, Series or a column's name, optional
-        Offset of the rows of `data`, if that of the fit was given as numbers; or
+        Offset of the rows of `data`, if the fit had an array; or
         instead of the column that the fit used.
 
     Returns
@@ -983,13 +979,13 @@ def margins(
     Raises
     ------
     OptionError
-        If a name or an option is not known.
+        If there is no such name or option.
     DataError
         If there are no rows, as for a loaded fit without `data`.
 
     Notes
     -----
-    Each row keeps its offset, even if a predictor in the offset is changed.
+    Offsets do not change, even if a predictor in the offset does.
     Standard errors are conditional on the rows, as in ``get_margeff`` of
     statsmodels and the packages margins and marginaleffects. ``result.plot.scores``
     is something else: it draws the margins ``y f(x)`` of rows.
@@ -1032,7 +1028,7 @@ def margins(
     if contrasts == "pairwise" and variables is not None and numbers:
         raise OptionError(
             f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
-            "number; give the difference to compare, such as change=10."
+            "number; pass the difference to compare, such as change=10."
         )
     if comparison != "difference" and change is None and numbers:
         change = dict.fromkeys(numbers, 1)
@@ -1054,7 +1050,7 @@ def margins(
     notes += [INCREASED] * (False in kinds)
     notes += [
         f"{name} is in a step function, which has no derivative: it is changed by one "
-        "standard deviation unless change= is given."
+        "standard deviation unless change= is set."
         for name in steps
         if sloping and moved[name][1] is not None
     ]
@@ -1222,7 +1218,7 @@ def checked_changes(
     names : list
     steps : collection
         Those that have no slopes: they are moved by a standard deviation, if nothing
-        else is said.
+        else is requested.
 
     Raises
     ------
@@ -1234,7 +1230,7 @@ def checked_changes(
     if factors or (change is not None and not changes):
         named = listing(factors or list(rows.levels))
         raise OptionError(
-            f"is for numeric predictors, and {named} has levels; give contrasts=.",
+            f"is for numeric predictors, and {named} has levels; pass contrasts=.",
             "change",
             change,
         )
@@ -1286,7 +1282,7 @@ def effects(
     Parameters
     ----------
     here : EffectRows
-        Where effects are taken.
+        Points of the effects.
     whole : EffectRows
         The same rows with their own values.
     names : list
@@ -1552,9 +1548,7 @@ def get_prediction(
         If the training rows do not determine a prediction.
     """
     if data is None and not self.problem.has_rows:
-        raise DataError(
-            "The rows of the fit are not in memory; give others, get_prediction(data)."
-        )
+        raise DataError("The training rows are not in memory; pass other rows as data.")
     theta = self._theta
     covariance = wald.at_fixed_scale(self._errors.covariance)
     prediction = RowPredictions(

@@ -75,13 +75,13 @@ class KernelSVM(Model):
         the rows whose weight is above 0. The default is 1 for the polynomial kernel;
         for the Gaussian ``"auto"``, or ``"scale"`` with ``standardize=False``.
     coding, na_action, weights, freq_weights
-        As for `SVM`; a precomputed kernel takes no counts.
+        As for `SVM`; a precomputed kernel does not allow counts.
     standardize : bool, optional
         As for `SVM`, but True by default, as ``scale`` in e1071 and ``scaled`` in
         kernlab; a precomputed kernel is not standardized.
     memory : int, default 512 MiB
         Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
-        needed and those used most are kept. Results of Pegasos do not depend on this;
+        needed and those used most are cached. Results of Pegasos do not depend on this;
         those of `Optimum` vary within its tolerance.
 
     Raises
@@ -211,7 +211,7 @@ class KernelSVM(Model):
         memory = check_count("memory", memory, LARGEST_MEMORY)
         if sample.offsets is not None:
             raise OptionError(
-                f"Kernel machines take no offset, as {sample.offsets}; leave it out."
+                f"Kernel machines have no offset, as {sample.offsets}; leave it out."
             )
         self._sample = sample
         penalty, rule = penalty_of(lam, sample.n_weighed)
@@ -231,7 +231,7 @@ class KernelSVM(Model):
         )
 
     def _matrix(self, kernel: kernels.KernelFunction) -> Matrix:
-        """Rows as the kernel takes them; of a precomputed one its values."""
+        """Rows for the kernel function; for a precomputed kernel its values."""
         self._columns = None
         X = dense(self._sample.X)
         if kernel.name != "precomputed":
@@ -262,9 +262,8 @@ class KernelSVM(Model):
         Parameters
         ----------
         solver : Optimum or Pegasos, optional
-            ``Optimum()`` by default, which finds the optimum. ``Pegasos`` takes one row
-            per step, without projection or averaging, and gives the numbers of the R
-            reference.
+            ``Optimum()`` by default, which finds the optimum. ``Pegasos`` uses one row
+            per step, without projection or averaging, and reproduces the R reference.
         refine, trace, test, progress
             As for ``SVM.fit``.
 
@@ -337,7 +336,7 @@ class KernelResults(Results):
     problem : KernelProblem
     solution : KernelSolution
     columns : int64 array or None
-        For a precomputed kernel, the columns of the given matrix for the rows used.
+        For a precomputed kernel, the columns of the matrix for the rows used.
 
     The other attributes are those of `Results`.
 
@@ -371,7 +370,7 @@ class KernelResults(Results):
         """
         if self.solution.counts is None:
             raise OptionError(
-                "Optimum has dual weights in the place of counts of violations; take "
+                "Optimum has dual variables instead of counts of violations; use "
                 "dual_coef or tidy()."
             )
         return pd.Series(self.solution.counts, index=self.index, name="count")
@@ -483,7 +482,7 @@ def new_scores(
     solution : KernelSolution
     X : array or scipy sparse array, shape (q, p)
         For a precomputed kernel ``K(x, x_j)`` with the rows of the fit, or with all
-        rows given to the model, among which `columns` are those of the fit.
+        rows passed to the model, among which `columns` are those of the fit.
     columns : int64 array, shape (n,), optional
     """
     assert isinstance(solution, kernels.KernelSolution)
@@ -530,7 +529,7 @@ def dense(X: Predictors) -> Matrix:
         check_memory(
             8.0 * X.shape[0] * X.shape[1],
             "A kernel model computes with dense rows, and X as an array",
-            "give fewer columns, or fit a linear model",
+            "use fewer columns, or fit a linear model",
         )
     return np.ascontiguousarray(dense_rows(X))
 
@@ -543,7 +542,7 @@ kernel_svm = as_function(
         Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over
         functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. Without
         `lam` the penalty is ``1 / n``; the kernel is Gaussian with ``gamma = 1 / p`` on
-        standardized predictors. ``fit()`` of the model that is returned gives the dual
+        standardized predictors. ``fit()`` of the returned model yields the dual
         weights.
     """,
 )

@@ -156,12 +156,12 @@ class Model(ABC):
         Returns
         -------
         Model
-            The model itself where lambda is known.
+            The model itself if lambda is fixed.
 
         Raises
         ------
         DataError
-            If ``lam=0`` was given and maximum likelihood does not exist.
+            If ``lam=0`` and maximum likelihood does not exist.
         """
         if self.problem.has_firth:
             return self
@@ -251,7 +251,7 @@ class Model(ABC):
 
     @property
     def counted(self) -> Counts | None:
-        """Counts of the rows, if ``freq_weights=`` was given; else None."""
+        """Counts of the rows, with ``freq_weights=``, else None."""
         return self._sample.counted
 
     @property
@@ -300,7 +300,7 @@ class Model(ABC):
         """Make the record of a fit, if one is asked for."""
         check_flag("trace", trace)
         if test is not None and not trace:
-            raise OptionError("test= is recorded in the trace; give trace=True too.")
+            raise OptionError("test= is recorded in the trace; pass trace=True too.")
         held_out = None if test is None else self.held_out(test)
         return self.recorder(ties, held_out) if trace else None
 
@@ -325,7 +325,7 @@ class Model(ABC):
         DataError
             If no row is complete.
         OptionError
-            If the offset of the model was given as numbers.
+            If the offset of the model is an array.
         """
         if isinstance(test, tuple) and len(test) == 2:
             labels, X = samples.aligned_labels(*test), test[1]
@@ -339,7 +339,7 @@ class Model(ABC):
         rows, labels, offset = labelled_rows(matrix, labels, counts)
         if not len(labels):
             raise DataError(
-                "No held-out row is complete; give test rows with labels and values."
+                "No held-out row is complete; use test rows with labels and values."
             )
         return rows, self.coding.encode(labels), offset
 
@@ -347,7 +347,7 @@ class Model(ABC):
 def checked_solver(
     solver: AnySolver | None, default: type[Optimum] | type[Pegasos]
 ) -> AnySolver:
-    """Return the solver, or a plain one of the default kind if none is given.
+    """Return the solver, or a plain one of the default kind by default.
 
     Raises
     ------
@@ -358,7 +358,7 @@ def checked_solver(
         return default()
     if not isinstance(solver, Solver):
         raise OptionError(
-            f"solver is of type {type(solver).__name__}; give a solver such as "
+            f"solver is of type {type(solver).__name__}; use a solver such as "
             "ps.Optimum() or ps.Pegasos(epochs=20, seed=443)."
         )
     return solver
@@ -448,7 +448,7 @@ class LinearModel(Model):
             As for the class.
         functions : dict of str to callable, optional
             Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
-            They are not saved with a fit: give them to `load` again.
+            They are not saved with a fit: pass them to `load` again.
 
         Examples
         --------
@@ -517,7 +517,7 @@ class LinearModel(Model):
 
     @cached_property
     def _unread_columns(self) -> pd.DataFrame | None:
-        """See `unread_columns`; the same for all fits."""
+        """Result of `unread_columns`, cached for all fits."""
         return unread_columns(self.design, self._sample.lines)
 
     @property
@@ -562,7 +562,7 @@ class LinearModel(Model):
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
             including rows that were left out; a row of the fit without one is an error.
-            A list of two gives two-way clustering.
+            A list of two means two-way clustering.
             Groups are allowed with ``"default"``, ``"cluster"`` and, a single grouping,
             ``"bootstrap"``. With ``freq_weights=`` all repetitions of a row are in its
             group.
@@ -667,7 +667,7 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse. The model keeps a copy, which takes as much
+        columns of a frame, stay sparse. The model holds a copy, which needs as much
         memory again, so later changes of `X`, or of the file of a memory map, do not
         affect it; no copy of an array of floats in memory that is read-only
         (``X.flags.writeable = False``).
@@ -675,11 +675,11 @@ class SVM(LinearModel):
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
         of other packages, with ``n`` the rows of the model (``nobs``): each counted by
         `freq_weights`, without those that lack a value or have the weight 0. Folds and
-        resamples keep it. Pegasos, whose steps are ``1 / (lam t)``, has no default.
-        With ``"cv"`` the first fit takes the ``lambda_min`` of
+        resamples use it too. Pegasos, whose steps are ``1 / (lam t)``, has no default.
+        With ``"cv"`` the first fit uses the ``lambda_min`` of
         ``lambda_path(model, folds=10, seed=1)``, with the `groups` of the fit whole;
         ``result.lambda_path`` is that path, which is not saved. `cross_validate`
-        chooses anew in each fold; standard errors take lambda as fixed, and Pegasos
+        chooses again in each fold; standard errors treat lambda as fixed, and Pegasos
         runs at the lambda that is best for the optimum. Rows have to be in memory.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
@@ -688,25 +688,25 @@ class SVM(LinearModel):
     na_action : "drop" or "raise"
         Rows with missing values are left out and counted, or raise an error.
     weights : array or Series, shape (n,); "balanced"; or dict, optional
-        Weight of each row's loss, 0 or more. ``"balanced"`` gives both levels the same
-        total weight, ``{level: weight}`` gives each row the weight of its level.
+        Weight of each row's loss, 0 or more. ``"balanced"`` means the same total
+        weight for both levels, ``{level: weight}`` a weight for each level.
         Weights are scaled to a mean of 1, so only their ratios matter. Pegasos and SDCA
         visit rows of weight 0, as in R; nothing counts them, neither ``nobs`` and
         standard errors nor tables of the training rows.
     freq_weights : array or Series of whole numbers, shape (n,), optional
-        How many rows each row stands for, as in a table of counts; 0 leaves it out, a
+        How many rows each row represents, as in a table of counts; 0 leaves it out, a
         missing count drops it. All results are those of the table in which each row is
         repeated that many times.
     offset : array or Series, shape (n,), optional
-        A known part of each row's score, as in ``glm(offset=)``: the score is
+        A fixed part of each row's score, as in ``glm(offset=)``: the score is
         ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows
-        need an offset too: give ``offset=`` to ``predict`` and similar methods.
+        need an offset too: pass ``offset=`` to ``predict`` and similar methods.
     standardize : bool, default False
-        Whether to bring the predictors to mean 0 and standard deviation 1; sparse ones,
+        Whether to scale the predictors to mean 0 and standard deviation 1; sparse ones,
         or without intercept, to standard deviation 1 only. Means and standard
         deviations are of all rows used, with their weights: one of 2 is two rows, where
         all weights are whole numbers. The penalty is on the coefficients of the scaled
-        predictors; ``params_original`` gives those on the original scale.
+        predictors; ``params_original`` has those on the original scale.
     loss : "hinge" or "squared_hinge", optional
         ``"squared_hinge"`` minimises the mean of ``max(0, 1 - y_i (x_i'beta +
         alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It has a slope
@@ -754,8 +754,8 @@ class Logit(LinearModel):
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
     intercept is not penalised. Without `lam` that is maximum likelihood, ``lam = 0``,
     with the coefficients of R's ``glm``. Where the maximum likelihood estimate does not
-    exist, as the predictors separate the classes, the fit takes ``lam = 1 / n``, and
-    has no standard errors, intervals or p-values; a note says so. With ``lam = 0``
+    exist, as the predictors separate the classes, the fit uses ``lam = 1 / n``, and
+    has no standard errors, intervals or p-values; a note warns of it. With ``lam = 0``
     coefficients of columns that are linear combinations of earlier ones are NaN.
 
     Other parameters and exceptions are those of `SVM`; `loss` is ``"log"`` alone.
@@ -772,14 +772,14 @@ class Logit(LinearModel):
     Raises
     ------
     DataError
-        If ``lam=0`` is given and maximum likelihood does not exist; and as for `SVM`.
+        If ``lam=0`` and maximum likelihood does not exist; and as for `SVM`.
 
     With ``penalty="firth"`` it maximises the log likelihood plus ``log det(I) / 2``,
     ``I`` Fisher's information, for few events or separated rows: estimates are finite,
     standard errors are the model's, and intervals and p-values are by the profile of
-    this penalised likelihood. It takes neither `lam`, `weights`, groups, files nor
+    this penalised likelihood. It allows neither `lam`, `weights`, groups, files nor
     Dask; counts are ``freq_weights``. ``penalty="flic"`` is for predictions: then the
-    intercept is estimated anew by maximum likelihood, the other coefficients held, so
+    intercept is estimated again by maximum likelihood, the other coefficients fixed, so
     that the mean probability of the training rows is the share of the second level;
     there are no standard errors. ``result.with_flic()`` has the same coefficients.
 
@@ -817,18 +817,18 @@ def checked_penalty(
     Raises
     ------
     OptionError
-        If it is not known, or something does not go with Firth's.
+        If there is no such penalty, or an option does not go with Firth's.
     """
     penalty = own_value("penalty", penalty)
     check_choice("penalty", penalty, ("ridge", "firth", "flic"))
     if penalty == "ridge":
         return "ridge"
     for is_wrong, reason in (
-        (loss != "log", "is for logistic regression alone; give ps.logit."),
-        (lam is not None, "takes no lam; leave one of them out."),
+        (loss != "log", "is for logistic regression alone; use ps.logit."),
+        (lam is not None, "does not allow lam; leave one of them out."),
         (
             sample.weights is not None,
-            "takes counts alone as weights; give them as freq_weights.",
+            "allows only counts as weights; pass them as freq_weights.",
         ),
     ):
         if is_wrong:
@@ -843,7 +843,7 @@ svm = as_function(
 
         Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))``. The
         intercept ``alpha`` is not penalised. Without `lam` the penalty is ``1 / n``,
-        the C = 1 of other packages. ``fit()`` of the model that is returned gives the
+        the C = 1 of other packages. ``fit()`` of the returned model yields the
         coefficients, with bootstrap standard errors.
     """,
 )
@@ -853,7 +853,7 @@ logit = as_function(
     """Logistic regression, from a formula and a data frame.
 
         Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
-        Without `lam` there is no penalty: ``fit()`` of the model that is returned gives
+        Without `lam` there is no penalty: ``fit()`` of the returned model yields
         the maximum likelihood estimates of R's ``glm``, with HC3 standard errors. The
         second level of the outcome is modelled.
     """,

@@ -90,11 +90,11 @@ class LinearResults(Results):
     Attributes
     ----------
     errors_by : Sandwich, Cluster, Bootstrap, None or "default"
-        How standard errors are estimated, as asked for; see `cov_type`.
+        How standard errors are estimated, as requested; compare `cov_type`.
     groups : Groups or None
         Of rows that depend on each other, where ``fit(groups=)`` gave them.
     lines : RowIndex or None
-        Where the rows of the fit stand in the data; None for a loaded fit.
+        Positions of the rows in the data; None for a loaded fit.
     unread : DataFrame or None
         Columns of the data that the formula does not read, for `margins`.
 
@@ -138,7 +138,7 @@ class LinearResults(Results):
 
     @cached_property
     def cov_type(self) -> options.CovType:
-        """How standard errors are estimated; by default the loss says, see `fit`."""
+        """Options of the standard errors; by default they depend on the loss."""
         return options.chosen_options(self.errors_by, self.problem, self.groups)
 
     @cached_property
@@ -181,7 +181,7 @@ class LinearResults(Results):
         """What the training rows do not determine.
 
         With ``lam = 0`` columns that are combinations of others; with a penalty those
-        that are constant, of which only the penalty says something.
+        that are constant, which only the penalty determines.
         """
         names, problem = list(self.design.names), self.problem
         first, estimable = int(problem.intercept), self.solution.estimable
@@ -304,7 +304,7 @@ class LinearResults(Results):
         alpha : float, default 0.05
         method : "wald", "profile" or "simultaneous", optional
             ``"profile"``: values at which the deviance, with all other coefficients
-            estimated anew, is below the quantile of chi-squared with one degree of
+            estimated again, is below the quantile of chi-squared with one degree of
             freedom, as R's ``confint()`` of a ``glm``. For maximum likelihood, and the
             default with Firth's penalty, which is then part of the likelihood. It does
             not use `cov_type`. An end is infinite where the deviance stays below, and
@@ -397,7 +397,7 @@ class LinearResults(Results):
         return (self._original_profile if original else self._profile).limits(level)
 
     def _missing_limits(self, limits: Matrix) -> list[str]:
-        """What is to be said of limits by the profiles that are infinite or missing."""
+        """Texts about limits by the profiles that are infinite or missing."""
         rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
         texts = []
         for is_one, reason in (
@@ -430,7 +430,7 @@ class LinearResults(Results):
         """The fit that ``penalty="flic"`` has: an intercept for predictions.
 
         The penalty pulls probabilities towards 1/2, so that few events are predicted
-        too often. The intercept is estimated anew by maximum likelihood, the other
+        too often. The intercept is estimated again by maximum likelihood, the other
         coefficients held: the mean probability of the training rows is then the share
         of the second level. Standard errors and tests are those of the fit before.
 
@@ -475,7 +475,7 @@ class LinearResults(Results):
         ----------
         r_matrix : str, list of str, dict, array or pair (R, q)
             ``"p34 = p43"``, ``"x1 - x2 = 0, x3 = 1"``; or a matrix ``R`` with a column
-            for each of `params`; ``q`` is 0 unless given.
+            for each of `params`; ``q`` is 0 by default.
 
         Returns
         -------
@@ -519,7 +519,7 @@ class LinearResults(Results):
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
         Wald's statistic divided by the number of hypotheses, with `df_resid` degrees of
-        freedom, or those of the clusters, whatever `wald_test` would take.
+        freedom, or those of the clusters, instead of those of `wald_test`.
 
         Parameters
         ----------
@@ -541,7 +541,7 @@ class LinearResults(Results):
         """Test each term separately: that all its coefficients are 0.
 
         A factor is one term, however many levels it has. Each row is the ``wald_test``
-        of a term's coefficients. Beside an interaction a main effect is that where the
+        of a term's coefficients. With an interaction a main effect is that where the
         other variable is 0 or at its reference level: no test of type II.
 
         Returns
@@ -630,7 +630,7 @@ class LinearResults(Results):
 
     @cached_property
     def _in_time(self) -> wald.Estimate | float:
-        """The estimate by resamples, or the seconds that it takes if these are many."""
+        """The bootstrap estimate, or the estimated time if it is too long."""
         try:
             return self._estimate(options.MOST_SECONDS)
         except TooLongError as error:
@@ -657,7 +657,7 @@ class LinearResults(Results):
         return self._estimate(math.inf) if isinstance(resampled, float) else resampled
 
     def _estimate(self, limit: float) -> wald.Estimate:
-        """The same, if resamples take no longer than so many seconds."""
+        """Estimate the covariance, if resamples need at most so many seconds."""
         if self.cov_type is None:
             raise OptionError(wald.reason_unavailable(self.problem, None))
         if self._is_trivial:
@@ -740,9 +740,9 @@ class LinearResults(Results):
 
         ``H`` is the curvature of the penalised risk. Without penalty it is the number
         of coefficients including the intercept; the penalty makes it smaller. NaN for
-        the hinge loss, where it would take long, for a loaded fit that was saved
+        the hinge loss, where it would be slow, for a loaded fit that was saved
         without the sandwich, and for rows in files or Dask by ``cov_type="none"``; with
-        another one it takes the reads of standard errors.
+        another one it needs the passes of standard errors.
 
         References
         ----------
@@ -947,10 +947,10 @@ class LinearResults(Results):
         ----------
         conf_level : float, default 0.95
         original : bool, default False
-            Whether to give `params_original`, the coefficients on the original scale of
-            the predictors, for a fit with ``standardize=True``.
+            Whether to return `params_original`, the coefficients on the original scale
+            of the predictors, for a fit with ``standardize=True``.
         exponentiate : bool, default False
-            Whether to give odds ratios ``exp(beta)``, for the log loss: `estimate`,
+            Whether to return odds ratios ``exp(beta)``, for the log loss: `estimate`,
             `conf_low` and `conf_high` are exponentiated; the other columns are for the
             log odds, as in broom.
 
@@ -1009,7 +1009,7 @@ class LinearResults(Results):
         -------
         Summary
             ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX. Where
-            standard errors would take long they are left out, and a note says how to
+            standard errors would be slow they are left out, and a note explains how to
             get them.
 
         Raises
@@ -1111,7 +1111,7 @@ class LinearResults(Results):
         return summaries.summary_of(self, cells, notes, footer=footer)
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
-        """The columns of `tidy`; NaN if standard errors are off or would take long."""
+        """The columns of `tidy`; NaN if standard errors are off or slow."""
         return self._table(level, None if self._missing() else self._uncertainty)
 
     def _table(
@@ -1218,11 +1218,11 @@ def check_profile(result: LinearResults) -> None:
     for is_wrong, reason in (
         (
             problem.penalty == "flic",
-            "does not go with penalty='flic', which is for predictions; give 'firth'.",
+            "does not go with penalty='flic', which is for predictions; use 'firth'.",
         ),
         (
             bool(problem.no_ml),
-            "needs maximum likelihood, which does not exist; give penalty='firth'.",
+            "needs maximum likelihood, which does not exist; pass penalty='firth'.",
         ),
         (
             problem.loss != "log" or problem.lam > 0.0,

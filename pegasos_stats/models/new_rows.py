@@ -34,7 +34,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]:
-    """Let a method take files and Dask frames as ``data``, one block at a time.
+    """Let a method apply to files and Dask frames as ``data``, one block at a time.
 
     `pegasos_stats.other_frames` calls it so.
 
@@ -48,7 +48,7 @@ def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]
     Raises
     ------
     OptionError
-        From the method, for such an argument, or offsets given as numbers.
+        From the method, for such an argument, or offsets as arrays.
     """
 
     def marked(method: Method) -> Method:
@@ -198,7 +198,7 @@ class RowsInMemory:
         yield ScoredBlock(f, self._labels, self._data, counting)
 
     def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
-        """Say in a table whether its rows are the training rows."""
+        """Mark a table of training rows as such."""
         if self._is_training:
             return replace(table, source="training")
         return with_source(table, self._result, self._matrix, self._labels, counts)
@@ -264,7 +264,7 @@ class RowsByBlock:
             yield piece if self._actual is None else piece._replace(labels=self._actual)
 
     def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
-        """Say in a table whether its rows are the training rows."""
+        """Mark a table of training rows as such."""
         training = self._data is None or (self._actual is None and self._matches())
         return replace(table, source="training") if training else table
 
@@ -318,10 +318,10 @@ def with_source(
     labels: object,
     counts: object = None,
 ) -> ConfusionMatrix:
-    """A table that says whether its rows are those of the fit, or some of them are.
+    """Mark a table whose rows are all, or partly, training rows.
 
-    Rows of the fit are known by their digests, in any order. A fit that was loaded has
-    a digest of them all, one from files a sample, and both know no other order.
+    Training rows are recognised by their digests, in any order. A loaded fit has
+    one digest of all rows, a streamed fit a sample; both need the same order.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def with_source(
     labels : Series or array, shape (n,)
         One for each row, also for incomplete ones.
     counts : Series or array, shape (n,), optional
-        How many rows each stands for.
+        Frequency weights.
     """
     problem = result.problem
     values, column, offset = labelled_rows(matrix, labels, counts)

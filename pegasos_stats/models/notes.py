@@ -42,16 +42,14 @@ UNVERIFIED = (
 )
 UNCERTIFIED = (
     "Nothing is certified: the numbers are so large that rounding could hide any gap; "
-    "bring the predictors to a common scale."
+    "rescale the predictors."
 )
-NOT_CONCAVE = (
-    "Not certified: the likelihood with Firth's penalty is not known to be concave."
-)
+NOT_CONCAVE = "Not certified: the likelihood with Firth's penalty may not be concave."
 
 
 @dataclass(frozen=True)
 class Note:
-    """A fact about a fit that its numbers alone do not say.
+    """A fact about a fit that its reader may have to act on.
 
     Attributes
     ----------
@@ -104,7 +102,7 @@ def ranked(notes: Iterable[Note]) -> list[Note]:
 FOR_PREDICTIONS = Note(
     "shrinkage",
     "note",
-    "Firth's penalty pulls probabilities towards 1/2: for predictions give "
+    "Firth's penalty pulls probabilities towards 1/2: for predictions use "
     "penalty='flic'.",
 )
 
@@ -149,11 +147,11 @@ def not_converged(result: "Results") -> Iterator[Note]:
 
     Many are more than the number of errors may vary by chance: that has a standard
     error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
-    taken as 1. A fit that is worse than the model that is all zero has diverged.
+    set to 1. A fit that is worse than the model that is all zero has diverged.
     """
     near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
     errors = max(1, near.errors)
-    cure = "Leave the solver out for the optimum, or give refine=1e-6."
+    cure = "Leave the solver out for the optimum, or pass refine=1e-6."
     if isinstance(result.solver, Optimum):
         cure = "Give more epochs or tol=1e-6."
     if result.objective > zero:
@@ -185,7 +183,7 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
     if problem.loss != "log":
         text += ". For probabilities or a ranking use the log loss (ps.logit)"
     else:
-        text += ". Probabilities rank the rows all the same; for labels give threshold="
+        text += ". Probabilities rank the rows all the same; for labels pass threshold="
     if problem.weights is None:
         text += ", for a balanced rule weights='balanced'"
     yield Note("predictions", "warning", f"{text}.")
@@ -247,7 +245,7 @@ def level_order(result: "Results") -> Iterator[Note]:
         if first := other_first(levels):
             text = (
                 f"{shown(name)} has {shown(levels[0])} first, by code points; R's "
-                f"usual locale has {shown(first)} first. For that give {cure}."
+                f"usual locale has {shown(first)} first. For that use {cure}."
             )
             yield Note("level order", "note", text)
 
@@ -311,7 +309,7 @@ def shrinkage(name: str, shift: float) -> Note:
 def held_back(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
-    """Note that predictors of a small spread are held back beside those of a large.
+    """Note that predictors of a small spread are shrunken more than those of a large.
 
     With the default lambda those are large that are not held back, such as others next
     to the columns of ``poly()``, of length 1; else those of 100 times a spread.

@@ -79,7 +79,7 @@ class LazyMethod(Generic[Result]):
     Parameters
     ----------
     module, name : str
-        Where the function stands; its first argument is the object.
+        Module and name of the function; its first argument is the object.
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -143,7 +143,7 @@ class Results(DisplayedBySummary, ABC):
     seconds : float or None
         Run time of the fit.
     counted : Counts or None
-        Counts of the rows, if ``freq_weights=`` was given.
+        Counts of the rows, with ``freq_weights=``.
     full_model : Model or None
         What was fitted, with its rows; None for a loaded fit, and of rows in files.
     """
@@ -263,7 +263,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def constants(self) -> Mask:
-        """Columns beside an intercept with one value in all rows; all those of 0."""
+        """Constant columns of a fit with an intercept; else columns of zeros."""
         if self._moments is None:
             return np.zeros(self.problem.p, dtype=bool)
         means, deviations = self._moments
@@ -310,7 +310,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def n_iter(self) -> int:
-        """Number of steps taken."""
+        """Number of steps."""
         return int(self.solution.n_iter)
 
     @property
@@ -352,14 +352,14 @@ class Results(DisplayedBySummary, ABC):
         ----------
         data : DataFrame or array, a Scan, or a frame of Dask; optional
             New rows; those of the fit if omitted. Files are read block by block, and
-            their rows are numbered from 0. A Dask frame gives a lazy result, which
+            their rows are numbered from 0. A Dask frame yields a lazy result, which
             scores each partition where it is.
         unseen : "error" or "missing"
-            Factor levels not seen in the fit raise an error, or count as missing
-            values: their rows have no prediction, and a warning gives their number.
+            New factor levels raise an error, or count as missing values: their rows
+            have no prediction, and a warning has their number.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows, if that of the fit was given as numbers; or instead of
-            the column that the fit used.
+            Offset of new rows, if the fit had an array; or instead of the column that
+            the fit used.
 
         Returns
         -------
@@ -371,7 +371,7 @@ class Results(DisplayedBySummary, ABC):
         ColumnError
             If `data` lacks a column, or has values that the model cannot use.
         OptionError
-            If new rows need an offset that is not given, or must not have one.
+            If new rows lack a required offset, or have one that is not allowed.
         """
         return self._scores(self._matrix(data, unseen, offset))
 
@@ -455,7 +455,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         OptionError
-            If the model has the hinge loss, which gives no probabilities.
+            If the model has the hinge loss, which has no probabilities.
         """
         checks.check_log_loss(self.problem.loss, "predict_proba()")
         scores = self.decision_function(data, unseen=unseen, offset=offset)
@@ -501,9 +501,9 @@ class Results(DisplayedBySummary, ABC):
         DataFrame, on the index of `data`
             All columns of the data, then ``predicted``, ``score``, for the log loss
             ``probability`` (of the second level; broom's ``.fitted``), and where the
-            labels are known ``margin = y score`` and ``loss``. For the rows of a
+            labels are available ``margin = y score`` and ``loss``. For the rows of a
             logistic fit ``resid`` (the deviance residual), ``hat`` and ``cooks_d``,
-            see `get_influence`. Rows with a missing value keep their place, with
+            see `get_influence`. Rows with a missing value stay, with
             missing predictions.
 
         Raises
@@ -511,7 +511,7 @@ class Results(DisplayedBySummary, ABC):
         ColumnError
             If the data already have a column of one of these names.
         OptionError
-            If `actual` or `se_fit` is given for files or a Dask frame.
+            If `actual` or `se_fit` is used with files or a Dask frame.
         """
         checks.check_flag("se_fit", se_fit)
         problem, coding = self.problem, self.coding
@@ -561,7 +561,7 @@ class Results(DisplayedBySummary, ABC):
         checks.check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):
             has = "rows of the fit have theirs" if data is None else "fit has none"
-            raise OptionError(f"offset= was given, and the {has}; leave it out.")
+            raise OptionError(f"offset= is not allowed, as the {has}; leave it out.")
         if data is not None:
             missing = unseen == "missing"
             with_known_levels = without_unseen(self.design, data) if missing else data
@@ -587,7 +587,7 @@ class Results(DisplayedBySummary, ABC):
         return outcome_column(data, self.design, self.coding, "actual=labels")
 
     def _known_labels(self, data: object, actual: object) -> pd.Series | None:
-        """Labels that were given, or are among the data; None if they are not known."""
+        """Labels from `actual` or the data; None if neither has them."""
         if actual is not None:
             index = self.index.to_frame() if data is None else data
             return aligned_labels(actual, index)
@@ -608,7 +608,7 @@ class Results(DisplayedBySummary, ABC):
     def _training_frame(self) -> pd.DataFrame:
         """Outcome and predictors of the rows used, on their original scale.
 
-        A factor stands there as its columns of 0 and 1. A precomputed kernel has no
+        Factors are represented by their columns of 0 and 1. A precomputed kernel has no
         predictors.
 
         Raises
@@ -667,7 +667,7 @@ class Results(DisplayedBySummary, ABC):
         ----------
         data, ties, unseen, threshold : optional
             As for `predict`. Files are read once, also those of a fit from files, and
-            take 9 bytes for each row, and 8 more for the area under the ROC curve; the
+            need 9 bytes for each row, and 8 more for the area under the ROC curve; the
             table lists the first 100,000 misclassified rows. A Dask frame is scored
             partition by partition, and the scores are collected here.
         actual : Series or array, optional
@@ -675,7 +675,7 @@ class Results(DisplayedBySummary, ABC):
         positive, event_level, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
-            How many rows each row stands for; if omitted, the column that the fit used.
+            How many rows each row represents; if omitted, the column that the fit used.
         weights : array or Series, or a column's name; optional
             Weight of each row, as for `pegasos_stats.metrics.confusion`; 1 if omitted,
             even if the fit had weights.
@@ -818,7 +818,7 @@ def outcome_column(
     ------
     ColumnError
         If there is no such column, or it is a predictor of the same name; the `cure`
-        names what to give instead.
+        names what to use instead.
     """
     if design.formula is not None:
         return outcome_of(design.formula, user_data.as_data(data), design.functions)
@@ -826,15 +826,13 @@ def outcome_column(
         raise same_name(coding.name, cure)
     if isinstance(data, pd.DataFrame) and coding.name in data.columns:
         return data[coding.name]
-    raise ColumnError(
-        f"The outcome {coding.name!r} is not among the data; give {cure}."
-    )
+    raise ColumnError(f"The outcome {coding.name!r} is not among the data; use {cure}.")
 
 
 def same_name(name: str, cure: str) -> ColumnError:
     """The error for an outcome that is called as a predictor is."""
     return ColumnError(
-        f"The outcome and a predictor are both called {name!r}; give {cure}."
+        f"The outcome and a predictor are both called {name!r}; use {cure}."
     )
 
 
@@ -865,7 +863,7 @@ def checked_threshold(threshold: object, problem: Problem) -> float:
 
 
 def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.float64]:
-    """What a threshold is compared with: the score, or the probability it gives."""
+    """Values to compare with a threshold: scores, or probabilities for the log loss."""
     if problem.loss != "log":
         return scores
     from scipy.special import expit
@@ -896,14 +894,14 @@ def with_columns(
     """
     if not (isinstance(prefix, str) and user_data.is_valid_text(prefix)):
         raise OptionError(
-            f"prefix={shown(prefix)} is not allowed; give text, such as prefix='.'."
+            f"prefix={shown(prefix)} is not allowed; use text, such as prefix='.'."
         )
     added = added.add_prefix(prefix)
     duplicates = [name for name in added.columns if name in data.columns]
     if duplicates:
         raise ColumnError(
             f"The data already have columns called {listing(duplicates)}, which "
-            f"augment() adds; give a prefix, such as prefix={'.' + prefix!r}."
+            f"augment() adds; use a prefix, such as prefix={'.' + prefix!r}."
         )
     return pd.concat([data, added.set_axis(data.index)], axis=1)
 

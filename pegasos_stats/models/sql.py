@@ -45,7 +45,7 @@ DOUBLE = {
     "sqlserver": "FLOAT",
 }
 
-# SQLite takes "x" for text where there is no column x; `x` it does not.
+# SQLite reads "x" as text if there is no column x, but not `x`.
 QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 
 WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the largest
@@ -158,7 +158,7 @@ COMPOSED: dict[str, Callable[..., Tree]] = {
 
 
 def applied(name: str, parts: Iterator[Tree], written: str) -> Tree:
-    """The tree of an operation on numbers, or `OptionError` if it is not known."""
+    """The tree of an operation on numbers, or `OptionError` if it is not supported."""
     name = SAME_AS.get(name, name)
     if name in COMPOSED:
         return COMPOSED[name](*parts)
@@ -186,17 +186,17 @@ class Lowering:
     types: Mapping[str, str]
 
     def number(self, node: Expression) -> Tree:
-        """A tree that gives a number; of a condition 1 or 0."""
+        """Tree of a number; of a condition 1 or 0."""
         return self._checked(self.factor(node))
 
     def _checked(self, tree: Tree) -> Tree:
-        """The tree, which gives a number: databases read ``'1x'`` as 1, or not."""
+        """Check that a tree is a number: databases read ``'1x'`` as 1, or not."""
         if self._type(tree) not in NUMBERS:
             raise cannot(f"{listing([tree[1]])} as a number")
         return tree
 
     def _type(self, tree: Tree) -> str:
-        """The type of what a tree gives; of an unknown column ``""``."""
+        """Type of the value of a tree; ``""`` for an unknown column."""
         operation, *parts = tree
         if operation == "column":
             return self.types.get(parts[0], "")
@@ -206,12 +206,12 @@ class Lowering:
         return "text" if operation == "text" else "number"
 
     def factor(self, node: Expression) -> Tree:
-        """A tree that gives a level: a column as it is, or 1 and 0 of a condition."""
+        """Tree of a level: a column as it is, or 1 and 0 of a condition."""
         tree = self._tree(node)
         return ["if", tree, ONE, ZERO] if tree[0] in CONDITIONS else tree
 
     def condition(self, node: Expression, operation: str) -> Tree:
-        """A tree that gives a condition."""
+        """Tree of a condition."""
         tree = self._tree(node)
         if tree[0] not in CONDITIONS:
             raise cannot(f"{operation} of what is no comparison")
@@ -315,7 +315,7 @@ class Writer:
                 f"WHEN {self.equal(inner, level)} THEN {self.number(value['value'])}"
                 for level, value in zip(*coded, strict=True)
             )
-            return f"CASE {cases} END"  # of no known level NULL
+            return f"CASE {cases} END"  # NULL for new levels
         if operation == "if":
             test, yes, no = self.condition(operands[0]), *map(self.value, operands[1:])
             return f"CASE WHEN {test} THEN {yes} WHEN NOT {test} THEN {no} END"
@@ -352,7 +352,7 @@ class Writer:
         return same if operation == "==" else f"(NOT {same})"
 
     def equal(self, tree: Tree, level: Level) -> str:
-        """Whether a tree gives a level; text is compared letter by letter."""
+        """Condition that a tree equals a level; text is compared letter by letter."""
         column = self.name(tree[1]) if tree[0] == "column" else ""
         if isinstance(level, bool) and column and self.dialect in WITH_BOOLEANS:
             return f"({column} = {str(level).upper()})"
@@ -434,7 +434,7 @@ def _offset_terms(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]
     """The parts of an offset, with the coefficient 1."""
     if offset.given:
         raise OptionError(
-            "offset= was given as numbers, which no rule for other rows has; fit with "
+            "the offset is an array, which is not available for other rows; fit with "
             "the name of a column as offset=."
         )
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
@@ -556,7 +556,7 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
 
     Factors become ``CASE`` expressions. A row with a missing value, or with a level
-    not seen in the fit, has the score NULL; in SQLite also one with text that is no
+    that is new, has the score NULL; in SQLite also one with text that is no
     number in a column of numbers. Names are quoted. Boolean predictors are 0 and 1,
     in PostgreSQL booleans too.
 

@@ -82,7 +82,7 @@ def header_lines(
     first = [model + addition, outcome(result)]
     if (room := tables.TEXT_WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
-    # A reader has to see a seed that is in no argument.
+    # A random seed is not among the arguments, so it is shown.
     is_random_seed = result.solver.seed is None and result.seed is not None
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
     ran = ", then ".join(run.name for run in result.solution.methods)
@@ -203,7 +203,7 @@ def solver_lines(result: "Results") -> tables.Fields:
     if not result.problem.lam:
         goals = "1e-09 standard errors"
     svm = result.problem.loss != "log"
-    # Newton steps look at all rows: violations over such steps would say nothing.
+    # Newton steps look at all rows: violations over such steps are meaningless.
     by_visit = result.refinement is None and solver.visits_rows
     wrong = f"{result.n_violations:,}"
     return [
@@ -298,7 +298,7 @@ def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
     table : DataFrame
         With columns ``term`` and ``estimate``; of equal ones the first is larger.
     limit : int or None
-        ``None`` keeps all.
+        ``None`` for all.
 
     Returns
     -------

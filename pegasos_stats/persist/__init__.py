@@ -74,16 +74,16 @@ def save(
     The file consists of one JSON text and arrays, with a digest of the whole. It
     contains all bits of the coefficients, the coding of labels and predictors for
     predictions on new data, and the content of the summary. It contains the covariance
-    of the coefficients if it was computed before, or if it takes little time and there
-    are at most 256 coefficients. Saving runs no solver: the distance from the minimum
-    is the certificate's, unless a summary computed a better one.
+    of the coefficients if it was computed before, or if it is fast and there are at
+    most 256 coefficients. Saving runs no solver: the distance from the minimum is the
+    certificate's, unless a summary computed a better one.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. Equal fits give equal bytes. An earlier file of this
-    kind is replaced as a whole, with its permissions; of a symbolic link the target is
-    replaced.
+    rows identifies training data. Equal fits are saved as equal bytes. An earlier file
+    of this kind is replaced as a whole, with its permissions; of a symbolic link the
+    target is replaced.
 
     The digest detects damage. It is not a signature: anyone who can write the file can
     write a new digest.
@@ -211,7 +211,7 @@ def _class_of(kind: str) -> Value:
     """Return the class of a name; raise `DataError` if it cannot be saved."""
     if kind not in KINDS:
         raise DataError(
-            f"No file holds a {one_line(kind)}; give what fit() returns, or a study "
+            f"No file holds a {one_line(kind)}; pass what fit() returns, or a study "
             "or table of the package."
         )
     return getattr(import_module(f"pegasos_stats{KINDS[kind]}"), kind)
@@ -226,7 +226,7 @@ def _facts(about: object) -> Json:
             if not writer.arrays():
                 return facts
     raise OptionError(
-        "is not allowed; give a dictionary of names and facts without arrays, such as "
+        "is not allowed; use a dictionary of names and facts without arrays, such as "
         "{'study': 'pilot'}.",
         "about",
         about,

@@ -147,7 +147,7 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     except DataError:
         raise
     except FileNotFoundError:
-        why = "is not there; give the path of a saved model"
+        why = "is not there; pass the path of a saved model"
         raise DataError(f"The file {shown} {why}.") from None
     except Exception as error:  # a damaged file may raise anything
         raise DataError(
@@ -160,7 +160,7 @@ def _contents(name: str, shown: str) -> tuple[Header, Arrays]:
     with open(name, "rb") as handle:
         if not is_model(handle):
             raise DataError(
-                f"The file {shown} is not a model saved by pegasos_stats; give one "
+                f"The file {shown} is not a model saved by pegasos_stats; use one "
                 "that save() or `pegasos-stats fit --save` wrote."
             )
         content = bytearray(os.fstat(handle.fileno()).st_size)

@@ -8,7 +8,7 @@ stores their type, shape and order. Defects raise ValueError or another exceptio
 the content of the file. So `read` only checks that reading does no harm.
 
 The declaration of a dataclass describes how it is saved, and its validator which values
-its fields may have, see `validate`. Two tables add what type hints do not say: `FORMS`
+its fields may have, see `validate`. Two tables supplement the type hints: `FORMS`
 lists types with a form of their own, `RULES` how classes are prepared.
 """
 
@@ -94,7 +94,7 @@ class ArrayWriter:
         if self.functions.setdefault(name, function) is not function:
             raise DataError(
                 f"Two different functions are called {name!r}, and a file holds "
-                "only names; give one of them another name."
+                "only names; rename one of them."
             )
 
     def arrays(self) -> Arrays:
@@ -150,7 +150,7 @@ class ArrayReader:
         """
         if name not in self._functions:
             raise DataError(
-                f"The file calls the function {shown(name)}, which no file holds; give "
+                f"The file calls the function {shown(name)}, which no file holds; use "
                 f"load(path, functions={{{shown(name)}: {one_line(name)}}})."
             )
         return self._functions[name]

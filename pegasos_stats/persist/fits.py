@@ -69,7 +69,7 @@ def without_rows(result: Results) -> Results:
     """Return a fit as `load` returns it.
 
     Results that need the training rows are computed now, except the distance from the
-    minimum and a covariance that takes long.
+    minimum and a slow covariance.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -150,7 +150,7 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
     """
     kind = type(model).__name__
     if MODELS.get(kind) is not type(model):
-        raise DataError(f"A {kind} cannot be saved; give one of ps.svm() or the like.")
+        raise DataError(f"A {kind} cannot be saved; use one of ps.svm() or the like.")
     saved = SavedModel(
         problem=replace(model.problem, X=MissingRows.of(model.problem.X)),
         columns=getattr(model, "_columns", None),
@@ -333,7 +333,7 @@ def of_states(design: FormulaDesign) -> Iterator[object]:
     """The transformations of the terms, and nothing else, have states.
 
     A missing name would be estimated again from new rows, and unordered knots would
-    give other columns, both without an error. So every call is fitted again, to numbers
+    change the columns, both without an error. So every call is fitted again, to numbers
     that span the range of its state. The state must have the same names, types and
     sizes. What the arguments or the range determine must be equal.
     """

@@ -80,11 +80,11 @@ def test_a_path_that_leads_to_no_file_is_named(reader, folder, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
     known = {
-        "empty.csv/x": "^The file empty.csv/x is not there; give the path of a data",
-        ".": "^The file . is a folder; give the path of a data file.$",
+        "empty.csv/x": "^The file empty.csv/x is not there; pass the path of a data",
+        ".": "^The file . is a folder; pass the path of a data file.$",
         "loop": "^The file loop cannot be read: Too many levels of symbolic links.$",
         "x" * 300: "cannot be read: File name too long.$",
-        "pipe": "^The file pipe is a pipe or a device; write it to a file, and give",
+        "pipe": "^The file pipe is a pipe or a device; write it to a file, and use",
         os.devnull: "^The file /dev/null is a pipe or a device",
         "a\nb": r"^The file 'a\\nb' is not there",
     }
@@ -122,7 +122,7 @@ def test_an_index_of_300_million_under_a_limit_of_memory(tmp_path):
     done = subprocess.run([sys.executable, "-c", WIDE], **run)
     assert done.stdout == "[2, 2]\n"
     one, two = done.stderr.splitlines()
-    assert "A model of 300,000,000 columns takes about 30.0 GB of memory" in one
+    assert "A model of 300,000,000 columns needs about 30.0 GB of memory" in one
     assert "A model of 2,147,483,646 columns" in two
 
 
@@ -133,7 +133,7 @@ def test_a_name_that_is_twice_in_a_header_is_refused(pack, tmp_path, capsys):
         text = f"{header}\n1,2,3\n4,5,6\n".encode()
         path.write_bytes(pack(text) if pack else text)
         assert main(["fit", str(path), "--outcome", "y"]) == 2
-        said = f"Column {twice!r} stands more than once in {path}; rename the columns."
+        said = f"Column {twice!r} occurs more than once in {path}; rename the columns."
         assert said in capsys.readouterr().err
     text = b"x,x.1,y,\n1,2,u,\n3,4,v,\n"  # names of its own
     path.write_bytes(pack(text) if pack else text)

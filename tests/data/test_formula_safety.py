@@ -191,7 +191,7 @@ def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
     save(result, folder / "a.model")
     with pytest.raises(DataError, match=r"'above', .* load\(path, functions="):
         load(folder / "a.model")
-    with pytest.raises(OptionError, match="not allowed; give a dictionary"):
+    with pytest.raises(OptionError, match="not allowed; use a dictionary"):
         load(folder / "a.model", functions=["half"])
     with pytest.raises(DataError, match=r"the function 'above', which no file holds"):
         load(folder / "a.model", functions={"half": HALF["half"]})

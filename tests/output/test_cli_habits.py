@@ -153,7 +153,7 @@ def test_messages_have_options_and_nothing_of_python(here, capsys):
     assert not any(word in told for word in ("np.", "sklearn", "ps."))
     told = refused(capsys, ["fit", "d.csv", *FIT, "--penalty", "firth"])
     assert "--penalty=firth" in told
-    assert told.endswith("give --loss log.\n")
+    assert told.endswith("use --loss log.\n")
 
 
 @pytest.mark.parametrize("name", ["p.xlsx", "p.ODS", "p.parquet"])

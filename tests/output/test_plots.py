@@ -144,7 +144,7 @@ def test_loaded_fits_draw_what_needs_no_training_rows(digits, kernel, tmp_path):
         plots = ps.load(tmp_path / "model").plot
         own, again = (p.confusion(ax=panels()) for p in (result.plot, plots))
         assert tiles(own) == tiles(again)
-        with pytest.raises(DataError, match="give data"):
+        with pytest.raises(DataError, match="pass data"):
             plots.roc()
         own, again = (p.roc(TEST, ax=panels()) for p in (result.plot, plots))
         assert legend(own) == legend(again)

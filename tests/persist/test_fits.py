@@ -185,7 +185,7 @@ def test_kernel_models_come_back(data, tmp_path):
     check_same(loaded, result, data.sample(20, random_state=1))
     assert loaded.n_support == result.n_support
     assert loaded.dual_coef.tolist() == result.dual_coef.tolist()
-    with pytest.raises(DataError, match="give data"):
+    with pytest.raises(DataError, match="pass data"):
         loaded.predict()
 
 

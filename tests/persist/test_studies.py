@@ -127,7 +127,7 @@ def test_there_is_an_object_of_every_kind(kept):
 
 def test_rows_are_not_in_a_study(kept):
     study = ps.load(kept["path"][1])
-    with pytest.raises(DataError, match="file of a fit or a study; give data"):
+    with pytest.raises(DataError, match="file of a fit or a study; pass data"):
         study.refit("min")
     again = ps.cross_validate(model(), lambda_path=study, folds=study.folds)
     assert again.folds.assignment.tolist() == study.folds.assignment.tolist()

@@ -71,7 +71,7 @@ def growth(call):
     return (peaks[1] - peaks[0]) / (MANY - FEW)
 
 
-@pytest.mark.filterwarnings("ignore:The fit takes about")
+@pytest.mark.filterwarnings("ignore:The fit needs about")
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
     rng, files = np.random.default_rng(4), {}

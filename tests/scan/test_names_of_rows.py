@@ -46,7 +46,7 @@ def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
     text = told(case, home, tmp_path, wrong(case))
     called = rows_of(home, tmp_path)
     if case in ("weight", "count", "offset"):
-        assert f" in the rows {called}; give " in text
+        assert f" in the rows {called}; use " in text
     else:
         assert f" in row {called}; " in text
 

@@ -80,7 +80,7 @@ CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # as in R they join comparisons
 Quote: TypeAlias = Callable[[re.Match[str]], str]
 ALLOWED = (
     "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
-    "log, np.sqrt, scale and poly; compute other columns in the data before, or give "
+    "log, np.sqrt, scale and poly; compute other columns in the data before, or use "
     "functions={'name': f} in Python"
 )
 OPERATOR_NAMES = {
@@ -107,14 +107,14 @@ FACTORED = re.compile(
     r"(?:C|factor|as\.factor|relevel)\(\s*(`[^`]+`|[\w.]+)\s*(?:,.*)?\)", re.DOTALL
 )
 TERMS = (
-    "; terms are joined by + and stand in backticks where a name is no word; what is "
-    "computed or compared stands in I(), as in I(x > 0)"
+    "; terms are joined by +; names that are not words need backticks; what is "
+    "computed or compared needs I(), as in I(x > 0)"
 )
 PYTHON = ("and", "or", "not", "in", "True", "False", "None")  # words of expressions
 NOT_WHOLE = "a power of terms is a whole number from 1"
 HINTS = {  # by operators of other languages
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
-    "|": "; give one list of terms, with C(g), or fit(groups='g'): there are no random "
+    "|": "; use one list of terms, with C(g), or fit(groups='g'): there are no random "
     "effects",
 }
 
@@ -174,7 +174,7 @@ class Expression(ABC):
         value = self._value(frame, {} if states is None else states)
         kinds = vocabulary.ROWS | Number | np.bool_
         if not isinstance(vocabulary.unwrapped_value(value), kinds):
-            raise TypeError("an expression does not give one number for each row")
+            raise TypeError("an expression does not have one value for each row")
         return value
 
     def _values(self, frame: pd.DataFrame, states: dict[str, State]) -> list[Value]:
@@ -274,7 +274,7 @@ def read_expression(
     text : str
         Names that are not words are in backticks.
     columns : collection
-        Names of the columns, which take precedence over constants and functions.
+        Names of the columns, which precede constants and functions of the same name.
     formula : str
         The whole formula, for messages.
     functions : mapping of str to callable, optional
@@ -469,7 +469,7 @@ class _Whitelist:
         return Operation(name, tuple(parts))
 
     def _folded(self, name: str, values: list[Value]) -> Constant:
-        """Compute with constants; integers give an integer, if the result is one."""
+        """Compute with constants; of integers the result is an integer, if possible."""
         try:
             result = vocabulary.arithmetic(name, *values)
         except (ArithmeticError, TypeError) as error:
@@ -506,7 +506,7 @@ class _Whitelist:
         function = self.vocabulary[path]
         words = {str(word.arg): self.parse(word.value) for word in node.keywords}
         if len(words) < len(node.keywords):
-            raise unusable(self.formula, f"{path}() is given an argument twice")
+            raise unusable(self.formula, f"{path}() has an argument twice")
         try:
             bound = function.bind(path, [self.parse(item) for item in arguments], words)
         except TypeError as error:
@@ -740,7 +740,7 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
     Raises
     ------
     OptionError
-        If it is not a dictionary of functions, or a name is taken.
+        If it is not a dictionary of functions, or a name is in use.
 
     Examples
     --------
@@ -750,13 +750,13 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
     own = {} if functions is None else functions
     if not isinstance(own, Mapping) or not all(map(callable, own.values())):
         raise OptionError(
-            f"functions={listing([functions])} is not allowed; give a dictionary of "
+            f"functions={listing([functions])} is not allowed; use a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
     reserved = {*KNOWN, *columns}
     if wrong := [name for name in own if not is_word(name) or name in reserved]:
         raise OptionError(
-            f"functions= has the names {listing(wrong)}; give words that are neither a "
+            f"functions= has the names {listing(wrong)}; use words that are neither a "
             "function of formulas nor a column."
         )
     return dict(own)
@@ -883,7 +883,7 @@ def read_terms(
     if outcome in predictors:
         raise refused(
             formula,
-            "has its outcome among the predictors; take it out of the right-hand side.",
+            "has its outcome among the predictors; remove it from the right-hand side.",
         )
     return terms
 
@@ -1102,7 +1102,7 @@ class TermReader:
         one = terms.pop(frozenset("1"), None)
         ordered = sorted(terms.values(), key=lambda term: len(term.factors))
         if any(factor.kind == "number" for term in ordered for factor in term.factors):
-            raise self._refusal(f"numbers stand in I(), as in I(2 * x){TERMS}")
+            raise self._refusal(f"numbers need I(), as in I(2 * x){TERMS}")
         return (one, *ordered) if one else tuple(ordered)
 
     def _refusal(self, reason: str) -> FormulaError:

@@ -88,7 +88,7 @@ class SuspiciousColumn:
     words : tuple of str
         Values that are not numbers, in order of appearance; or the code.
     row : str
-        Label of the first row with such a value, if it is known.
+        Label of the first row with such a value; empty if unknown.
     """
 
     name: str
@@ -407,7 +407,7 @@ def _as_numbers(column: Value) -> NDArray[np.generic]:
         raise vocabulary.no_number(column.name, dtype)
     if dtype.kind == "c":
         raise ColumnError(
-            f"Column {listing([column.name])} is of type {dtype}; give real numbers."
+            f"Column {listing([column.name])} is of type {dtype}; use real numbers."
         )
     return np.asarray(column, np.float32 if dtype == np.float32 else np.float64)
 
@@ -772,14 +772,14 @@ class FormulaDesign:
             f"Column {listing([factored(text, self.variables)])} holds levels that did "
             f"not occur at fit, {listing(values.unique())}, "
             f"{user_data.in_the_rows(values.index)}; the model knows "
-            f"{listing(self.codings[text].levels)}: drop or recode these rows, or give "
+            f"{listing(self.codings[text].levels)}: drop or recode these rows, or use "
             f"them no prediction by unseen={UNSEEN[1]!r}."
         )
 
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
         """Return a design with the same terms, whose states are fitted to these rows.
 
-        Factors keep the levels of the fit, also those that these rows lack. If levels
+        Factors have the levels of the fit, even if absent from these rows. If levels
         depend on a state, as in ``cut(x, 3)``, they are fitted to these rows too.
         Splines extend beyond the range of these rows, as in R.
         """
@@ -890,7 +890,7 @@ def design_of(
     usable : bool array, shape (n,)
         Rows that have an outcome.
     intercept : bool
-        ``False`` takes the intercept away, as ``- 1`` does.
+        ``False`` removes the intercept, as ``- 1`` does.
     functions : dict of str to callable, optional
         Further functions, of the caller.
 
@@ -899,7 +899,7 @@ def design_of(
     design : FormulaDesign or FrameDesign
     matrix : ModelMatrix
     intercept : bool
-        Whether the formula keeps its intercept.
+        Whether the model has an intercept.
 
     Raises
     ------
@@ -1013,7 +1013,7 @@ class FormulaRows:
         plain, states = _plain(whole[used_by]), dict(deepcopy(state or {}))
         for call in chain.from_iterable(e.calls for e in expressions.values()):
             if state is not None and call.function.state and call.key not in state:
-                raise unusable(formula, f"the fit has not kept {call.key}; fit again")
+                raise unusable(formula, f"the fit did not save {call.key}; fit again")
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for text, expression in expressions.items():

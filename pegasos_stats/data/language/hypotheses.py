@@ -114,7 +114,7 @@ def constraints(
     array([0., 1.])
     """
     refused = OptionError(
-        f"hypotheses={shown(hypotheses)} cannot be read; give text such as 'x1 = x2', "
+        f"hypotheses={shown(hypotheses)} cannot be read; use text such as 'x1 = x2', "
         f"a number for each expression, or a matrix with {len(names)} columns, one for "
         "each coefficient, alone or in a pair with the values of its rows."
     )
@@ -204,9 +204,9 @@ def _rows(
             values = [_affine(parsed(code, text)[0], units) for code in codes]
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
-            f"The hypothesis {shown(text.strip())} cannot be read; give a linear one, "
+            f"The hypothesis {shown(text.strip())} cannot be read; use a linear one, "
             f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}, or test "
-            "whole terms by result.wald_test_terms(). A name that is a number stands "
+            "whole terms by result.wald_test_terms(). A name that is a number needs "
             "in backticks."
         ) from None
     return [one - other for one, other in pairwise(values)] or values
@@ -247,7 +247,7 @@ def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
         why = "contradict each other"
     if why:
-        raise OptionError(f"hypotheses={shown(hypotheses)} {why}; give others.")
+        raise OptionError(f"hypotheses={shown(hypotheses)} {why}; use others.")
 
 
 def _combination(row: Vector, names: Sequence[str]) -> str:

@@ -100,7 +100,7 @@ def no_number(name: object, dtype: object) -> ColumnError:
         days = "(data['end'] - data['start']).dt.days"
     what = "A term" if name is None else f"Column {listing([name])}"
     return ColumnError(
-        f"{what} is of type {dtype}; give numbers, as by data['days'] = {days}, or "
+        f"{what} is of type {dtype}; use numbers, as by data['days'] = {days}, or "
         "categories."
     )
 
@@ -204,15 +204,15 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
 
 
 def operated(name: str, values: Sequence[Value], index: pd.Index) -> Value:
-    """Apply an operator to columns and constants; a missing operand gives missing.
+    """Apply an operator to columns and constants; missing operands propagate.
 
-    ``+`` also joins text; other operators take numbers. As in R true is 1 and false 0.
+    ``+`` also joins text; other operators need numbers. As in R true is 1 and false 0.
     A chain ``a < b <= c`` is true if both comparisons are.
 
     Raises
     ------
     TypeError, ValueError
-        If the operator does not take the values.
+        If the operator is not defined for the values.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def arithmetic(name: str, *values: Value) -> Value:
     """
     texts = [is_text(value) for value in values]
     if any(texts) and not (name == "+" and all(texts)):
-        raise TypeError(f"'{name}' takes numbers, and there is text")
+        raise TypeError(f"'{name}' needs numbers, not text")
     numbers = (float(v) if isinstance(v, int) else real(v) for v in values)
     result = OPERATORS[name](*numbers)
     if isinstance(result, complex):
@@ -262,7 +262,7 @@ def _truth(value: Value) -> Value:
     """Convert booleans, or 1 and 0, to booleans with missing values."""
     numbers = real(value) if is_column(value) else pd.Series([value])
     if is_text(value) or not numbers.dropna().isin([0, 1]).all():
-        raise TypeError("'and', 'or' and 'not' take comparisons, or 1 and 0")
+        raise TypeError("'and', 'or' and 'not' need comparisons, or 1 and 0")
     if not is_column(value):
         return np.bool_(value)
     return value.astype("boolean")
@@ -359,9 +359,9 @@ def rounded(x: Value, digits: int = 0) -> Value:
 def one_of(test: Value, yes: Value, no: Value) -> Value:
     """Compute ``ifelse(test, yes, no)``, of numbers or of text."""
     if is_text(test):
-        raise TypeError("ifelse() takes a test, such as x > 1, and there is text")
+        raise TypeError("ifelse() needs a test, such as x > 1, not text")
     if is_text(yes) != is_text(no):
-        raise TypeError("ifelse() has text and numbers to choose from; give one kind")
+        raise TypeError("ifelse() has text and numbers to choose from; use one kind")
     unknown = np.asarray(pd.isna(test))
     chosen = np.where(unknown, False, test).astype(bool)
     values: Value = np.where(chosen, real(yes), real(no))
@@ -473,7 +473,7 @@ def contains(x: Value, pat: str) -> Value:
     """Whether text contains other text, not as a pattern."""
     if PATTERN & set(pat):
         raise ValueError(
-            f"contains() takes text without signs of patterns, not {pat!r}"
+            f"contains() needs text without regular expressions, not {pat!r}"
         )
     return x.str.contains(pat, regex=False)
 
@@ -516,7 +516,7 @@ def polynomial(
     different = np.unique(np.asarray(x)).size
     if not raw and not state and degree >= different:
         raise ValueError(
-            f"degree of poly() is {degree}; give a whole number below {different}, as "
+            f"degree of poly() is {degree}; use a whole number below {different}, as "
             "there are so many different values"
         )
     columns = formulaic("poly", x, degree, raw, _state=state)
@@ -569,7 +569,7 @@ def natural_spline(
         both = knots is not None if df is not None else False
         if outside or both or (df or 2) < 1 + intercept:
             raise ValueError(
-                f"ns() takes df, or knots between {low:g} and {high:g}, the outer ones"
+                f"ns() needs df, or knots between {low:g} and {high:g}, the outer ones"
             )
         if df is not None:
             inner = _quantiles(values, low, high, df - 1 - intercept)
@@ -622,13 +622,13 @@ class Function:
     words : str
         Names of its parameters.
     numbers : bool
-        Whether it takes numbers, in double precision, and no columns of text.
+        Whether the function needs numbers, in double precision, not text.
     all_rows : bool
-        Whether it also takes rows with missing values.
+        Whether rows with missing values are passed to it.
     state : str
         Name of the argument for its state; empty if it has none.
     open : bool
-        Whether it takes any arguments.
+        Whether any arguments are allowed.
     """
 
     call: Compute
@@ -670,7 +670,7 @@ class Function:
         Raises
         ------
         TypeError, ValueError
-            If it does not take them.
+            If they are not its arguments.
 
         Examples
         --------
@@ -681,9 +681,9 @@ class Function:
         """
         name, values = name.removeprefix("."), list(arguments.values())
         if self.numbers and any(is_column(v) and is_text(v) for v in values):
-            raise TypeError(f"{name}() takes numbers, and there is text")
+            raise TypeError(f"{name}() needs numbers, not text")
         if self.state and any(map(is_column, values[1:])):
-            raise TypeError(f"{name}() takes one column")
+            raise TypeError(f"{name}() needs one column")
         for word in BOUNDS.keys() & arguments.keys():
             self._check_bound(word, arguments[word], name)
         if times := [value for value in values if is_time(value)]:
@@ -716,7 +716,7 @@ class Function:
         if not (value is None or whole or (several and word in ("levels", "breaks"))):
             what = "a column" if is_column(value) else shown(value)
             raise ValueError(
-                f"{word} of {called}() is {what}; give {allowed} from {low} to {high:,}"
+                f"{word} of {called}() is {what}; use {allowed} from {low} to {high:,}"
             )
 
 
@@ -806,7 +806,7 @@ OF_TEXT = "len lower upper strip title capitalize"
 SPREADS = ("std", "var")
 BASIS = "x df knots degree include_intercept lower_bound upper_bound extrapolation"
 CUBIC = "x df knots lower_bound upper_bound constraints extrapolation"
-# Contrasts may stand without brackets, as in C(g, contr.sum).
+# Contrasts may be written without brackets, as in C(g, contr.sum).
 CONTRASTS: dict[str, Function] = {
     name: _any(partial(formulaic, name), words)
     for name, words in {

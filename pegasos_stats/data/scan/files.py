@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # ------------------------------------------------------------------------- formats
 
-UNKNOWN = "values that are known where they are read"  # objects, or none at all
+UNKNOWN = "values of unknown type"  # objects, or none at all
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
 BUFFER = 2**17  # bytes of a column of Parquet at a time
 BUFFERS = 2**24  # bytes of all columns
@@ -57,7 +57,7 @@ FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 MISSING += ["nan", "null"]  # as pandas has it
-SIGN = r"^[ \t]*\+(\d)"  # in front of a whole number, where Arrow takes none
+SIGN = r"^[ \t]*\+(\d)"  # before a whole number, which Arrow does not allow
 WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
 NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # to pandas; Arrow reads 0x1f and NAN as numbers
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
@@ -234,7 +234,7 @@ def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
 
 
 def without_missing(values: "pa.Array") -> "pa.Array":
-    """Text that stands for a missing value becomes one."""
+    """Replace texts of missing values by missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -245,7 +245,7 @@ def without_missing(values: "pa.Array") -> "pa.Array":
 
 
 def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingReader":
-    """A reader of columns of these types; of all, if none is given."""
+    """A reader of columns of these types; of all columns if there are none."""
     from pyarrow import csv
 
     return csv.open_csv(
@@ -264,7 +264,7 @@ def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingRe
 
 
 def separator_of(file: str) -> str:
-    """What stands between the fields of a CSV file."""
+    """Field separator of a CSV file."""
     return SEPARATORS[str(ending_of(file))]
 
 
@@ -296,7 +296,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
             rows += len(entries.labels)
     if not rows:
         raise DataError(
-            f"The file {shown_path(files[0])} has no rows; give one with data."
+            f"The file {shown_path(files[0])} has no rows; use one with data."
         )
     count = largest + 1 - first if n_features is None else n_features
     if count > MOST_FEATURES:
@@ -345,7 +345,7 @@ def svmlight_batches(
 
 
 def ending_of(file: str) -> str | None:
-    """The ending that tells the format of a file, if it is one of `FORMATS`.
+    """Ending of a file, by which its format is recognised, or None.
 
     Examples
     --------
@@ -358,7 +358,7 @@ def ending_of(file: str) -> str | None:
 
 @contextmanager
 def reading(file: str) -> Iterator[None]:
-    """Say of an exception of pyarrow, or of the system, which file cannot be read."""
+    """Convert exceptions of pyarrow and the system to errors that name the file."""
     try:
         yield
     except DataError:
@@ -437,7 +437,7 @@ def stamp_of(file: str) -> Stamp:
 
 
 def all_files(paths: Paths) -> tuple[str, ...]:
-    """All files that are given, each once, in the order in which they are read.
+    """Files of these paths, each once, in the order in which they are read.
 
     Raises
     ------
@@ -452,19 +452,19 @@ def all_files(paths: Paths) -> tuple[str, ...]:
     )
     if not good or not len(items):
         raise OptionError(
-            f"paths={shown(paths)} is not allowed; give a file, a pattern such as "
+            f"paths={shown(paths)} is not allowed; pass a file, a pattern such as "
             "'folder/*.parquet', or a list of them."
         )
     files = [file for path in items for file in matched(os.fspath(path))]
     if twice := [file for file, times in Counter(files).items() if times > 1]:
         raise OptionError(
-            f"paths= names {listing(twice)} more than once; give each file once."
+            f"paths= names {listing(twice)} more than once; use each file once."
         )
     return tuple(files)
 
 
 def matched(path: str) -> list[str]:
-    """Files that a path, a pattern or a folder stands for, by name."""
+    """Files of a path, a pattern or a folder, sorted by name."""
     files = [path]
     if is_pattern(path):
         files = sorted(glob.glob(path, recursive=True))
@@ -474,20 +474,20 @@ def matched(path: str) -> list[str]:
         files = [file for file in inside if os.path.isfile(file)]
     if not files:
         raise DataError(
-            f"No file matches {shown(path)}; give a pattern such as "
+            f"No file matches {shown(path)}; use a pattern such as "
             "'folder/*.parquet', or a folder with such files."
         )
     for file in files:
         if not os.path.isfile(file) or ending_of(file) is None:
             raise DataError(
-                f"The file {shown_path(file)} is not there, or of no known format; "
-                f"give files that end in {listing(FORMATS, 99)}."
+                f"The file {shown_path(file)} is not there, or its format is not "
+                f"supported; pass files that end in {listing(FORMATS, 99)}."
             )
     return files
 
 
 def is_pattern(path: str) -> bool:
-    """Whether a path stands for the files that it matches.
+    """Whether a path is a pattern of file names.
 
     Examples
     --------
@@ -499,7 +499,7 @@ def is_pattern(path: str) -> bool:
 
 @dataclass(frozen=True)
 class Scan:
-    """Rows in files; made by `scan`, and given to ``svm`` and ``logit`` as data.
+    """Rows in files, as data for ``svm`` and ``logit``; returned by `scan`.
 
     Attributes
     ----------
@@ -552,7 +552,7 @@ class Scan:
 
     @property
     def n_reads(self) -> int:
-        """How often rows had to be read to know their columns: 1 for text, else 0.
+        """Passes over the data to determine types: 1 for text files, else 0.
 
         Also where some files are of another format, or types of some columns stated.
         """
@@ -581,7 +581,7 @@ class Scan:
         DataError
             If a file cannot be read.
         ColumnError
-            If a name stands for two columns of a file.
+            If a column name occurs twice in a file.
         """
         import pyarrow as pa
 
@@ -618,7 +618,7 @@ class Scan:
                 elif kind not in (first, UNKNOWN):
                     raise ColumnError(
                         f"Column {name!r} holds {kind} in {file} and {first} in "
-                        f"{where}; give it one type in all files."
+                        f"{where}; use one type in all files."
                     )
         return {name: kind for name, (kind, _) in kinds.items()}
 
@@ -680,7 +680,7 @@ class Scan:
         rows : int, optional
             How many at a time; as the budget allows, if left out.
         kinds : mapping of str to str, optional
-            What columns hold, instead of what the files say, see `as_at_fit`.
+            Types of columns that replace those of the files, see `as_at_fit`.
         verbatim : collection of str
             Columns of CSV files that are read as they are written.
 
@@ -753,7 +753,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
         isinstance(name, str) and kind in [*STATED] for name, kind in types.items()
     ):
         raise OptionError(
-            f"types={shown(types)} is not allowed; give a dictionary of columns and "
+            f"types={shown(types)} is not allowed; use a dictionary of columns and "
             f"what they hold, {listing(STATED)}, such as {{'zip': 'text'}}."
         )
     return tuple(types.items())
@@ -869,8 +869,8 @@ def scan(
     paths : str or path, or a list of them
         Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), svmlight
         files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), recognised by
-        their extensions. A pattern such as ``"folder/*.parquet"`` stands for the files
-        that it matches, in the order of their names; a folder stands for the files in
+        their extensions. A pattern such as ``"folder/*.parquet"`` means the files
+        that it matches, in the order of their names; a folder means the files in
         it with such an extension. Columns are found by name, and each must hold one
         kind of values in all files. The columns of svmlight files are ``label`` and
         ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one;
@@ -879,8 +879,8 @@ def scan(
         file, counted from 0.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
-        keeps the rows near its margin in memory, some percent of all with ten columns,
-        a third or more with thousands; if they do not find room it takes more reads. It
+        holds the rows near its margin in memory, some percent of all with ten columns,
+        a third or more with thousands; if they do not fit, it needs more passes. It
         bounds rows, a text counted as a number, and products of columns, not libraries
         and their buffers: some 250 MB come on top. A record batch of an Arrow file is
         read as a whole.
@@ -910,7 +910,7 @@ def scan(
     --------
     >>> scan("nosuch/*.parquet")
     Traceback (most recent call last):
-    pegasos_stats.errors.DataError: No file matches 'nosuch/*.parquet'; give ...
+    pegasos_stats.errors.DataError: No file matches 'nosuch/*.parquet'; use ...
     """
     try:
         import pyarrow  # noqa: F401
@@ -964,7 +964,7 @@ def bytes_of(memory: object) -> int:
         size = float(memory)
     if not LEAST_MEMORY <= size < 2**60:
         raise OptionError(
-            "is not allowed; give a budget of 64MiB or more, such as '1GiB', or a "
+            "is not allowed; use a budget of 64MiB or more, such as '1GiB', or a "
             "number of bytes.",
             "memory",
             memory,

@@ -53,17 +53,16 @@ def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
 
 
 def learns(call: Call) -> bool:
-    """Whether a call keeps what it finds in the rows.
+    """Whether a call has a state that is estimated from the rows.
 
-    Breaks, or knots between bounds, that are stated are all that it keeps, and raw
-    powers need nothing.
+    Calls with breaks, or with knots and bounds, need no estimates, nor do raw powers.
 
     Examples
     --------
     >>> from pegasos_stats.data.language.formula import read_expression
     >>> calls = "cut(x, 3)", "cut(x, c(0, 1))", "poly(x, 2)", "poly(x, 2, raw=True)"
-    >>> found = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
-    >>> [learns(call) for calls in found for call in calls]
+    >>> parsed = [read_expression(text, ["x"], "y ~ x").calls for text in calls]
+    >>> [learns(call) for calls in parsed for call in calls]
     [True, False, True, False]
     """
     arguments = {
@@ -84,17 +83,17 @@ def counted_pieces(
     counts: str | None,
     rows: int | None = None,
 ) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Read all rows once, so many at a time, the same each time.
+    """Read all rows once in pieces, which are the same in every pass.
 
-    Each row is there as often as it counts; beside a piece stands how many rows of the
-    data begin in it, before each was repeated.
+    Rows are repeated by their frequency weights. With each piece comes the number of
+    rows of the data that begin in it.
 
     Parameters
     ----------
     scan : Scan or Partition
     columns : collection of str
     counts : str or None
-        The column that says how often each row counts; None if each counts once.
+        Column of frequency weights, or None.
     rows : int, optional
 
     Raises
@@ -128,13 +127,13 @@ class ResolvedFormula:
     design : FormulaDesign
     coding : LabelCoding
     intercept : bool
-        Whether the formula keeps it.
+        Whether the model has an intercept.
     outcome : tuple of str
         Columns that the outcome uses.
     plain : bool
         Whether the columns are the matrix as they are.
     counts : str or None
-        The column that says how often each row counts.
+        Column of frequency weights, if there is one.
     offsets : Offset or None
         Where the offset is from, if there is one.
     offset_columns : tuple of str
@@ -163,9 +162,9 @@ def resolve_formula(
     offset: str | None = None,
     without: Collection[str] = (),
 ) -> ResolvedFormula:
-    """Read a formula, and as many rows as it takes to know all levels.
+    """Read a formula, and as many rows as needed to find all levels.
 
-    The columns in `without` are not among those that ``.`` stands for.
+    The columns in `without` are excluded from ``.``.
 
     Raises
     ------
@@ -182,7 +181,7 @@ def resolve_formula(
     numbers = NUMBERS, BOOLEANS, files.UNKNOWN
     if counts is not None and kinds.get(counts) not in numbers:
         raise ColumnError(
-            f"freq_weights={shown(counts)} is no column of numbers; give one."
+            f"freq_weights={shown(counts)} is no column of numbers; use one."
         )
     of = formula, intercept, kinds, offset, counts, scan.noun
     facts = LevelCollector(*of)
@@ -191,7 +190,7 @@ def resolve_formula(
         if kinds[name] not in files.ALLOWED:
             raise ColumnError(
                 f"Column {listing([name])} is of type {kinds[name]}; a fit from "
-                f"{scan.noun} takes numbers, text and booleans."
+                f"{scan.noun} needs numbers, text or booleans."
             )
     for some in scan.in_turns:
         for rows in some.map_parts(partial(rows_with_new_levels, of), facts.columns):
@@ -238,13 +237,13 @@ def resolve_formula(
 
 
 class LevelRows(NamedTuple):
-    """Some rows, or those of them that tell what a formula means.
+    """Rows that introduce new levels, and how many rows were read.
 
     Attributes
     ----------
     frame : DataFrame
     lines, total : int
-        How many there were in the data, and how many these stand for.
+        Rows of the data that were read, before and after they were repeated.
     present : set of str
         Columns that have a value in others of them.
     """
@@ -258,7 +257,7 @@ class LevelRows(NamedTuple):
 def rows_with_new_levels(
     of: tuple[Any, ...], source: files.Scan | Partition
 ) -> LevelRows:
-    """Rows of files or a partition that introduce factor levels not seen before."""
+    """Rows of files or a partition that introduce new factor levels."""
     facts = LevelCollector(*of)
     for frame, lines in counted_pieces(source, facts.columns, facts.counts):
         facts.add(LevelRows(frame, lines, len(frame)))
@@ -270,7 +269,7 @@ def rows_with_new_levels(
 
 
 class LevelCollector:
-    """Finds rows that tell what a formula means: new levels, labels, the first rows.
+    """Collects the first rows, and rows with new factor levels or labels.
 
     Attributes
     ----------
@@ -281,11 +280,11 @@ class LevelCollector:
     offset_columns : list of str
         Columns that it uses.
     counts : str or None
-        The column that says how often each row counts.
+        Column of frequency weights.
     rows : list of DataFrame
-        Those that tell; complete ones.
+        The collected rows, which are complete.
     lines, total : int
-        Rows seen, and how many they stand for.
+        Rows that were read, before and after they were repeated.
     present : set of str
         Columns of the terms and the offset that have a value in some of them.
 
@@ -341,7 +340,7 @@ class LevelCollector:
 
     @property
     def is_enough(self) -> bool:
-        """Whether further rows tell nothing more."""
+        """Whether further rows are not needed."""
         labels = set[object]().union(*self._labels.values())
         return len(labels) > (MOST_LABELS if self._has_factors else 1)
 
@@ -392,7 +391,7 @@ class LevelCollector:
 
 
 def _new(column: DataColumn, old_levels: set[object]) -> set[int]:
-    """Row labels of the values that were not seen before, which now are."""
+    """Return the labels of rows with new values, and add these to `old_levels`."""
     first = column.drop_duplicates()
     new = first[[value not in old_levels for value in first.array]]
     old_levels |= set(new.iloc[: MOST_LEVELS + 1].array)

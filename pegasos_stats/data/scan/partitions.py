@@ -89,7 +89,7 @@ DASK_MEMORY = 2**30  # bytes by default
 
 @contextmanager
 def map_partitions() -> Iterator[None]:
-    """Say of partitions that are not as their frame says what is wrong with them."""
+    """Convert errors of partitions that differ from their frame's metadata."""
     try:
         yield
     except PegasosStatsError:
@@ -97,7 +97,7 @@ def map_partitions() -> Iterator[None]:
     except (ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split()).rstrip(".")[:160]
         raise DataError(
-            f"A partition of the Dask frame is not as the frame says ({reason})."
+            f"A partition differs from the metadata of its Dask frame ({reason})."
         ) from error
 
 
@@ -129,20 +129,20 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class Partitions:
-    """Rows of a Dask frame, given to ``svm`` and ``logit`` as data.
+    """Rows of a Dask frame, as data for ``svm`` and ``logit``.
 
     Attributes
     ----------
     frame : dask.dataframe.DataFrame
     memory : int
-        Budget in bytes for rows that are brought home.
+        Budget in bytes for rows in memory of the client.
     """
 
     frame: "DaskFrame"
     memory: int = DASK_MEMORY
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
-    n_reads, is_ordered = 0, False  # passes to know the types of columns
+    n_reads, is_ordered = 0, False  # passes to find types of columns
 
     def holds(self, data: object) -> bool:
         """Whether data are the same frame."""

@@ -97,7 +97,7 @@ class Columns:
 
     @classmethod
     def of(cls, columns: Sequence[Vector], weights: Vector | None = None) -> "Columns":
-        """Those of a piece, which is given by its columns."""
+        """Statistics of a piece, from its columns."""
         p, m = len(columns), columns[0].size if columns else 0
         n: float = m if weights is None else float(weights.sum())
         piece = cls(n, *(np.zeros(p) for _ in range(4)))
@@ -329,7 +329,7 @@ def sample_of(
 
 
 class Piece(NamedTuple):
-    """What is known of a piece of the files.
+    """Facts about a piece of the files.
 
     Attributes
     ----------
@@ -342,7 +342,7 @@ class Piece(NamedTuple):
     usable : bool array, shape (size,), or None
         Rows with a label, a weight and an offset; None if all are.
     ends : int
-        Of `Matrices.ends`: which tell that the files behind a Dask frame were replaced.
+        Of `Matrices.ends`, to detect that files behind a Dask frame were replaced.
     """
 
     size: int
@@ -361,7 +361,7 @@ class PassCounts(NamedTuple):
         Moments of the predictors; of each class, weighted, if they are wanted.
     pieces : list of Piece
     y, weights, offset : list of arrays
-        Of the rows of each piece that are used, weights as they were given.
+        Of the rows of each piece that are used, weights before scaling.
     lacking : Counter
         How many values each column lacks.
     lines, rows, without : int
@@ -401,7 +401,7 @@ class PassCounts(NamedTuple):
             if not (y == sign).any():
                 raise errors.LabelError(
                     f"The outcome {shown(coding.name)} is {shown(level)} in no row "
-                    "that is complete; take data in which both classes occur."
+                    "that is complete; both classes must occur."
                 )
         return dropped
 
@@ -581,7 +581,7 @@ class StreamedRows(RowSource):
     n_reads : int
         How many times all rows have been read.
     most_kept : int
-        Rows that may be brought home.
+        Rows that fit into memory of the client.
     """
 
     scan: Source | Partition
@@ -604,7 +604,7 @@ class StreamedRows(RowSource):
     first: int = 0
 
     is_streamed = True
-    digest = None  # of all rows, which would take a pass
+    digest = None  # would need a pass
 
     def __post_init__(self) -> None:
         p = len(self.formula.design.names)
@@ -632,16 +632,16 @@ class StreamedRows(RowSource):
         return cast(Source, self.scan).holds(data)
 
     def warn_of_memory(self, loss: str) -> None:
-        """Warn if the budget is less than what all rows, or products, take."""
+        """Warn if the budget is less than rows and products of columns need."""
         n, p = self.shape
         row = ROW_BYTES + 8 * sum(x is not None for x in (self.weights, self.offset))
         products = 0 if loss == "hinge" else 8 * MATRICES * p * p
         needed = n * row + products
         if needed > self.scan.memory:
             errors.warn_caller(
-                f"The fit takes about {needed / 2**20:,.0f} MiB for {n:,} rows ({row} "
+                f"The fit needs about {needed / 2**20:,.0f} MiB for {n:,} rows ({row} "
                 f"bytes a row) and {p:,} columns, more than the "
-                f"{self.scan.memory / 2**20:,.0f} MiB of {self.scan.more}; give more, "
+                f"{self.scan.memory / 2**20:,.0f} MiB of {self.scan.more}; use more, "
                 "or fit fewer rows.",
                 errors.PegasosStatsWarning,
             )
@@ -667,10 +667,10 @@ class StreamedRows(RowSource):
     ) -> Iterator[Result]:
         """Apply `work` to each block of rows, in their order, in one pass.
 
-        The blocks are the same each time. `work` is given the values of the block's
+        The blocks are the same each time. `work` gets the values of the block's
         rows too, of those of all rows, shape (n,), which it may change in place. It may
         run in several threads or elsewhere, where it is sent with all that it holds.
-        What is found in blocks that follow each other may come as one, see `plus`.
+        Results of consecutive blocks may be combined, see `plus`.
         """
 
         def apply(make: Callable[[], Block]) -> Result:
@@ -687,7 +687,7 @@ class StreamedRows(RowSource):
     def _read_partitions(
         self, scan: Partitions, work: Callable[[Block, Values], Result], values: Values
     ) -> Iterator[Result]:
-        """Read all partitions where they are, with what is known of their rows."""
+        """Read all partitions on their workers, with labels and weights."""
         calls, places, first = [], [], 0
         for pieces in self.parts:
             here = slice(first, first + sum(piece.used for piece in pieces))
@@ -891,7 +891,7 @@ def streamed_rows(
 def streamed(data: object) -> Source | None:
     """Return data whose rows are in files or in partitions; None for other data.
 
-    What was known of files that changed is forgotten.
+    Cached facts about files that changed are dropped.
     """
     if not is_streamed(data):
         return None
@@ -941,7 +941,7 @@ def sample_of_stream(
         *(("offset", offset, str), ("weights", weights, str | dict)),
     ):
         if not (value is None or isinstance(value, allowed)):
-            why = f"does not go with {scan.title}; give the name of a column."
+            why = f"does not go with {scan.title}; use the name of a column."
             raise OptionError(why, name, value)
     counts, offset_column = cast("list[str | None]", [freq_weights, offset])
     stamps = scan.renewed()

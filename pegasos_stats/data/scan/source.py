@@ -23,7 +23,7 @@ Work = Callable[["Block", Values], Result]
 NO_VALUES: Values = read_only(np.zeros(0))
 MEMORY_BLOCK = 2**17  # numbers: a megabyte
 NO_ROWS = (
-    "The training rows are not in the file of a fit or a study; give data, as in "
+    "The training rows are not in the file of a fit or a study; pass data, as in "
     "predict(data), ask for standard errors before saving, or fit the model again."
 )
 
@@ -66,7 +66,7 @@ def digest_of(X: Predictors) -> str:
 
 
 def digests_by_row(X: Predictors, *columns: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """A digest of each row of a matrix and of what stands beside it, shape (n,).
+    """A digest of each row of a matrix and further columns, shape (n,).
 
     Equal rows have the same, and others hardly ever: it has 64 bits. It is no secret.
 
@@ -117,7 +117,7 @@ class Block(NamedTuple):
     w : float64 array, shape (k,)
         Weights, whose mean over all rows is 1.
     offset : float64 array, shape (k,), or None
-        Known part of each row's score.
+        Offset of each row's score.
     """
 
     first: int
@@ -146,7 +146,7 @@ def block_of(
 
 
 class RowSubset(NamedTuple):
-    """Some rows that were brought home, with their numbers, in rising order."""
+    """Some rows in memory, with their numbers in increasing order."""
 
     numbers: Rows
     X: Dense
@@ -198,7 +198,7 @@ class RowSource(ABC):
     ----------
     shape : pair of int
     in_memory : bool
-        Whether rows can be taken by their positions.
+        Whether rows can be selected by position.
     is_streamed : bool
         Whether rows are elsewhere, and a pass reads all of them.
     is_missing : bool
@@ -226,7 +226,7 @@ class RowSource(ABC):
         Parameters
         ----------
         work : callable
-            Takes a block and the values of its rows, which it may change in place.
+            Function of a block and its rows' values, which it may change in place.
         values : float64 array, shape (n,), optional
         rows : int, optional
             Number of rows in a block of rows in memory.
@@ -250,7 +250,7 @@ class RowSource(ABC):
         return False
 
     def warn_of_memory(self, loss: str) -> None:  # noqa: B027
-        """Warn if a fit takes more memory than the user allows."""
+        """Warn if a fit needs more memory than the user allows."""
 
     def check_in_memory(self, **options: object) -> None:
         """Raise `OptionError` for an option that needs the rows in memory.
@@ -264,7 +264,7 @@ class RowSource(ABC):
     def not_here(self) -> DataError:
         """The error for rows that are not in memory."""
         return DataError(
-            f"The training rows are in {self.noun} and not in memory; give data= in "
+            f"The training rows are in {self.noun} and not in memory; pass data= in "
             f"memory, or {self.title} to predict()."
         )
 

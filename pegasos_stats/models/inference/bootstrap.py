@@ -66,7 +66,7 @@ def bootstrap(
     ``options.tol``, or one so small that solving more tightly moves the first resamples
     by less than 1e-3 of a standard error, but not below 1e-12. Weights of rows are
     drawn with them and scaled to mean 1 again;
-    those that make both levels weigh the same are made anew, as are means and
+    balanced weights are computed again, as are means and
     deviations of standardized predictors.
     A resample with one level alone has no optimum with an intercept: it is left out,
     and no other is drawn for it.
@@ -83,8 +83,8 @@ def bootstrap(
         Draw whole groups, all rows of each; a resample then has the rows of as many
         groups as there are.
     limit : float
-        Seconds that all resamples may take. Without a limit they show their progress if
-        they take more than `MOST_SECONDS`.
+        Maximum time in seconds. Without a limit a progress bar appears if resamples
+        need more than `MOST_SECONDS`.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def bootstrap(
     Raises
     ------
     TooLongError
-        If all resamples would take longer than the limit, as the first ones tell.
+        If the resamples are estimated to need more than the limit.
     DataError
         If fewer than two resamples are left.
 
@@ -211,12 +211,12 @@ class SettledRefits(NamedTuple):
 
 
 class TooLongError(Exception):
-    """All resamples would take longer than they may.
+    """The resamples would need more time than allowed.
 
     Attributes
     ----------
     seconds : float
-        That they would take, about.
+        Estimated time.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -266,7 +266,7 @@ def refits(
 def seconds_of_all(
     refit: "Refit", task: Rows, replicates: int, workers: int | None, limit: float
 ) -> float:
-    """About how long all resamples take, by some of a task, which are fitted again.
+    """Estimate the time of all resamples by fitting some of them again.
 
     Raises
     ------
@@ -544,7 +544,7 @@ def left_out(n_left_out: int, replicates: int, n_infinite: int) -> tuple[Note, .
         )
     if replicates - n_left_out - n_infinite < 2:
         raise DataError(
-            f"{' '.join(texts)} Of them fewer than two are left; take more rows, or "
+            f"{' '.join(texts)} Fewer than two are left; use more rows, or "
             "another covariance."
         )
     topic = "resamples" if n_infinite else "standard errors"

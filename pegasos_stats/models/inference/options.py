@@ -72,7 +72,7 @@ class Sandwich:
     of the hinge, are Hotelling's: ``W (n - k - q + 1) / (q (n - k))`` is compared with
     F on ``q`` and ``n - k - q + 1`` degrees of freedom; others are Wald's, by
     chi-squared. The sandwich of the hinge is right where a continuous predictor with an
-    effect keeps rows apart, and too small where rows tie; the default there is
+    effect separates margins, and too small if margins tie; the default there is
     `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM are HC0.
 
     References
@@ -113,11 +113,10 @@ class Cluster(Sandwich):
     M)^-1 S_g`` in the place of ``S_g``, with ``c = 1``, ``B_g`` the Hessian of the
     group and ``M = (n H)^-1``, which is Newton's step from the fit to that without the
     group. CR0 and CR1 have ``c = M / (M - 1)`` for M groups. Two ways of grouping,
-    ``a`` and ``b``, give ``G_a + G_b - G_ab``, each with the ``c`` of its own groups;
-    if a variance is then below zero, eigenvalues of the covariance below zero are taken
-    as 0, and a note says so. With ``fit(strata=)`` the covariance is linearised: it has
-    ``S_g`` about their mean in each stratum, and ``c = M_h / (M_h - 1)`` for its
-    ``M_h`` groups.
+    ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups;
+    if a variance is then below zero, eigenvalues of the covariance below zero are set
+    to 0, with a note. With ``fit(strata=)`` the covariance is linearised: ``S_g`` are
+    centred in each stratum, with ``c = M_h / (M_h - 1)`` for its ``M_h`` groups.
 
     Parameters
     ----------
@@ -181,10 +180,10 @@ class Bootstrap:
     """Options of the pairs bootstrap: rows are drawn with replacement and fitted again.
 
     Resample ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
-    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` stays as it is, and balanced
-    weights and standardization are made anew. With ``fit(groups=...)`` whole groups are
-    drawn, each with all its rows, by ``sample(M, M, replace = TRUE)``. Rows of weight 0
-    are not drawn, and not counted in ``n``.
+    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` does not change;
+    balanced weights and standardization are computed again. With ``fit(groups=...)``
+    whole groups are drawn, each with all its rows, by ``sample(M, M, replace = TRUE)``.
+    Rows of weight 0 are not drawn, and not counted in ``n``.
 
     Parameters
     ----------
@@ -224,7 +223,7 @@ class Bootstrap:
     tests are by the normal and the chi-squared distribution.
 
     Where predictors have few values, estimates of the hinge jump from one corner of the
-    objective to another. A warning says so if 2.5% of the resamples have one value of a
+    objective to another. A warning appears if 2.5% of the resamples have one value of a
     coefficient: no theory covers that, and simulated coverage is 0.69 to 1. Where all
     resamples have one value there is no p-value, and an interval that would be a point
     is none (NaN).
@@ -251,9 +250,7 @@ class Bootstrap:
         replicates = checks.check_count("replicates", self.replicates)
         object.__setattr__(self, "replicates", replicates)
         if replicates < 2:
-            raise OptionError(
-                "replicates=1 has no spread; give 2 or more, usually 999."
-            )
+            raise OptionError("replicates=1 has no spread; use 2 or more, usually 999.")
         checks.check_choice("interval", self.interval, INTERVALS)
         tol = checked_tol("tol", checks.check_positive("tol", self.tol))
         object.__setattr__(self, "tol", tol)
@@ -296,7 +293,7 @@ COV_TYPES: dict[str, CovType] = {
 
 
 def checked_cov_type(value: object) -> CovType | Literal["default"]:
-    """Return the options of the covariance that a name or an object stands for.
+    """Return the options of the covariance for a name or an object.
 
     Raises
     ------
@@ -314,11 +311,11 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
         raise OptionError(here, "cov_type", value)
     kind, column = next(iter(value.items() if isinstance(value, dict) else ()), ("", 0))
     if foreign_value("cov_type", kind):  # of pyfixest
-        cure = f"give cov_type='cluster' and groups=data[{column!r}]."
+        cure = f"pass cov_type='cluster' and groups=data[{column!r}]."
         raise OptionError(f"names groups of rows; {cure}", "cov_type", value)
     names = ["default", *COV_TYPES]
     raise OptionError(
-        f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; give one "
+        f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; use one "
         f"of {listing(names, len(names))}, or Sandwich(...), Cluster(...), Bootstrap()."
     )
 
@@ -360,38 +357,38 @@ def chosen_options(
     linearised = correction == "linearised"
     firth, flic = problem.has_firth, problem.penalty == "flic"
     if firth and groups is not None:
-        raise OptionError("takes no groups; leave them out.", "penalty", "firth")
+        raise OptionError("does not allow groups; leave them out.", "penalty", "firth")
     for is_wrong, reason in (
         (
             flic and options is not None,
-            "does not go with penalty='flic', which is for predictions; give 'firth'.",
+            "does not go with penalty='flic', which is for predictions; use 'firth'.",
         ),
         (
             firth and options is not None and not nonrobust,
-            "does not go with penalty='firth'; give 'nonrobust' or leave it out.",
+            "does not go with penalty='firth'; use 'nonrobust' or leave it out.",
         ),
         (cluster and groups is None, "needs groups=, which rows belong together."),
         (cluster and linearised and not strata, "needs strata=."),
         (cluster and strata and not linearised, "does not go with strata=."),
-        (resampled and strata, "does not go with strata=; give 'cluster'."),
+        (resampled and strata, "does not go with strata=; use 'cluster'."),
         (
             correction == "CR3" and (two_kinds or problem.loss == "hinge"),
-            "is for one way of grouping and not for the hinge; give 'CR1'.",
+            "is for one way of grouping and not for the hinge; use 'CR1'.",
         ),
-        (groups and not cluster | resampled, "has no groups; give 'cluster'."),
-        (resampled and two_kinds, "has groups of one kind; for two give 'cluster'."),
+        (groups and not cluster | resampled, "has no groups; use 'cluster'."),
+        (resampled and two_kinds, "has groups of one kind; for two use 'cluster'."),
         (
             problem.loss == "hinge" and of_rows and (named or correction != "HC0"),
-            "is for the log loss; for the hinge give 'bootstrap' or 'sandwich'.",
+            "is for the log loss; for the hinge use 'bootstrap' or 'sandwich'.",
         ),
-        (nonrobust and problem.loss != "log", "is for the log loss; give 'HC3'."),
+        (nonrobust and problem.loss != "log", "is for the log loss; use 'HC3'."),
         (
             nonrobust and problem.weights is not None,
-            "does not go with weights=; give 'HC3', or counts as freq_weights.",
+            "does not go with weights=; use 'HC3', or counts as freq_weights.",
         ),
         (
             resampled and problem.source.is_streamed,
-            "needs the rows in memory; give 'sandwich', or 'HC3' with the log loss.",
+            "needs the rows in memory; use 'sandwich', or 'HC3' with the log loss.",
         ),
     ):
         if is_wrong:
@@ -421,7 +418,7 @@ def group_correction(problem: Problem, groups: Groups | None) -> Correction:
 
 
 def seconds_of(problem: Problem, replicates: int) -> float:
-    """About how long so many resamples take, by the size of the problem alone."""
+    """Estimate the time of resamples from the size of the problem."""
     X = problem.X
     sparse = problem.has_rows and is_sparse(X)
     size = max(1.0, float(X.nnz if sparse else problem.n * problem.p))

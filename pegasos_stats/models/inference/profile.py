@@ -2,7 +2,7 @@
 
 The deviance of a value ``b`` of coefficient ``j`` is twice what the (penalised) log
 likelihood loses when that coefficient is held at ``b`` and the others are estimated
-anew. Its p-value of 0 is that of the likelihood-ratio test, and the limits of an
+again. Its p-value of 0 is that of the likelihood-ratio test, and the limits of an
 interval are where it equals the quantile of chi-squared with one degree of freedom.
 
 References

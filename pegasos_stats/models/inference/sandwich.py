@@ -5,7 +5,7 @@ for ``H``, whose kernel has a width by then; and for the influence of each row :
 
     psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
 
-with the score ``S_i`` of the row. Standardized predictors add to it what they know of
+with the score ``S_i`` of the row. Standardized predictors add the influence on
 means and deviations, ``D_i``: see `Fitted.scores`.
 """
 
@@ -121,7 +121,7 @@ class Curvature(NamedTuple):
 
 
 class RowInfluence(NamedTuple):
-    """What the influence of rows depends on, beside the fit.
+    """What the influence of rows depends on, in addition to the fit.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ def sandwich(
     groups : Groups, optional
         Of rows that depend on each other; options are a `Cluster` then.
     relative_gap : float
-        Of the fit: within 0.1% the dual weights say which rows are at the margin.
+        Of the fit: within 0.1% the dual variables identify the rows at the margin.
 
     Returns
     -------
@@ -639,8 +639,8 @@ class SandwichRows:
     def needed_basis(self, H: Matrix) -> Matrix | None:
         """``B`` with ``B'HB = 1`` where columns are nearly collinear, but determined.
 
-        Variances lose the square of what is left of a column after those before it, as
-        of a date beside its product with a group.
+        A variance loses accuracy by the square of the part of a column that earlier
+        columns do not explain, such as a date and its product with a group.
         """
         if self.fitted.basis is not None or self.scaling is not None:
             return None
@@ -782,7 +782,7 @@ def no_ml(problem: Problem) -> str:
 
 
 def undefined(V: Covariance, reason: str) -> Covariance:
-    """The covariance without its numbers, and a note that says why."""
+    """Return the covariance as NaN, with a note about the reason."""
     nothing = np.full_like(V.matrix, np.nan)
     text = f"The covariance of the coefficients is not defined: {reason}."
     if reason.endswith("."):
@@ -996,7 +996,7 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
     """A covariance whose variances are not below zero; and whether some were.
 
     The difference of two ways of grouping may have such: its eigenvalues below zero are
-    then taken as 0 (Cameron, Gelbach & Miller 2011, section 2.3).
+    then set to 0 (Cameron, Gelbach & Miller 2011, section 2.3).
 
     Examples
     --------
@@ -1015,7 +1015,7 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
 BELOW = Note(
     "standard errors",
     "note",
-    "Groups of two kinds gave variances below zero: such eigenvalues are taken as 0.",
+    "Groups of two kinds gave variances below zero: such eigenvalues were set to 0.",
 )
 
 

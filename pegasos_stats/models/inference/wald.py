@@ -59,7 +59,7 @@ OF_FIRTH = (
     "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
     "with Firth's penalty; t_test() and margins() use Wald's"
 )
-OF_ROWS = "Rows are assumed independent; otherwise give groups=."
+OF_ROWS = "Rows are assumed independent; otherwise pass groups=."
 OF_GROUPS = "Groups are assumed independent of each other, rows within one are not."
 COMPLETE = (
     "the predictors separate the levels perfectly (complete separation): only the "
@@ -595,7 +595,7 @@ def too_few_resamples(level: float, m: int) -> OptionError:
     needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
     return OptionError(
         f"An interval of level {level:.15g} needs {needed:,} resamples, and there are "
-        f"{m:,}; give a lower level, or Bootstrap({needed})."
+        f"{m:,}; use a lower level, or Bootstrap({needed})."
     )
 
 
@@ -683,7 +683,7 @@ class ContrastTests(tables.Displayed):
             if self.covariances is None:
                 raise OptionError(
                     "needs at most 2,000 estimates, and is not available for files of "
-                    "earlier versions; give fewer estimates, or leave it out.",
+                    "earlier versions; use fewer estimates, or leave it out.",
                     "simultaneous",
                     True,
                 )
@@ -1120,7 +1120,7 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
             "'sandwich') has those of the sandwich, which are too small where rows tie"
         )
     elif options is None:
-        why = "cov_type='none'; with_covariance('default') gives the same fit with them"
+        why = "cov_type='none'; with_covariance('default') estimates them"
     elif source.is_missing:
         why = "they need the training rows; ask for them before saving"
     else:
@@ -1322,7 +1322,7 @@ class Uncertainty:
             text = OF_FIRTH
         elif problem.lam:
             text += ", for penalised coefficients at this lambda"
-            text += ", taken as fixed" * (problem.lam_rule == "cv")
+            text += ", which is treated as fixed" * (problem.lam_rule == "cv")
         elif is_hc3 and problem.weights is None:  # nonrobust needs no weights
             text += " (cov_type='nonrobust' for glm's)"
         notes.append(Note("standard errors", "note", f"{text}."))
@@ -1409,6 +1409,6 @@ class Uncertainty:
         to_optimum = result.refinement is None and result.solver.to_optimum
         text = (
             "the fit is too far from its optimum for these standard errors; "
-            f"give {'tol' if to_optimum else 'refine'}=1e-8."
+            f"use {'tol' if to_optimum else 'refine'}=1e-8."
         )
         return Note("run", "warning", text)
