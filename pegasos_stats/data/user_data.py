@@ -62,7 +62,7 @@ def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
     ...     np.asarray(["a"], dtype=float)
     Traceback (most recent call last):
         ...
-    pegasos_stats.errors.DataError: These are no numbers; give numbers.
+    pegasos_stats.errors.DataError: These are no numbers; use numbers.
     """
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -181,7 +181,7 @@ def load(
     --------
     >>> load("nosuch.model")
     Traceback (most recent call last):
-    pegasos_stats.errors.DataError: The file nosuch.model is not there; give ...
+    pegasos_stats.errors.DataError: The file nosuch.model is not there; pass ...
     """
     return load_saved(path, functions).result
 

@@ -677,7 +677,7 @@ class Function:
         >>> VOCABULARY["poly"].compute("poly", {"x": 1.0, "degree": 2.5}, {})
         Traceback (most recent call last):
             ...
-        ValueError: degree of poly() is 2.5; give a whole number from 1 to 100
+        ValueError: degree of poly() is 2.5; use a whole number from 1 to 100
         """
         name, values = name.removeprefix("."), list(arguments.values())
         if self.numbers and any(is_column(v) and is_text(v) for v in values):
