@@ -148,14 +148,14 @@ def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
     return integers if complete else integers.astype("Int64").reindex(cells.index)
 
 
-def options_that_read(cells: Sequence[str], decimal: str = ".") -> str:
+def parsing_options(cells: Sequence[str], decimal: str = ".") -> str:
     """Options of the command line by which all cells are numbers; empty if none do.
 
     Examples
     --------
-    >>> options_that_read(["1,5", "22,75"]), options_that_read(["CHF 5", "CHF 7"])
+    >>> parsing_options(["1,5", "22,75"]), parsing_options(["CHF 5", "CHF 7"])
     ('--decimal ,', '--strip CHF')
-    >>> options_that_read(["2026-01-31", "2026-02-01"]), options_that_read(["W12"])
+    >>> parsing_options(["2026-01-31", "2026-02-01"]), parsing_options(["W12"])
     ('', '')
     """
     units = _units_of(cells)

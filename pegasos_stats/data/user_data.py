@@ -582,8 +582,8 @@ def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
     if whole != list(column.array):
         return numbers
     integers = pd.Series(whole, column.index, dtype=object, name=column.name)
-    is_held = min(whole) >= -(2**63) and max(whole) < 2**63
-    return integers.astype(np.int64) if is_held else integers.map(str)
+    fits_64_bits = min(whole) >= -(2**63) and max(whole) < 2**63
+    return integers.astype(np.int64) if fits_64_bits else integers.map(str)
 
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:

@@ -264,7 +264,7 @@ class EffectRows:
             return np.ones(len(self.frame), dtype=bool)
         return formula.valued(self.at(place))
 
-    def at_known(self, place: Place, what: str = "") -> "EffectRows":
+    def with_values(self, place: Place, what: str = "") -> "EffectRows":
         """The same rows with these values, or `DataError` if a term has none there."""
         if without := int((~self.valued(place)).sum()):
             what = what or f"at {written(place) or 'means'}"
@@ -1039,7 +1039,9 @@ def margins(
 
     def estimands() -> Iterable[tuple[Key, Estimand]]:
         for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
-            here = rows.at_means().at_known({}) if at_means else rows.at_known(place)
+            here = (
+                rows.at_means().with_values({}) if at_means else rows.with_values(place)
+            )
             changes = effects(here, rows, names, moved, contrasts, comparison)
             for name, contrast, estimand in changes:
                 key = str(name), contrast, place, f"{name}: {contrast}"
@@ -1121,7 +1123,7 @@ def predictions(
     def estimands() -> Iterable[tuple[Key, Estimand]]:
         for place, combination in product(places, product(*values)):
             chosen = dict(zip(names, combination, strict=True))
-            Z = base.at_known(place | chosen).matrix({})
+            Z = base.with_values(place | chosen).matrix({})
             value = ", ".join(map(value_text, combination))
             key = term, value, place, written(chosen) or term
             yield key, Estimand(base.shares, Z)
@@ -1309,7 +1311,7 @@ def effects(
         else:  # up, but where a term has no value for what is larger
             up = here.valued({name: x + change})
             low, high = np.where(up, x, x - change), np.where(up, x + change, x)
-            here.at_known({name: low}, f"for {name} {words} nor the other way")
+            here.with_values({name: low}, f"for {name} {words} nor the other way")
         below, above, middle = here.matrices([{name: low}, {name: high}, {}])
         if change is not None:
             yield name, words, estimand(above, below)

@@ -42,13 +42,7 @@ from pegasos_stats.solvers.optimum import AnySolver, Optimum
 from pegasos_stats.solvers.options import Solver
 from pegasos_stats.solvers.pegasos import Pegasos, in_order
 from pegasos_stats.solvers.pegasos_run import Moment, Observer, check_solver
-from pegasos_stats.solvers.problem import (
-    Lam,
-    Penalty,
-    Problem,
-    penalty_of,
-    with_cached,
-)
+from pegasos_stats.solvers.problem import Lam, Penalty, Problem, penalty_of, with_cached
 from pegasos_stats.solvers.solver_runs import (
     AnySolution,
     certificate_of,

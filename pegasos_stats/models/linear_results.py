@@ -48,10 +48,10 @@ from pegasos_stats.models.notes import (
     FOR_PREDICTIONS,
     LISTED,
     Note,
-    all_right,
-    held_back,
     is_converged,
+    perfect_training_fit,
     shrinkage,
+    uneven_scales,
 )
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.proofs import proof
@@ -1140,7 +1140,7 @@ class LinearResults(Results):
         if problem.has_rows and self._moments is not None and self.scaling is None:
             spread = np.where(varies(*self._moments), self._moments[1], 0.0)
             by_default = problem.lam_rule == "1/n"
-            notes += held_back(problem.lam, spread, names, by_default)
+            notes += uneven_scales(problem.lam, spread, names, by_default)
         return np.inf, notes
 
     def notes_on_errors(self) -> list[Note]:
@@ -1158,9 +1158,9 @@ class LinearResults(Results):
         hinge = self.problem.loss == "hinge"
         if separated or hinge or self.problem.offset is not None:
             return notes
-        return [*notes, *all_right(self.training_table, len(self.params))]
+        return [*notes, *perfect_training_fit(self.training_table, len(self.params))]
 
-    def _columns_beside(
+    def _further_columns(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
     ) -> "dict[str, pd.Series[float]]":
         columns: dict[str, pd.Series[float]] = {}

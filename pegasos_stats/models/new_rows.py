@@ -346,8 +346,8 @@ def with_source(
         return table
     digests = digests_by_row(values, result.coding.encode(column), offset)
     training = result._row_digests
-    is_seen = np.isin(digests, training)
-    number = int(is_seen.sum())
+    is_training = np.isin(digests, training)
+    number = int(is_training.sum())
     if number <= MOST_SHARED * len(digests):
         return table
     if len(digests) == len(training) and (np.sort(digests) == np.sort(training)).all():
@@ -356,7 +356,7 @@ def with_source(
         pairs = pd.DataFrame({"row": training, "label": result.index.factorize()[0]})
         training = pairs.drop_duplicates()["row"].to_numpy()
     if not _is_no_chance(
-        np.unique(digests[is_seen]).size, np.unique(digests).size, training
+        np.unique(digests[is_training]).size, np.unique(digests).size, training
     ):
         return table
     if number == len(digests):

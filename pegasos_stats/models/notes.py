@@ -306,7 +306,7 @@ def shrinkage(name: str, shift: float) -> Note:
     return Note("shrinkage", "note", text)
 
 
-def held_back(
+def uneven_scales(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
     """Note that predictors of a small spread are shrunken more than those of a large.
@@ -337,7 +337,7 @@ def held_back(
     return [Note("penalty", "note", text)]
 
 
-def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
+def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
     """Note that no training row of the log loss is on the wrong side.
 
     There are none by chance where rows are fewer than twice the k coefficients (Cover,
@@ -346,9 +346,9 @@ def all_right(table: ConfusionMatrix, k: int) -> list[Note]:
     Examples
     --------
     >>> from pegasos_stats.metrics.confusion import confusion
-    >>> y = [0, 1] * 50
-    >>> len(all_right(confusion(y, y), 3)), len(all_right(confusion(y, y), 60))
-    (1, 0)
+    >>> table = confusion([0, 1] * 50, [0, 1] * 50)
+    >>> [len(perfect_training_fit(table, k)) for k in (3, 60)]
+    [1, 0]
     """
     if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
         return []

@@ -516,7 +516,7 @@ class Results(DisplayedBySummary, ABC):
         checks.check_flag("se_fit", se_fit)
         problem, coding = self.problem, self.coding
         scores = self.decision_function(data, unseen=unseen, offset=offset)
-        labels = self._known_labels(data, actual)
+        labels = self._labels_if_any(data, actual)
         label = predicted(scores, problem, coding, self._ties(ties), threshold)
         added = pd.DataFrame({"predicted": label, "score": scores})
         if problem.loss == "log":
@@ -526,10 +526,10 @@ class Results(DisplayedBySummary, ABC):
             margin = coding.encode(labels) * scores.to_numpy()
             added["margin"] = margin
             added["loss"] = LOSSES[problem.loss].values(margin)
-        added = added.assign(**self._columns_beside(data, unseen, offset, se_fit))
+        added = added.assign(**self._further_columns(data, unseen, offset, se_fit))
         return with_columns(self._frame(data), added, prefix)
 
-    def _columns_beside(
+    def _further_columns(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
     ) -> "dict[str, pd.Series[float]]":
         """Further columns that `augment` adds; a linear fit has some."""
@@ -586,7 +586,7 @@ class Results(DisplayedBySummary, ABC):
             return self.coding.decode(self.problem.y, self.index)
         return outcome_column(data, self.design, self.coding, "actual=labels")
 
-    def _known_labels(self, data: object, actual: object) -> pd.Series | None:
+    def _labels_if_any(self, data: object, actual: object) -> pd.Series | None:
         """Labels from `actual` or the data; None if neither has them."""
         if actual is not None:
             index = self.index.to_frame() if data is None else data

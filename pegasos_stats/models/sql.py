@@ -305,8 +305,8 @@ class Writer:
                 return f"CASE WHEN {name} <= CAST(9e999 AS {kind}) THEN {column} END"
             if self.dialect == "postgresql" and operands[0] in self.booleans:
                 return f"CAST(CAST({name} AS INTEGER) AS {kind})"
-            is_known = self.dialect not in WITH_NAN
-            return column if is_known else f"NULLIF({column}, CAST('NaN' AS {kind}))"
+            lacks_nan = self.dialect not in WITH_NAN
+            return column if lacks_nan else f"NULLIF({column}, CAST('NaN' AS {kind}))"
         if operation == "number":
             return self.number(operands[0]["value"])
         if operation == "levels":

@@ -261,7 +261,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             result = codec.restore(cls, stored, reader)
-            reader.check_all_taken()
+            reader.check_all_used()
             check_same(stored, codec.write(cls, result, ArrayWriter()))
             if not isinstance(result, Results):
                 _use(result)

@@ -155,7 +155,7 @@ class ArrayReader:
             )
         return self._functions[name]
 
-    def check_all_taken(self) -> None:
+    def check_all_used(self) -> None:
         """Raise ValueError if some values were not used."""
         if any(
             array.shape != (self._positions[n],) for n, array in self._arrays.items()
@@ -546,7 +546,7 @@ def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
     >>> write(int | str, "a", ArrayWriter())
     {'str': 'a'}
     """
-    origin, inner = meant_by(hint)
+    origin, inner = parts_of_hint(hint)
     if codec := FORMS.get(hint):
         return codec.out(value, writer)
     if choices := _choices(origin, inner):
@@ -575,7 +575,7 @@ def write(hint: object, value: Value, writer: ArrayWriter) -> Json:
 
 def restore(hint: object, stored: Json, reader: ArrayReader) -> Value:
     """Undo `write`."""
-    origin, inner = meant_by(hint)
+    origin, inner = parts_of_hint(hint)
     if codec := FORMS.get(hint):
         return codec.back(stored, reader)
     if choices := _choices(origin, inner):
@@ -596,13 +596,13 @@ def restore(hint: object, stored: Json, reader: ArrayReader) -> Value:
 
 
 @cache
-def meant_by(hint: object) -> tuple[Any, tuple[Any, ...]]:
+def parts_of_hint(hint: object) -> tuple[Any, tuple[Any, ...]]:
     """Return type and arguments of a hint; `NDArray` is an alias from numpy 2.5 on.
 
     Examples
     --------
     >>> from numpy.typing import NDArray
-    >>> meant_by(NDArray[np.float64])[0] is np.ndarray, meant_by(int)
+    >>> parts_of_hint(NDArray[np.float64])[0] is np.ndarray, parts_of_hint(int)
     (True, (<class 'int'>, ()))
     """
     value = getattr(get_origin(hint) or hint, "__value__", None)
@@ -625,7 +625,7 @@ def _choices(origin: object, inner: tuple[object, ...]) -> dict[str, object]:
 
 def _name_of(hint: object) -> str:
     """Return the name of a type; for arrays the name of their number type."""
-    origin, inner = meant_by(hint)
+    origin, inner = parts_of_hint(hint)
     if origin in (Literal, Any):
         return "Literal"
     name: str = (get_args(inner[1])[0] if origin is np.ndarray else origin).__name__
@@ -645,7 +645,7 @@ def _pairs(inner: tuple[object, ...]) -> object:
 
 def _is_of(value: object, hint: object) -> bool:
     """Return whether a value has a type; of containers the items are not checked."""
-    origin, inner = meant_by(hint)
+    origin, inner = parts_of_hint(hint)
     if origin is Literal:
         return any(type(value) is type(a) and value == a for a in inner)
     if origin in NUMBERS:

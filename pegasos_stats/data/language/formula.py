@@ -44,7 +44,7 @@ from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
 from pegasos_stats.data.language import vocabulary
 from pegasos_stats.data.language.vocabulary import (
-    KNOWN,
+    RESERVED,
     Function,
     Functions,
     State,
@@ -753,7 +753,7 @@ def check_functions(functions: object, columns: Collection[Hashable] = ()) -> Fu
             f"functions={listing([functions])} is not allowed; use a dictionary of "
             "names and functions, such as functions={'half': lambda x: x / 2}."
         )
-    reserved = {*KNOWN, *columns}
+    reserved = {*RESERVED, *columns}
     if wrong := [name for name in own if not is_word(name) or name in reserved]:
         raise OptionError(
             f"functions= has the names {listing(wrong)}; use words that are neither a "

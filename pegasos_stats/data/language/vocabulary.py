@@ -904,5 +904,5 @@ CONSTANTS: dict[str, Value] = {
     **{"np.euler_gamma": np.euler_gamma, "pi": np.pi, "Inf": np.inf, "NaN": np.nan},
     **{"NA": np.nan, "TRUE": True, "FALSE": False, "NULL": None},
 }
-KNOWN = {name.partition(".")[0] for name in (*VOCABULARY, *CONSTANTS)}
-KNOWN |= {"c", "factor", "offset"}
+RESERVED = {name.partition(".")[0] for name in (*VOCABULARY, *CONSTANTS)}
+RESERVED |= {"c", "factor", "offset"}

@@ -537,7 +537,7 @@ class Scan:
         types: dict[str, Types] = {}
         files = self._in_format("CSV")
         if files or self.stated:
-            types["CSV"] = agreed_types(files, dict(self.stated))
+            types["CSV"] = types_of_csv(files, dict(self.stated))
         if files := self._in_format("svmlight"):
             types["svmlight"] = svmlight_types(files, self.n_features)
         return types
@@ -759,7 +759,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     return tuple(types.items())
 
 
-def agreed_types(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
+def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
     """Read CSV files for what each column holds, unless that is stated.
 
     Whole numbers, if all values of all files are, but text if 64 bits do not hold one;

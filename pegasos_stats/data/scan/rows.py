@@ -679,12 +679,12 @@ class StreamedRows(RowSource):
             return work(block, values[first : first + block.y.size])
 
         if isinstance(self.scan, Partitions):
-            yield from self._read_partitions(self.scan, work, values)
+            yield from self._map_partitions(self.scan, work, values)
         else:
             yield from map_in_order(apply, self._blocks(), self.workers, self._at_once)
         self.n_reads += 1
 
-    def _read_partitions(
+    def _map_partitions(
         self, scan: Partitions, work: Callable[[Block, Values], Result], values: Values
     ) -> Iterator[Result]:
         """Read all partitions on their workers, with labels and weights."""
@@ -702,7 +702,7 @@ class StreamedRows(RowSource):
                 workers=1,
                 first=first,
             )
-            calls.append(partial(_read_there, part, work, values[here]))
+            calls.append(partial(_map_partition, part, work, values[here]))
             places.append(here)
             first = here.stop
         columns = [*self.matrices.variables, *filter(None, [self.formula.counts])]
@@ -787,7 +787,7 @@ class StreamedRows(RowSource):
         return block_of(self.first + first, X, self.y, self.weights, self.offset, here)
 
 
-def _read_there(
+def _map_partition(
     rows: StreamedRows,
     work: Callable[[Block, Values], Result],
     values: Values,

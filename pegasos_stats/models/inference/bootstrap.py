@@ -255,7 +255,7 @@ def refits(
         seconds = seconds_of_all(settled, first[0], B, workers, limit)
         others = map_in_order(settled, tasks, workers)
         if seconds > MOST_SECONDS:
-            others = shown_parts(others, B)
+            others = with_progress(others, B)
         parts += others
         ((whole, _),) = map_in_order(settled, [np.arange(problem.n)[None]], 1)
     estimates, facts = map(np.concatenate, zip(*parts, strict=True))
@@ -283,7 +283,7 @@ def seconds_of_all(
     return seconds
 
 
-def shown_parts(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
+def with_progress(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
     """Show on a line of tqdm's how many resamples are done."""
     from tqdm import tqdm
 

@@ -279,7 +279,7 @@ def check_numbers(design: Design, train: InputRows) -> None:
         first = next((level for level in levels if parse(level) is None), "")
         if len(levels) <= FEW_LEVELS or not first:
             continue
-        if options := files.options_that_read(levels, style.decimal):
+        if options := files.parsing_options(levels, style.decimal):
             at_once = "" if train.format == "csv" else "without --memory, and "
             raise DataError(
                 f"The column {name!r} of {train.path} is text with {len(levels):,} "
