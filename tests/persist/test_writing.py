@@ -30,7 +30,7 @@ def test_another_file_is_replaced_only_on_demand(data, tmp_path):
     np.savez(tmp_path / "mine.npz", header=np.zeros(3), beta=np.zeros(2))
     for content in (b"", b"mine", b"PK", (tmp_path / "mine.npz").read_bytes()):
         path.write_bytes(content)
-        with pytest.raises(DataError, match=r"no model of .*overwrite=True"):
+        with pytest.raises(DataError, match=r"not a model of .*overwrite=True"):
             save(result, path)
         assert path.read_bytes() == content
     save(result, path, overwrite=True)
