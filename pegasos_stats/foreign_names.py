@@ -129,7 +129,7 @@ def foreign_value(name: str, value: object) -> str:
 
 def _alike(name: str, own: Iterable[str]) -> str:
     """Return the public name that differs in spelling only; empty if there is none."""
-    public = {folded(other): other for other in own if not other.startswith("_")}
+    public = {folded(entry): entry for entry in own if not entry.startswith("_")}
     return public.get(folded(name)) or errors.nearest(
         name, public.values(), SIMILAR_NAME
     )

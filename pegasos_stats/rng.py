@@ -533,8 +533,8 @@ def checked_weights(prob: ArrayLike, n: int, size: int, replace: bool) -> Vector
     require(good, "prob", prob, f"a list of {n} finite numbers of 0 or more")
     positive = np.count_nonzero(weights)
     enough = positive > 0 and (replace or size <= positive)
-    needed = 1 if replace else max(size, 1)
-    require(enough, "prob", prob, f"a list with {needed} or more numbers above 0")
+    n_positive = 1 if replace else max(size, 1)
+    require(enough, "prob", prob, f"a list with {n_positive} or more numbers above 0")
     with np.errstate(over="ignore"):
         total = np.cumsum(weights)[-1]
     require(np.isfinite(total), "prob", prob, "a list of numbers with a finite sum")

@@ -500,7 +500,7 @@ def columns_text(left: Fields, right: Fields, width: int = TEXT_WIDTH) -> list[s
     >>> columns_text([("Loss:", "hinge")], [])[0]
     'Loss:                            hinge'
     """
-    wide, narrow = _needed(left), _needed(right)
+    wide, narrow = _width_needed(left), _width_needed(right)
     half = (width - GAP) // 2
     if wide > half:
         half = min(wide, max(width - GAP - narrow, half))
@@ -574,7 +574,7 @@ def cut(text: str, width: int) -> str:
     return f"{text[: (length + 1) // 2]}...{text[-(length // 2) :]}"
 
 
-def _needed(side: Fields) -> int:
+def _width_needed(side: Fields) -> int:
     return max((len(_line(f"{name} {value}")) for name, value in side), default=0)
 
 

@@ -291,7 +291,7 @@ def shown_path(path: str) -> str:
     return plain if len(plain) <= MAX_PATH else f"...{plain[3 - MAX_PATH :]}"
 
 
-def is_same(path: str, other: str) -> bool:
+def is_same(path: str, second: str) -> bool:
     """Return whether two paths lead to the same file, even before it exists.
 
     Examples
@@ -299,6 +299,6 @@ def is_same(path: str, other: str) -> bool:
     >>> is_same("fit.model", "./fit.model"), is_same("fit.model", "other.model")
     (True, False)
     """
-    if os.path.exists(path) and os.path.exists(other):
-        return os.path.samefile(path, other)
-    return os.path.realpath(path) == os.path.realpath(other)
+    if os.path.exists(path) and os.path.exists(second):
+        return os.path.samefile(path, second)
+    return os.path.realpath(path) == os.path.realpath(second)

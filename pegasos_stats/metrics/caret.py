@@ -45,12 +45,12 @@ BY_PRECISION = ("precision", "recall")
 MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
 
 
-def shown_terms(names: Iterable[str], mode: Mode) -> list[str]:
+def printed_terms(names: Iterable[str], mode: Mode) -> list[str]:
     """Return the statistics of a class that caret prints in this mode.
 
     Examples
     --------
-    >>> shown_terms(["sensitivity", "recall", "f2", "prevalence"], "prec_recall")
+    >>> printed_terms(["sensitivity", "recall", "f2", "prevalence"], "prec_recall")
     ['recall', 'f2', 'prevalence']
     """
     if mode == "everything":
@@ -155,7 +155,7 @@ class ConfusionReport(tables.Displayed):
             for name, label in names.items()
             if name in self.overall
         ]
-        for name in shown_terms(self.intervals, self.mode):
+        for name in printed_terms(self.intervals, self.mode):
             label = names.get(name) or label_of(name)
             fields.append((f"{label} 95% CI", written_interval(self.intervals[name])))
         return fields
@@ -180,7 +180,7 @@ def overall_fields(terms: Terms) -> list[tuple[str, str]]:
 
 def class_fields(terms: Terms, mode: Mode) -> list[tuple[str, str]]:
     """Return names and values of one class, all with the same precision."""
-    names = shown_terms(terms, mode)
+    names = printed_terms(terms, mode)
     values = r_format([terms[name] for name in names], REPORT_DIGITS)
     return [(label_of(n), value) for n, value in zip(names, values, strict=True)]
 
@@ -197,7 +197,7 @@ def class_columns(classes: Mapping[object, Terms], mode: Mode) -> list[str]:
     Sensitivity     0.95     0.95
     Specificity     1.00     1.00
     """
-    names = shown_terms(next(iter(classes.values())), mode)
+    names = printed_terms(next(iter(classes.values())), mode)
     stubs = ["", *map(label_of, names)]
     stub_width = max(map(len, stubs))
     columns = [_column(label, terms, names) for label, terms in classes.items()]
@@ -315,19 +315,19 @@ def format_pval(values: Sequence[float], digits: int) -> list[str]:
     >>> format_pval([1e-140, 0.2109], 4), format_pval([0.0, 0.0], 4)
     (['<2e-16', '0.2109'], ['< 2.2e-16', '< 2.2e-16'])
     """
-    shown = [p for p in values if p >= MACHINE_EPSILON]
-    fixed = [p for p in shown if p >= 1e-4]
-    tiny = [p for p in shown if p < 1e-4]
+    printed = [p for p in values if p >= MACHINE_EPSILON]
+    fixed = [p for p in printed if p >= 1e-4]
+    tiny = [p for p in printed if p < 1e-4]
     texts = dict(zip(fixed, r_format(fixed, digits), strict=True))
     texts |= dict(zip(tiny, r_format(tiny, digits), strict=True))
     below = _below(list(texts.values()), max(1, digits - 2))
     return ["NA" if p != p else texts.get(p, below) for p in values]
 
 
-def _below(others: Sequence[str], digits: int) -> str:
-    """Write ``<2e-16`` for p-values below `MACHINE_EPSILON`, as wide as `others`."""
-    width = _width(others)
-    if others and digits > 1 and digits + 6 > width:
+def _below(texts: Sequence[str], digits: int) -> str:
+    """Write ``<2e-16`` for p-values below `MACHINE_EPSILON`, as wide as `texts`."""
+    width = _width(texts)
+    if texts and digits > 1 and digits + 6 > width:
         digits = max(1, width - 7)
     space = "" if digits == 1 and width <= 6 else " "
     return f"<{space}{r_format([MACHINE_EPSILON], digits)[0]}"

@@ -184,9 +184,9 @@ class ScoredLabels:
         """Compute log loss and Brier score in blocks of rows."""
         total, sums = 0.0, np.zeros(2)
         for first in range(0, len(self.codes), SCORES_AT_ONCE):
-            some = self._rows(slice(first, first + SCORES_AT_ONCE))
-            both = [some.probability(position) for position in (0, 1)]
-            codes, p, weights = some._used(np.stack(both, axis=1))  # type: ignore[arg-type]
+            block = self._rows(slice(first, first + SCORES_AT_ONCE))
+            by_class = [block.probability(position) for position in (0, 1)]
+            codes, p, weights = block._used(np.stack(by_class, axis=1))  # type: ignore[arg-type]
             weight = len(codes) if weights is None else weights.sum()
             if weight:
                 of_block = log_loss(codes, p, weights), brier_score(codes, p, weights)
@@ -195,12 +195,12 @@ class ScoredLabels:
         losses = zip(("log_loss", "brier_score"), sums.tolist(), strict=True)
         return {name: ratio(of_all, total) for name, of_all in losses}
 
-    def _rows(self, some: slice) -> "ScoredLabels":
+    def _rows(self, rows: slice) -> "ScoredLabels":
         """Return a slice of the rows."""
         assert self.scores is not None
-        weights = None if self.weights is None else self.weights[some]
+        weights = None if self.weights is None else self.weights[rows]
         return replace(
-            self, codes=self.codes[some], scores=self.scores[some], weights=weights
+            self, codes=self.codes[rows], scores=self.scores[rows], weights=weights
         )
 
     def pairs(self) -> PairShares:

@@ -74,9 +74,9 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         if isinstance(pairs[side].dtype, pd.CategoricalDtype):
             return [plain(v) for v in pairs[side].cat.categories]
         side_levels = [plain(value) for value in distinct(pairs[side].dropna())]
-        others = [value for value in side_levels if levels and value not in levels]
-        if len(others) > MOST_OTHERS:
-            why = f"Predicted are {listing(others)}; give labels by a threshold."
+        unknown = [value for value in side_levels if levels and value not in levels]
+        if len(unknown) > MOST_OTHERS:
+            why = f"Predicted are {listing(unknown)}; give labels by a threshold."
             raise OptionError(why)
         levels += side_levels
     try:
@@ -216,15 +216,15 @@ def events_of(
         error = DataError if len(levels) == 1 else OptionError
         raise error(f"There are the levels {listing(levels) or 'none'}; give two.")
     at = plain(levels[positive_position(levels, positive)])
-    others = [plain(level) for level in levels if plain(level) != at]
+    non_events = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
     if name == "scores" and frame is None:
         positive_values = numbers(name, values, (len(pairs),), pairs.index)
     else:
         pair = [None, at] if frame is None else levels
-        both = checked_probabilities(values, pair, len(pairs), pairs.index)
-        positive_values = both[:, pair.index(at)]
-    negative = others[0] if len(others) == 1 else f"not {at}"
+        by_class = checked_probabilities(values, pair, len(pairs), pairs.index)
+        positive_values = by_class[:, pair.index(at)]
+    negative = non_events[0] if len(non_events) == 1 else f"not {at}"
     return Events(codes.astype(np.intp), positive_values, negative, at)
 
 

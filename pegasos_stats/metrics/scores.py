@@ -694,7 +694,7 @@ class DecisionCurve(Displayed):
 
         return draw_decision_curve(self.table, self.positive, ax, line)
 
-    def _at_some(self) -> pd.DataFrame:
+    def _printed_values(self) -> pd.DataFrame:
         """Return net benefits at a few thresholds, one column per model."""
         wide = self.table.pivot(
             index="threshold", columns="model", values="net_benefit"
@@ -715,13 +715,13 @@ class DecisionCurve(Displayed):
 
     def __str__(self) -> str:
         first, *rest = self._lines()
-        table = self._at_some().to_string(float_format="%.4f")
+        table = self._printed_values().to_string(float_format="%.4f")
         return "\n".join([first, table, *rest])
 
     __repr__ = __str__
 
     def _parts(self) -> Sequence[Part]:
-        cells = self._at_some().map("{:.4f}".format)
+        cells = self._printed_values().map("{:.4f}".format)
         return [Cells(cells, corner="threshold"), Lines(self._lines())]
 
 
@@ -1045,12 +1045,12 @@ def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.Data
         up = down = p
     at, low = lower_limits(p, up, happened, 1.0 - level)
     flipped, misses = lower_limits(-p, -down, 1 - happened, 1.0 - level)
-    both = np.unique(np.r_[0.0, at, -flipped, 1.0])
-    below = np.searchsorted(at, both, side="right")
-    after = np.searchsorted(flipped, -both, side="right")
+    at_all = np.unique(np.r_[0.0, at, -flipped, 1.0])
+    below = np.searchsorted(at, at_all, side="right")
+    after = np.searchsorted(flipped, -at_all, side="right")
     return pd.DataFrame(
         {
-            "probability": both,
+            "probability": at_all,
             "low": np.append(0.0, low)[below],
             "high": np.append(1.0, 1.0 - misses)[after],
         }
@@ -1072,7 +1072,7 @@ def lower_limits(
     for last in range(k):
         n = np.cumsum(rows[last::-1])
         y = np.cumsum(events[last::-1])
-        some = y > 0.0
-        own = betaincinv(y[some], (n - y)[some] + 1.0, alpha / (k * (k + 1.0)))
+        positive = y > 0.0
+        own = betaincinv(y[positive], (n - y)[positive] + 1.0, alpha / (k * (k + 1.0)))
         limits[last] = own.max(initial=0.0)
     return largest, np.maximum.accumulate(limits)

@@ -297,14 +297,14 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
 
     def __copy__(self) -> Self:
-        other = type(self).__new__(type(self))
-        other.__dict__ = dict(self.__dict__)
-        return other
+        copied = type(self).__new__(type(self))
+        copied.__dict__ = dict(self.__dict__)
+        return copied
 
     def __deepcopy__(self, memo: dict[int, object]) -> Self:
-        other = type(self).__new__(type(self))
-        other.__dict__ = deepcopy(self.__dict__, memo)
-        return other
+        copied = type(self).__new__(type(self))
+        copied.__dict__ = deepcopy(self.__dict__, memo)
+        return copied
 
     @suggest_arguments
     def decision_function(self, X: ArrayLike) -> Vector:
@@ -444,9 +444,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             why = "is not allowed; give 'balanced' or a dict."
             raise OptionError(why, "class_weight", class_weight)
         places = {label: position_of(label, levels) for label in class_weight or {}}
-        others = [label for label, place in places.items() if place < 0]
-        if others and len(places) - len(others) < len(levels):
-            why = f"names {listing(others)}, and the classes are {listing(levels)}."
+        foreign = [label for label, place in places.items() if place < 0]
+        if foreign and len(places) - len(foreign) < len(levels):
+            why = f"names {listing(foreign)}, and the classes are {listing(levels)}."
             raise OptionError(why, "class_weight", class_weight)
         for label, weight in (class_weight or {}).items():
             if places[label] >= 0:
@@ -635,12 +635,12 @@ class LinearClassifier(TwoClassClassifier):
         )
         if first or classes is not None:
             names = labels if classes is None else np.asarray(classes)
-            both = two_classes(names, type(self).__name__)
-            if not first and not np.array_equal(both, self.classes_):
+            pair = two_classes(names, type(self).__name__)
+            if not first and not np.array_equal(pair, self.classes_):
                 raise LabelError(
-                    f"classes are {listing(both)} and were {listing(self.classes_)}."
+                    f"classes are {listing(pair)} and were {listing(self.classes_)}."
                 )
-            self.classes_ = both
+            self.classes_ = pair
         unknown = np.unique(labels[~np.isin(labels, self.classes_)])
         if unknown.size:
             raise LabelError(
@@ -851,8 +851,8 @@ class LogitClassifier(LinearClassifier):
         float64 array, shape (n, 2)
         """
         scores = self.decision_function(X)
-        both = np.column_stack([scores, -scores])
-        return -np.logaddexp(0.0, both)
+        by_class = np.column_stack([scores, -scores])
+        return -np.logaddexp(0.0, by_class)
 
 
 @suggest_arguments

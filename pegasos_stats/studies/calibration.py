@@ -542,22 +542,22 @@ def recalibrated(
         options = Cluster(correction="CR3")
         groups = Groups(("",), (len(labels),), (codes,))
     z = np.asarray(logit(p))
-    events, others = z[happened == 1], z[happened == 0]
-    if not (events.size and others.size and np.isfinite(z).all()):
+    events, non_events = z[happened == 1], z[happened == 0]
+    if not (events.size and non_events.size and np.isfinite(z).all()):
         return Recalibration()
     y = np.where(happened == 1, 1.0, -1.0)
 
     def last_coefficient(X: Matrix, offset: Vector) -> tuple[float, Interval]:
         problem = Problem(X, y, 0.0, "log", offset=offset)
         fit = maximum_likelihood(problem).solution
-        assert fit is not None  # events and others overlap
+        assert fit is not None  # the classes overlap
         V = sandwich(problem, fit, options, groups=groups)
         last = float([fit.alpha, *fit.beta][-1])
         half = float(student.ppf((1.0 + level) / 2.0, V.df) * V.std_error[-1])
         return last, Interval(last - half, last + half)
 
     intercept, around = last_coefficient(np.empty((z.size, 0)), z)
-    if others.max() <= events.min() or events.max() <= others.min():
+    if non_events.max() <= events.min() or events.max() <= non_events.min():
         return Recalibration(intercept=intercept, intercept_interval=around)
     slope = last_coefficient(z[:, None], 0.0 * z)
     return Recalibration(*slope, intercept, around)
@@ -621,9 +621,9 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
     if size < MIN_SLOPE_SCORE:  # the slope would overflow
         scores, size = np.zeros(len(y)), 1.0
     # A target between 0 and 1 equals two rows, one per class, that share the weight.
-    X, both = np.tile(scores[:, None] / size, (2, 1)), np.repeat([1.0, -1.0], len(y))
+    X, labels = np.tile(scores[:, None] / size, (2, 1)), np.repeat([1.0, -1.0], len(y))
     weights = np.concatenate([w * targets, w * (1.0 - targets)])
-    fit = maximum_likelihood(Problem(X, both, 0.0, "log", weights=weights)).solution
+    fit = maximum_likelihood(Problem(X, labels, 0.0, "log", weights=weights)).solution
     assert fit is not None  # all rows belong to both classes
     return Sigmoid(-float(fit.beta[0]) / size, -fit.alpha)
 
@@ -679,9 +679,9 @@ def cross_fitted_logits(
     logits = np.full(scores.shape, np.nan)
     for split in folds.splits:
         column = scores[:, split.repeat - 1]
-        others = ~np.isnan(column)
-        others[split.test] = False
-        sigmoid = fitting(y[others], column[others], weights[others])
+        fitted = ~np.isnan(column)
+        fitted[split.test] = False
+        sigmoid = fitting(y[fitted], column[fitted], weights[fitted])
         logits[split.test, split.repeat - 1] = sigmoid.logits(column[split.test])
     return logits
 

@@ -804,7 +804,7 @@ class RocComparison(tables.Facts):
     def _facts(self) -> dict[str, str]:
         """Describe the areas, their difference, and DeLong's test."""
         a, b = self.names
-        shown = [
+        areas = [
             f"{estimate:.4f}, {self.level:.0%} interval [{low:.4f}, {high:.4f}]"
             for estimate, low, high in self.table[
                 ["estimate", *INTERVAL_ENDS]
@@ -813,9 +813,9 @@ class RocComparison(tables.Facts):
         test = f"z {self.statistic:.4g}, p {format_pval([self.pvalue], 4)[0]}"
         return {
             "Rows": f"{self.nobs:,}, positive class {self.levels[1]!r}",
-            f"Area {a}": shown[0],
-            f"Area {b}": shown[1],
-            f"{a} less {b}": shown[2],
+            f"Area {a}": areas[0],
+            f"Area {b}": areas[1],
+            f"{a} less {b}": areas[2],
             "DeLong": test,
         }
 
@@ -906,8 +906,8 @@ def compare_roc(
     if isinstance(actual, Results) or isinstance(scores_a, Results):
         sides = _of_fits(actual, scores_a, scores_b, positive)
     else:
-        both = (scores_a, scores_b)
-        sides = [inputs.events_of(actual, s, positive, "scores") for s in both]
+        pair = (scores_a, scores_b)
+        sides = [inputs.events_of(actual, s, positive, "scores") for s in pair]
     used = sides[0].is_complete & sides[1].is_complete
     codes = inputs.check_both_levels(sides[0], used)
     scores = [sample.values[used] for sample in sides]

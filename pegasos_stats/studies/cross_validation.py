@@ -1187,10 +1187,10 @@ def tune_kernel(
 
 def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
     """Return the same model with another gamma; the data are shared."""
-    other = copy(model)
+    changed = copy(model)
     kernel = replace(model.problem.kernel, gamma=gamma)
-    other.problem = replace(model.problem, kernel=kernel)
-    return other
+    changed.problem = replace(model.problem, kernel=kernel)
+    return changed
 
 
 @suggest_names("tuning")

@@ -251,7 +251,7 @@ class FoldFitter:
             if (missing := [fit is None for fit in fits]).count(True)
         ]
         single: Iterable[list[FoldFit]] = map_in_order(
-            lambda item: fit_alone(self.model, *item), rest, count
+            lambda item: fit_task(self.model, *item), rest, count
         )
         if self.progress:
             single = pegasos_run.with_progress(single, len(rest), "fold")
@@ -370,7 +370,7 @@ def inner_folds(
     return inner
 
 
-def fit_alone(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
+def fit_task(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
     """Fit the rows of a task and score its held-out rows, without warnings."""
     problem, split, fits = model.problem, task.split, []
     held_out, offset, scored = None, None, np.zeros(0, dtype=bool)
@@ -447,9 +447,9 @@ def at_lambda(model: AnyModel, lam: float) -> AnyModel:
     """Return the same model with another lambda; the data are shared."""
     if model.problem.has_firth:
         raise OptionError("penalty='firth' has no lambda to choose; omit one of them.")
-    other = copy(model)
-    other.problem = replace(model.problem, lam=float(lam), lam_rule="given")
-    return other
+    changed = copy(model)
+    changed.problem = replace(model.problem, lam=float(lam), lam_rule="given")
+    return changed
 
 
 def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:

@@ -233,8 +233,8 @@ class Folds:
         if self.groups is not None:
             groups = len(np.unique(self.groups))
             if groups == self.k:  # leave one group out
-                others = "each predicted from the other"
-                return f"{groups} groups ({rows}), {others} {groups - 1}{again}"
+                method = "each predicted from the other"
+                return f"{groups} groups ({rows}), {method} {groups - 1}{again}"
             rows += f" in {counted(groups, 'group')}"
         return f"{counted(self.k, kind)} of {rows}{again}"
 
@@ -373,8 +373,9 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     for pair in pairs:
         steps = zip(pair, ("fit", "hold out"), strict=True)
         train, test = (_checked_rows(rows, n, what) for rows, what in steps)
-        if (both := np.intersect1d(train, test)).size:
-            raise DataError(f"The rows {listing(both)} are both fitted and held out.")
+        if (overlap := np.intersect1d(train, test)).size:
+            rows = listing(overlap)
+            raise DataError(f"The rows {rows} are both fitted and held out.")
         if tested[test].any():
             repeat, fold, tested = repeat + 1, 0, np.zeros(n, dtype=bool)
         tested[test] = True
@@ -394,11 +395,11 @@ def _checked_rows(rows: ArrayLike, n: int, what: str) -> Rows:
     if not several or array.min() < 0 or array.max() >= n:
         labels = pd.Series(array.ravel())
         rows = labels[~labels.isin(range(n)) | labels.duplicated()]
-        shown = listing((rows if len(rows) else labels).tolist())
+        numbers = listing((rows if len(rows) else labels).tolist())
         cure = f"give different rows by number, 0 to {n - 1}"
         if array.dtype.kind == "b":
             cure = f"give the numbers of rows, as by np.flatnonzero(), 0 to {n - 1}"
-        raise DataError(f"A fold has the rows {shown}; {cure}.")
+        raise DataError(f"A fold has the rows {numbers}; {cure}.")
     return array.astype(np.int64)
 
 

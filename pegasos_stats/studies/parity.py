@@ -624,7 +624,7 @@ def difference(setup: Setup, name: str, ours: Run, theirs: Run) -> Compared:
     if name in ("levels", "table"):
         if left.tolist() == right.tolist():
             return Compared(name, "every bit")
-        if name == "table" and _undecided_alone(setup, ours, theirs):
+        if name == "table" and _only_undecided_differ(setup, ours, theirs):
             return Compared(name, "to rounding")
         return Compared(name, "differs", f"{left.tolist()} here, {right.tolist()} in R")
     left, right = left.astype(np.float64), right.astype(np.float64)
@@ -665,7 +665,7 @@ def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
     return allowed
 
 
-def _undecided_alone(setup: Setup, ours: Run, theirs: Run) -> bool:
+def _only_undecided_differ(setup: Setup, ours: Run, theirs: Run) -> bool:
     """Whether tables of the log loss differ only by rows whose score rounds to 0."""
     allowed = tolerance(setup, "scores", ours, theirs)
     far = np.abs(theirs["scores"]) > allowed
@@ -673,8 +673,8 @@ def _undecided_alone(setup: Setup, ours: Run, theirs: Run) -> bool:
         signs_of(np.asarray(run["scores"])[far], setup.solver.ties)
         for run in (ours, theirs)
     )
-    some = allowed > 0.0 and not far.all()
-    return bool(some and np.array_equal(here, there, equal_nan=True))
+    partly = allowed > 0.0 and not far.all()
+    return bool(partly and np.array_equal(here, there, equal_nan=True))
 
 
 # Options of a run of Pegasos that stops early, without averaging or a refit.
@@ -811,9 +811,9 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
         if "rows" in unequal:
             reason = f"Another RNGkind: that of R is {kinds}."
     version = f"{facts['version'][0]}, by {r.name}"
-    shown = theirs | by_r
+    reported = theirs | by_r
     rows = {
-        NAMES[name]: [_cell(name, ours[name]), _cell(name, shown[name]), how]
+        NAMES[name]: [_cell(name, ours[name]), _cell(name, reported[name]), how]
         for name, how, _ in results
     }
     return ParityCheck(

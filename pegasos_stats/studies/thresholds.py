@@ -143,8 +143,8 @@ class Thresholds(Summarised):
             own = tables[(repeats == repeat).to_numpy()]
             k, total = len(own), own.sum(axis=0)
             means.append(float(self.target.of(total)[0]))
-            left = np.array([self.target.of(total - part)[0] for part in own])
-            spread = float(np.square(left - left.mean()).sum())
+            jackknife = np.array([self.target.of(total - part)[0] for part in own])
+            spread = float(np.square(jackknife - jackknife.mean()).sum())
             variances.append(spread * (k - 1) / k if k > 1 else np.nan)
         factor = fold_fits.correction_factor(self.by_fold) if self.out_of_fold else 1.0
         return float(np.mean(means)), factor * float(np.sqrt(np.mean(variances)))
@@ -319,8 +319,8 @@ class ThresholdRule:
             names = target.name, f"{target.name}_usual"
             lines.append(line | dict(zip(names, values, strict=True)))
         everyone = map(np.concatenate, zip(*outside, strict=True))
-        threshold, at_each, decisions = self.best(ScoredRows(*everyone))
-        table = pd.DataFrame({"threshold": at_each})
+        threshold, values_at, decisions = self.best(ScoredRows(*everyone))
+        table = pd.DataFrame({"threshold": values_at})
         for name, measure in scores.METRICS.items():
             table[name] = measure(decisions.tables)
         if target.name == "cost":

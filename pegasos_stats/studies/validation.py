@@ -222,8 +222,8 @@ def validate(
         else:
             rows = (task[0] for task in resampled_groups(whole, B, rng))
         parts = map_in_order(procedure.repeated, rows, workers)
-        shown = with_progress(parts, B, "resample") if progress else parts
-        fits = [fit for fit in shown if fit is not None]
+        progressing = with_progress(parts, B, "resample") if progress else parts
+        fits = [fit for fit in progressing if fit is not None]
     if n_failed := B - len(fits):
         warn_caller(
             f"{counted(n_failed, 'resample')} of {B:,} had no fit (a single class, or "

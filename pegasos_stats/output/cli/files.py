@@ -136,8 +136,8 @@ def read_data(
         files.IN_MEMORY[path] = sys.stdin.buffer.read()
     if options.memory is not None or are_scanned(path):
         source = scans.scan(path, memory=options.memory or scans.MEMORY)
-        svmlight_asked = options.format == "svmlight" and not source.is_svmlight
-        if svmlight_asked or style != files.COMMAS:
+        is_mismatch = options.format == "svmlight" and not source.is_svmlight
+        if is_mismatch or style != files.COMMAS:
             raise OptionError(
                 f"{path} is read block by block; --sep, --decimal, --encoding, "
                 "--na-values, --keep-na, --thousands, --strip and --format apply only "

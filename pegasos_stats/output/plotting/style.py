@@ -594,8 +594,8 @@ def _put_legend(ax: "Axes") -> None:
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
-    extent, others = ax.get_window_extent(), ax.figure.axes
-    is_last = all(other.get_window_extent().x0 < extent.x1 for other in others)
+    extent, axes = ax.get_window_extent(), ax.figure.axes
+    is_last = all(panel.get_window_extent().x0 < extent.x1 for panel in axes)
     right = ax.figure.bbox.x1 if is_last else extent.x1
     inches = (right - extent.x0) / ax.figure.dpi
     size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)

@@ -466,10 +466,10 @@ class ReportFacts:
     def one_answer(self) -> Iterator[str]:
         """Report that all rows, or all training rows, are predicted as one class."""
         rows, training = self.rows, self.sets[0]
-        both = training.only == rows.only and rows.name != "training"
+        agree = training.only == rows.only and rows.name != "training"
         at = " at this threshold" if self.threshold is not None else ""
         if rows.only is not None:
-            which = "" if both else self.which
+            which = "" if agree else self.which
             yield f"Every {which}row is predicted '{rows.only}'{at}."
         elif training.only is not None:
             yield f"Every training row is predicted '{training.only}'{at}."

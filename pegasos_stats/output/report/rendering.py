@@ -319,9 +319,9 @@ def report_arguments(facts: ReportFacts) -> dict[str, object]:
     """Return the arguments of ``result.report()`` that determine the numbers."""
     table, cost = facts.rows.table, None
     if (target := facts.cost) is not None:
-        other = table.levels[facts.is_first]
+        negative = table.levels[facts.is_first]
         cost = {plain(table.positive): target.false_negative}
-        cost[plain(other)] = target.false_positive
+        cost[plain(negative)] = target.false_positive
     arguments = {
         "test": Name("test") if facts.rows.name == "test" else None,
         "validation": Name("validation") if facts.validation else None,
