@@ -24,16 +24,16 @@ demo: $(VENV)/.package ## install the package, run its demonstration, write its 
 check: lint types ## style, types, and the quick tests, which need no R
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not (r or data or fuzz or slow)"
 
-# Style and types are checked beside the tests, for which kernels are compiled once.
+# Style and types are checked in parallel with the tests, for which kernels are compiled once.
 test: export OPENBLAS_NUM_THREADS := 1
-test: $(VENV)/.dev $(if $(filter 1,$(PEGASOS_STATS_NO_R)),,system-r $(VENV)/.rpy2) ## install R if missing (PEGASOS_STATS_NO_R=1: leave it out); check style and types, run all tests
+test: $(VENV)/.dev $(if $(filter 1,$(PEGASOS_STATS_NO_R)),,system-r $(VENV)/.rpy2) ## install R if missing (PEGASOS_STATS_NO_R=1: skip it); check style and types, run all tests
 	@mkdir -p build
 	($(STYLE) && $(TYPES)) >build/checks.txt 2>&1 & checks=$$!; \
 	$(BIN)/pegasos-stats compile; \
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal; tests=$$?; \
 	wait $$checks; checked=$$?; cat build/checks.txt; exit $$((tests | checked))
 
-fuzz: system-r $(VENV)/.rpy2 ## ten minutes of inputs drawn at random, at every door (SECONDS=600)
+fuzz: system-r $(VENV)/.rpy2 ## ten minutes of inputs drawn at random, at every entry point (SECONDS=600)
 	$(BIN)/python scripts/fuzz.py $(or $(SECONDS),600)
 
 parity: system-r $(VENV)/.rpy2 ## 1,000 runs drawn at random in R and Python (CONFIGURATIONS= SEED= ONLY=)
@@ -45,13 +45,13 @@ test-wheel: $(VENV)/.dev ## build sdist and wheel, install the wheel elsewhere, 
 test-dask: $(VENV)/.dev ## kill a worker of Dask in the middle of a fit
 	PEGASOS_STATS_CLUSTER=1 $(BIN)/python -m pytest -n 0 tests/scan/test_dask_clusters.py -k killed
 
-test-lowest: ## test with the lowest versions of all that the package needs
+test-lowest: ## test with the lowest versions of all dependencies
 	$(PYTHON) scripts/dependencies.py lowest
 
-test-newest: ## test with the newest versions of all that the package needs
+test-newest: ## test with the newest versions of all dependencies
 	$(PYTHON) scripts/dependencies.py newest
 
-# Without what needs a network: the comparison with CRAN, and the time of day.
+# Skips checks that need a network: the comparison with CRAN, and the time of day.
 r-package: ## build and check the R package of the reference and its vignettes, as CRAN does
 	@sh scripts/prerequisites.sh $(PYTHON) $(VENV) r-package
 	mkdir -p build/r && cd build/r && R CMD build ../../r_reference && \
