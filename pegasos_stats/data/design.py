@@ -57,7 +57,7 @@ class ModelMatrix:
         return pd.Series(full, index=self.index)
 
     def take_rows(self, rows: NDArray[np.intp]) -> "ModelMatrix":
-        """The matrix of rows of the data, by position, some of them several times."""
+        """Return the matrix of rows selected by position, possibly repeated."""
         complete = self.complete[rows]
         at = (np.cumsum(self.complete) - 1)[rows[complete]]
         missing = {k: np.flatnonzero(np.isin(rows, v)) for k, v in self.missing.items()}
@@ -385,7 +385,7 @@ class Scaling:
     ) -> "Scaling":
         """Means and standard deviations of the columns of `X`, shape (n, p).
 
-        Weights and their count are those of `moments`.
+        Weights and their count are as for `moments`.
 
         Raises
         ------
@@ -469,7 +469,7 @@ class Scaling:
 
 
 def overflow() -> DataError:
-    """The error for columns whose sum is no finite number."""
+    """Return the error for columns whose sum overflows."""
     return DataError(
         "The sum of a column overflows, so that it has no mean; divide the predictors "
         "by a power of ten first."

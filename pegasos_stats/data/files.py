@@ -61,7 +61,7 @@ EMPTY = "it is empty; a header and rows are needed"
 HEAD_BYTES = 1000  # by which formats are recognised
 UTF_16 = "text in UTF-16, as Excel's 'Unicode text'; read it with encoding='utf-16'"
 WORKBOOK = "save the sheet as 'CSV UTF-8'"
-FORMATS = {  # that are no plain text, by what they begin with
+FORMATS = {  # that are not plain text, by their first bytes
     rb"\xff\xfe|\xfe\xff": UTF_16,
     rb"(?:[^\0]\0){8}": UTF_16.replace("'utf-16'", "'utf-16-le'"),
     rb"(?:\0[^\0]){8}": UTF_16.replace("'utf-16'", "'utf-16-be'"),
@@ -125,7 +125,7 @@ UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a 
 def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
     """Numbers of the cells of a column; text where 64 bits do not hold a whole one.
 
-    None if a cell is no number.
+    None if a cell is not a number.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def _units_of(cells: Sequence[str]) -> list[str]:
             is_sign = not any(letter.isalpha() for letter in unit)
             (units if is_sign or blank or blank_too else words).add(unit)
             if before and not (is_sign or blank) and before not in CURRENCIES:
-                return []  # such as of P12, the name of a row
+                return []  # such as P12, which names a row
     same = words if len(words) == 1 and len(min(words)) > 1 else words & CURRENCIES
     return sorted(units | same, key=len, reverse=True)[:3]
 
@@ -284,7 +284,7 @@ def unreadable(name: str, error: Exception) -> str:
 
 
 def not_csv(name: str, reason: str) -> errors.DataError:
-    """The error for a file that is no table of text."""
+    """Return the error for a file that is not a text table."""
     reason = " ".join(reason.split()).rstrip(".")
     return errors.DataError(
         f"The file {shown_path(name)} cannot be read as CSV: {reason}."
@@ -292,7 +292,7 @@ def not_csv(name: str, reason: str) -> errors.DataError:
 
 
 def bytes_of_zero(name: str) -> errors.DataError:
-    """The error for a file that is no text."""
+    """Return the error for a file that is not text."""
     return not_csv(name, f"it holds bytes of zero; {NOT_UTF8}")
 
 
@@ -328,7 +328,7 @@ class CsvStyle:
     keep_na : bool
         Whether NA and the like are values of columns of text.
     thousands : str
-        Character between groups of three digits; empty if there is none.
+        Character between groups of three digits; empty for none.
     strip : tuple of str
         Text before or after numbers, such as ``"%"`` or ``"CHF"``, which is dropped.
 
@@ -374,7 +374,7 @@ class CsvStyle:
             codecs.lookup(self.encoding)
         except LookupError:
             raise errors.OptionError(
-                "is no encoding of text; use one such as utf-8, latin-1 or cp1252.",
+                "is not a text encoding; use one such as utf-8, latin-1 or cp1252.",
                 "encoding",
                 self.encoding,
             ) from None
@@ -531,7 +531,7 @@ def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
 def check_is_text(
     path: str, begin: bytes, encoding: str = "utf-8", by_block: bool = False
 ) -> None:
-    """Raise `DataError` for a file whose first bytes are those of another format.
+    """Raise `DataError` if the first bytes of a file show another format.
 
     A file that is read `by_block` is in UTF-8.
     """
@@ -605,7 +605,7 @@ def read_svmlight(
     path : str or path
     n_features : int, optional
         Number of columns; features beyond it are dropped and counted. By default the
-        largest index in the file. For test data use that of the training data,
+        largest index in the file. For test data use the number of the training data,
         ``X.shape[1]``.
     zero_based : bool, optional
         Whether features are counted from 0. By default from 0 if the index 0 occurs,

@@ -106,7 +106,7 @@ class LabelCoding:
         LabelError
             If there are not exactly two levels, or a pair does not cover them.
         OptionError
-            If `coding` is none of these.
+            If `coding` is not one of these.
         """
         return coding_of(user_data.column_of_labels(labels, name), coding, name)
 
@@ -135,7 +135,7 @@ class LabelCoding:
         Raises
         ------
         LabelError
-            If a label is none of the two levels.
+            If a label is not one of the two levels.
         """
         return coded(user_data.column_of_labels(labels, self.name), self)
 
@@ -181,7 +181,7 @@ class LabelCoding:
         Raises
         ------
         OptionError
-            If the threshold is no number, or `ties` is none of the three.
+            If the threshold is not a number, or `ties` is not allowed.
         """
         column = user_data.column_of_scores(scores)
         cut = check_threshold(threshold, is_probability=False)
@@ -358,10 +358,10 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
         values, codes = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
             equal = values == level
-            # A double may be equal to several whole numbers, and is none of them then.
+            # A double that equals several integers matches none of them.
             codes = np.where(equal, np.where(codes == -1, position, -2), codes)
         return np.maximum(codes, -1)
-    # By hashes alone: get_indexer() compares levels, and those of others may raise.
+    # Only by hashes: get_indexer() compares levels, which may raise.
     level_array = np.empty(len(levels), dtype=object)
     for position, level in enumerate(levels):  # one by one, or numpy looks into them
         level_array[position] = level
@@ -398,7 +398,7 @@ def signs_of(
     Raises
     ------
     OptionError
-        If `ties` is none of the three.
+        If `ties` is not allowed.
 
     Examples
     --------

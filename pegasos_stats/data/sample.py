@@ -57,7 +57,7 @@ MOST_NAMED = 5  # columns with missing values in a message
 GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST_WAYS = 2  # of grouping
-FOR_ERRORS = "usually 30 or more: standard errors are from their differences"
+FOR_ERRORS = "for cluster-robust standard errors 30 or more are recommended"
 ONE_STRATUM = "or leave strata= out"
 FOR_FOLDS = "as folds do not split groups, or leave groups= out"
 
@@ -145,14 +145,14 @@ class Offset:
 
         Parameters
         ----------
-        data : DataFrame, or whatever has rows
+        data : DataFrame or array
         numbers : Series or array, shape (n,); or the name of a column of `data`
             ``offset=`` of new rows, instead of that of the fit.
 
         Raises
         ------
         ColumnError
-            If there is no column of a name.
+            If there is no column of this name.
         DataError
             If there is not one finite number for each row.
         OptionError
@@ -243,7 +243,7 @@ class Counts:
 
 
 def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
-    """Positions of the rows, each as often as it counts.
+    """Positions of the rows, repeated by their frequency weights.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
 
 
 def positions_counted(counts: Vector, data: object) -> Positions:
-    """Positions of rows that count so often, which have to find room in memory."""
+    """Return positions of repeated rows; raise `DataError` if memory is too small."""
     total = float(counts.sum())
     if total == 0.0:
         raise all_zero(counts.size)
@@ -302,7 +302,7 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
 
 
 def all_zero(rows: int) -> errors.DataError:
-    """The error for counts none of which is above zero."""
+    """Return the error for counts that are all zero."""
     text = f"freq_weights are 0 in all of {counted(rows, 'row')}"
     return errors.DataError(f"{text}; use numbers above 0.")
 
@@ -762,7 +762,7 @@ class RowIndex:
         Raises
         ------
         DataError
-            If a stratum has one group alone, or as for `groups`.
+            If a stratum has only one group, or as for `groups`.
 
         Examples
         --------
@@ -1113,8 +1113,8 @@ def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
 
 
 def no_rows(total: int, missing: str = "") -> errors.DataError:
-    """The error for data without a complete row."""
+    """Return the error for data without a complete row."""
     return errors.DataError(
-        f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}; "
-        "pass data with values for the outcome and all predictors."
+        f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}: "
+        "each lacks the outcome or a predictor."
     )

@@ -53,8 +53,8 @@ class FileName(str):
 def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
     """Raise `error` for any exception of numpy, pandas or a foreign object inside.
 
-    Reading an object runs code of its own, which may raise anything. It goes around a
-    single conversion; errors of the package, and memory that runs out, pass.
+    Reading an object runs its own code, which may raise anything. Use it around a
+    single conversion; errors of the package and `MemoryError` are not converted.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def as_data(data: object) -> pd.DataFrame:
 
 
 def without_rounding(values: Any) -> Any:
-    """A list of large whole numbers and missing ones, of which pandas makes doubles.
+    """Convert lists of large integers and missing values, which pandas would round.
 
     Other values are returned as they are.
 
@@ -322,7 +322,7 @@ def check_aligned(
     index : Index, shape (n,)
         Row labels of the data.
     labelled : bool
-        Whether the data have row labels of their own, which those of a Series equal.
+        Whether the data have row labels, which those of a Series must equal.
     of : str
         What the data are, for messages.
     """
@@ -369,7 +369,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
 
 
 def limit() -> float:
-    """Bytes of memory that this process may use: of the machine, or of its own limit.
+    """Bytes of memory that this process may use, by machine and resource limits.
 
     Examples
     --------
@@ -621,7 +621,7 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
 def are_finite(numbers: Dense) -> bool:
     """Whether all numbers of a block are finite.
 
-    Threads ask it of their blocks: a dot would start threads of its own.
+    A dot product would start threads within the threads that use this.
 
     Examples
     --------

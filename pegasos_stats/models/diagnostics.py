@@ -167,7 +167,7 @@ def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
 
 
 def vif(self: "LinearResults") -> pd.DataFrame:
-    """Variance inflation factors of the terms, generalised for those of several.
+    """Generalised variance inflation factors of the terms.
 
     From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
     ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
@@ -325,7 +325,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     Parameters
     ----------
     small, large : LinearResults
-        Of the same rows; the columns of `small` follow from those of `large`.
+        Fits of the same rows; columns of `small` are linear combinations of `large`.
 
     Returns
     -------
@@ -399,7 +399,7 @@ def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
 def _check_nested(
     small: "LinearResults", large: "LinearResults", ranks: list[int]
 ) -> None:
-    """Raise `OptionError` unless columns of `small` follow from those of `large`."""
+    """Raise `OptionError` unless `small` is nested in `large`."""
     from scipy.sparse import hstack
 
     both = [fit.problem.X for fit in (large, small)]

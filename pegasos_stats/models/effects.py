@@ -90,7 +90,7 @@ INCREASED = (
     "term has no value for more."
 )
 NO_RESAMPLES = (
-    "There are no standard errors: those of shares are from resamples of the training "
+    "There are no standard errors: for shares they need resamples of the training "
     "rows, which are not in memory."
 )
 
@@ -112,7 +112,7 @@ class EffectRows:
     weights : float64 array, shape (n,)
         Shares, whose sum is 1.
     number : int
-        Of the rows, each as often as it counts.
+        Number of rows, with frequency weights.
     levels : dict of name to list
         Of the factors among the predictors, the reference level first.
     offset : float64 array, shape (n,), or None
@@ -183,9 +183,9 @@ class EffectRows:
         return [float(value) for value in numbers]
 
     def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
-        """Combinations of the values that ``at=`` names; one without any for None.
+        """Combinations of the values in ``at=``; a single empty one for None.
 
-        Those predictors that are varied anyhow are not among them.
+        Predictors that are varied must not be in ``at=``.
         """
         if at is None:
             return [{}]
@@ -237,7 +237,7 @@ class EffectRows:
         return frame
 
     def is_text(self, name: Level) -> bool:
-        """Whether the formula computes with text that is no factor of the model."""
+        """Whether the formula computes with text that is not a factor."""
         return name not in self.levels and pd.api.types.is_string_dtype(
             self.frame[name]
         )
@@ -458,7 +458,7 @@ def rows_of(
     offset: object = None,
     shifted: bool = False,
 ) -> EffectRows:
-    """Rows to average over: those of the fit, or the complete ones of new data.
+    """Rows to average over: training rows, or complete rows of new data.
 
     Raises
     ------
@@ -469,7 +469,7 @@ def rows_of(
     if data is None:
         if not problem.has_rows:
             raise DataError(
-                "Effects are averaged over rows, and those of the fit are in files or "
+                "Effects are averaged over rows, and the training rows are in files or "
                 "not saved, not in memory; pass data=."
             )
         checks.check_rows_have_own(weights=weights_of_rows)
@@ -569,7 +569,7 @@ class Estimand:
     rows : float64 array, shape (n, k + 2)
         Points of the predictions or slopes.
     other : float64 array, shape (n, k + 2), optional
-        Rows with whose mean that of `rows` is compared.
+        Rows of the mean that is subtracted, or the denominator.
     direction : float64 array, shape (n, k + 2), optional
         Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
     """
@@ -619,9 +619,9 @@ class Estimand:
     def broken(self, null: NullSpace, response: Response) -> Mask:
         """Which equations of the training rows it breaks, shape (q,).
 
-        A mean score breaks those that it breaks on average, a mean of probabilities or
-        shares those of any of its rows. A difference of scores or a derivative is a
-        hypothesis about coefficients, without the columns that are left out.
+        A mean score breaks an equation if the mean row does, a mean of probabilities or
+        shares if any of its rows does. A difference of scores or a derivative is a
+        hypothesis about coefficients, without the excluded columns.
         """
         k, counted = len(null.directions), self.shares != 0.0
         if response.curve == "score":
@@ -749,7 +749,7 @@ class Margins(tables.Summarised):
     notes : list of str
     are_shares : bool
         Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
-        differences at -1 and 1; those of slopes have no end.
+        differences at -1 and 1; slopes have no bounds.
     comparison : str
         How predictions are compared, see `margins`.
     observed : dict of name to float64 array
@@ -790,8 +790,8 @@ class Margins(tables.Summarised):
         ----------
         conf_level : float, default 0.95
         simultaneous : bool, default False
-            Whether all intervals together have this level, so that those of a curve
-            are a band that holds the whole curve.
+            Whether the level is joint for all intervals, so that those of a curve form
+            a simultaneous band.
 
         Returns
         -------
@@ -938,7 +938,7 @@ def margins(
     variables : str or list of str, optional
         Predictors by their names in the data; all if omitted.
     data : DataFrame or array, optional
-        Rows to average over; those of the fit if omitted.
+        Rows to average over; the training rows if omitted.
     at : "mean" or mapping of name to values, optional
         ``"mean"``: effects at the means of the predictors, and for factors at the
         shares of their levels. A mapping sets predictors to these values in all
@@ -949,7 +949,7 @@ def margins(
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
         marginal odds ratio). Numeric predictors then increase by `change`, 1 if
-        omitted. The interval and the test of a ratio are those of its logarithm.
+        omitted. The interval and the test of a ratio are based on its logarithm.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
@@ -963,7 +963,7 @@ def margins(
         Whether to treat numeric predictors with only the values 0 and 1 as factors,
         as booleans are.
     weights : array, Series or a column's name, optional
-        Weights of the rows of `data` in the means. For the rows of the fit its own
+        Weights of the rows of `data` in the means. For the training rows their own
         row weights (not class weights) and ``freq_weights=`` are used.
     offset : array, Series or a column's name, optional
         Offset of the rows of `data`, if the fit had an array; or
@@ -981,7 +981,7 @@ def margins(
     OptionError
         If there is no such name or option.
     DataError
-        If there are no rows, as for a loaded fit without `data`.
+        If no rows are available, as for a loaded fit without `data`.
 
     Notes
     -----
@@ -1322,7 +1322,7 @@ def effects(
 
 
 def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
-    """Values just below and above those of a predictor, or on that side with a value.
+    """Return values just below and above those of a predictor, within its range.
 
     Steps are relative to the standard deviation, which of years or dates is a small
     part of the values. Where all values have one sign they are relative to values below
@@ -1414,11 +1414,11 @@ class RowPredictions(tables.Displayed):
 
     @suggest_arguments
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Columns ``predicted, se, ci_lower, ci_upper``, as those of ``sm.Logit``.
+        """Columns ``predicted, se, ci_lower, ci_upper``, as in ``sm.Logit``.
 
         statsmodels' ``GLM`` calls the same numbers ``mean, mean_se, mean_ci_lower,
-        mean_ci_upper``. Intervals are those of the score, by the distribution or the
-        resamples that those of the coefficients are from, transformed to probabilities.
+        mean_ci_upper``. Intervals for the score, by the distribution or the resamples
+        of the coefficients, are transformed to probabilities.
 
         Parameters
         ----------
@@ -1513,15 +1513,16 @@ def get_prediction(
 ) -> RowPredictions:
     """Prediction of each row with standard error and interval, as in statsmodels.
 
-    For the log loss the probability of the second level; its standard error by the
-    delta method from the covariance of the fit, its interval that of the score,
-    transformed. For the hinge the score. With a bootstrap errors and intervals are from
-    the coefficients of the resamples. They are of the prediction, not of an outcome.
+    For the log loss these are probabilities of the second level. Their standard errors
+    are by the delta method, and their intervals are transformed intervals of the
+    scores. For the hinge they are scores. With a bootstrap, standard errors and
+    intervals come from the coefficients of the resamples. Intervals are for the
+    prediction, not for an outcome.
 
     Parameters
     ----------
     data : DataFrame or array, optional
-        New rows; those of the fit if omitted.
+        New rows; the training rows if omitted.
     scale : "response" or "link"
         ``"link"``: scores, for the log loss the log odds.
     unseen, offset : optional
@@ -1540,7 +1541,7 @@ def get_prediction(
     OptionError
         With ``cov_type="none"``.
     DataError
-        If there are no rows, as for a loaded fit without `data`; for files and Dask.
+        If no rows are in memory, as for a loaded fit without `data`, files and Dask.
     ColumnError
         As for `decision_function`.
 

@@ -82,7 +82,7 @@ class KernelSVM(Model):
     memory : int, default 512 MiB
         Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
         needed and those used most are cached. Results of Pegasos do not depend on this;
-        those of `Optimum` vary within its tolerance.
+        results of `Optimum` vary within its tolerance.
 
     Raises
     ------
@@ -338,7 +338,7 @@ class KernelResults(Results):
     columns : int64 array or None
         For a precomputed kernel, the columns of the matrix for the rows used.
 
-    The other attributes are those of `Results`.
+    For other attributes see `Results`.
 
     Examples
     --------
@@ -482,7 +482,7 @@ def new_scores(
     solution : KernelSolution
     X : array or scipy sparse array, shape (q, p)
         For a precomputed kernel ``K(x, x_j)`` with the rows of the fit, or with all
-        rows passed to the model, among which `columns` are those of the fit.
+        rows passed to the model, of which `columns` are the training rows.
     columns : int64 array, shape (n,), optional
     """
     assert isinstance(solution, kernels.KernelSolution)

@@ -190,7 +190,7 @@ class Model(ABC):
         return self._choices[b"ml"]
 
     def solve(self, solver: AnySolver, observe: Observer | None = None) -> AnySolution:
-        """Run a solver, and return its solution alone.
+        """Run a solver, and return its solution.
 
         Parameters
         ----------
@@ -300,7 +300,7 @@ class Model(ABC):
 
     @suggest_arguments
     def held_out(self, test: object) -> HeldOut:
-        """Code held-out rows as those of the fit are coded; drop incomplete ones.
+        """Code held-out rows like the training rows; drop incomplete ones.
 
         Parameters
         ----------
@@ -361,7 +361,7 @@ def checked_solver(
 class LinearModel(Model):
     """What `SVM` and `Logit` have in common; they differ in the loss."""
 
-    _losses: ClassVar[tuple[LossName, ...]]  # that it may have, its own first
+    _losses: ClassVar[tuple[LossName, ...]]  # that are allowed, the default first
 
     @suggest_arguments
     def __init__(
@@ -689,8 +689,8 @@ class SVM(LinearModel):
         standard errors nor tables of the training rows.
     freq_weights : array or Series of whole numbers, shape (n,), optional
         How many rows each row represents, as in a table of counts; 0 leaves it out, a
-        missing count drops it. All results are those of the table in which each row is
-        repeated that many times.
+        missing count drops it. All results equal those of a table in which each row is
+        repeated so many times.
     offset : array or Series, shape (n,), optional
         A fixed part of each row's score, as in ``glm(offset=)``: the score is
         ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows
@@ -706,7 +706,7 @@ class SVM(LinearModel):
         alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It has a slope
         everywhere, and the standard errors of the log loss, HC3.
     penalty : "ridge", "firth" or "flic", default "ridge"
-        The ridge penalty is `lam`; the others are for logistic regression alone, see
+        The ridge penalty is `lam`; the others are for logistic regression only, see
         `Logit`.
 
     Raises
@@ -752,7 +752,7 @@ class Logit(LinearModel):
     has no standard errors, intervals or p-values; a note warns of it. With ``lam = 0``
     coefficients of columns that are linear combinations of earlier ones are NaN.
 
-    Other parameters and exceptions are those of `SVM`; `loss` is ``"log"`` alone.
+    For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 
     Parameters
     ----------

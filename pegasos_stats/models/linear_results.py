@@ -98,7 +98,7 @@ class LinearResults(Results):
     unread : DataFrame or None
         Columns of the data that the formula does not read, for `margins`.
 
-    The other attributes are those of `Results`.
+    For other attributes see `Results`.
 
     Examples
     --------
@@ -280,7 +280,7 @@ class LinearResults(Results):
 
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
-        that coefficient may differ from 0 for a predictor without effect of its own.
+        that coefficient may differ from 0 for a predictor without effect.
         """
         return self._column("p_value", "pvalues")
 
@@ -432,7 +432,7 @@ class LinearResults(Results):
         The penalty pulls probabilities towards 1/2, so that few events are predicted
         too often. The intercept is estimated again by maximum likelihood, the other
         coefficients held: the mean probability of the training rows is then the share
-        of the second level. Standard errors and tests are those of the fit before.
+        of the second level. Standard errors and tests do not change.
 
         Raises
         ------
@@ -519,7 +519,7 @@ class LinearResults(Results):
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
         Wald's statistic divided by the number of hypotheses, with `df_resid` degrees of
-        freedom, or those of the clusters, instead of those of `wald_test`.
+        freedom, or those of the clusters, unlike in `wald_test`.
 
         Parameters
         ----------
@@ -594,7 +594,7 @@ class LinearResults(Results):
         row_groups = self.groups
         if groups is not None:
             self.problem.source.check_in_memory(groups=groups)
-            # The model holds the data, of which a column may be named.
+            # The model holds the data, in which columns are looked up by name.
             model = self.full_model
             lines = self.lines if model is None else model._sample.lines
             assert lines is not None  # of rows in memory
@@ -711,7 +711,7 @@ class LinearResults(Results):
 
     @property
     def llnull(self) -> float:
-        """Log-likelihood of the intercept alone, ``sum_c W_c log(W_c / n)``.
+        """Log-likelihood of the intercept-only model, ``sum_c W_c log(W_c / n)``.
 
         ``W_c`` is the total weight of the rows of level ``c``; without weights, their
         number. With an offset the null model has the offset and the intercept (if the
@@ -818,7 +818,7 @@ class LinearResults(Results):
 
     @property
     def null_deviance(self) -> float:
-        """``-2 llnull``, the deviance of the intercept alone, with the offset."""
+        """``-2 llnull``, the deviance of the intercept-only model with the offset."""
         return -2.0 * self.llnull
 
     @property
@@ -831,7 +831,7 @@ class LinearResults(Results):
 
     @property
     def llr(self) -> float:
-        """``2 (llf - llnull)``, likelihood ratio against the intercept alone."""
+        """``2 (llf - llnull)``, likelihood ratio against the intercept-only model."""
         return 2.0 * (self.llf - self.llnull)
 
     @property
@@ -1213,7 +1213,7 @@ class LinearResults(Results):
 
 
 def check_profile(result: LinearResults) -> None:
-    """Raise `OptionError` or `DataError` where there are no profiles."""
+    """Raise `OptionError` or `DataError` if profiles are not available."""
     problem = result.problem
     for is_wrong, reason in (
         (
@@ -1244,7 +1244,7 @@ def with_passes(result: LinearResults, passes: StreamedFit) -> LinearResults:
     """Cache what the passes of a streamed fit computed, so that no pass repeats it."""
     problem, levels = result.problem, result.coding.levels
     none = pd.DataFrame(columns=["actual", "predicted"])
-    # The passes count all rows; one more pass leaves out those of weight 0.
+    # The passes count all rows; one more pass excludes those of weight 0.
     counts = result.confusion().counts if problem.n_weightless else passes.table
     return with_cached(
         result,

@@ -292,7 +292,7 @@ def rows_of_table(
 
 
 def are_all_zero(counts: object) -> bool:
-    """Whether rows have counts, none of which is above 0."""
+    """Whether rows have counts that are all 0."""
     column = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
     return isinstance(column, pd.Series) and bool((column.isna() | column.eq(0)).all())
 
@@ -300,7 +300,7 @@ def are_all_zero(counts: object) -> bool:
 def labelled_rows(
     matrix: ModelMatrix, labels: object, counts: object = None
 ) -> tuple[Predictors, pd.Series, Vector | None]:
-    """Complete rows with a label, each as often as it counts, and their offset."""
+    """Complete rows with a label, repeated by their counts, and their offset."""
     column = user_data.column_of_labels(labels)
     if counts is not None:
         positions = repeated(counts, column, matrix.index)

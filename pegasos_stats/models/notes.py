@@ -75,7 +75,7 @@ class Note:
 def most_important(notes: Iterable[Note], most: int = MOST_NOTES) -> list[Note]:
     """The notes of a summary: one for each topic, in the order of `RANKED`.
 
-    The estimate of the standard errors is always among them, as the table cannot be
+    The kind of the standard errors is always included, as the table cannot be
     read without it.
 
     Examples
@@ -93,7 +93,7 @@ def most_important(notes: Iterable[Note], most: int = MOST_NOTES) -> list[Note]:
 
 
 def ranked(notes: Iterable[Note]) -> list[Note]:
-    """All notes, those of the topics in `RANKED` first."""
+    """All notes, topics in `RANKED` first."""
     return sorted(
         notes, key=lambda n: RANKED.index(n.topic) if n.topic in RANKED else len(RANKED)
     )
@@ -206,8 +206,8 @@ def no_predictor_helps(result: "Results") -> Iterator[Note]:
     path = result.lambda_path
     if path is not None and result.problem.loss == "log" and path.is_best_at_largest:
         text = (
-            "Cross-validation found no use for the predictors: at no lambda of the "
-            f"path is the mean {path.metric.replace('_', ' ')} smaller than without."
+            "Cross-validation: at no lambda of the path is the mean "
+            f"{path.metric.replace('_', ' ')} smaller than without predictors."
         )
         yield Note("penalty", "warning", text)
 
@@ -309,7 +309,7 @@ def shrinkage(name: str, shift: float) -> Note:
 def uneven_scales(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
-    """Note that predictors of a small spread are shrunken more than those of a large.
+    """Note that predictors of a small spread are shrunken more than others.
 
     With the default lambda those are large that are not held back, such as others next
     to the columns of ``poly()``, of length 1; else those of 100 times a spread.
@@ -352,7 +352,9 @@ def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
     """
     if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
         return []
-    text = "Every row is on its right side: does a predictor contain the outcome?"
+    text = (
+        "All training rows are predicted correctly: does a predictor leak the outcome?"
+    )
     return [Note("separation", "note", text)]
 
 

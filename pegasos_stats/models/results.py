@@ -193,7 +193,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def nobs(self) -> int:
-        """Number of rows used, those of weight 0 not counted."""
+        """Number of rows used, without rows of weight 0."""
         return self.problem.n_weighed
 
     @cached_property
@@ -252,7 +252,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
-        """Notes on the predictors of a linear fit; the number is no longer in use."""
+        """Infinity, for earlier files, and notes on the predictors of a linear fit."""
         return np.inf, []
 
     @cached_property
@@ -315,14 +315,14 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs or iterations of the solver, without those of ``refine=``."""
+        """Epochs or iterations of the solver, without ``refine=``."""
         return self.solution.n_epochs
 
     @property
     def n_violations(self) -> int:
         """Number of visits of rows with a margin below 1; for the log loss, below 0.
 
-        A step of Pegasos visits one row, or those of a batch; Newton steps look
+        A step of Pegasos visits one row, or one batch; Newton steps look
         at all rows, so that violations may be more than `n_iter`.
         """
         return int(self.solution.n_violations)
@@ -336,7 +336,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def solver_name(self) -> str:
-        """Name of the solver, with that of ``refine=`` if there was one."""
+        """Name of the solver, and of ``refine=``, if used."""
         return self.solver.name + (", then Optimum" * bool(self.refinement))
 
     @suggest_arguments
@@ -351,7 +351,7 @@ class Results(DisplayedBySummary, ABC):
         Parameters
         ----------
         data : DataFrame or array, a Scan, or a frame of Dask; optional
-            New rows; those of the fit if omitted. Files are read block by block, and
+            New rows; the training rows if omitted. Files are read block by block, and
             their rows are numbered from 0. A Dask frame yields a lazy result, which
             scores each partition where it is.
         unseen : "error" or "missing"
@@ -546,7 +546,7 @@ class Results(DisplayedBySummary, ABC):
     def _matrix(
         self, data: object = None, unseen: Unseen = "error", offset: object = None
     ) -> designs.ModelMatrix:
-        """The matrix of `data`; that of the fit for None.
+        """The matrix of `data`; for None, of the training rows.
 
         Raises
         ------
@@ -575,7 +575,7 @@ class Results(DisplayedBySummary, ABC):
         )
 
     def _labels(self, data: object = None) -> pd.Series:
-        """Labels in the outcome's column of `data`; those of the fit for None.
+        """Labels in the outcome's column of `data`; for None, of the training rows.
 
         Raises
         ------
@@ -666,7 +666,7 @@ class Results(DisplayedBySummary, ABC):
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`. Files are read once, also those of a fit from files, and
+            As for `predict`. Files, also those of the fit, are read once, and
             need 9 bytes for each row, and 8 more for the area under the ROC curve; the
             table lists the first 100,000 misclassified rows. A Dask frame is scored
             partition by partition, and the scores are collected here.
@@ -817,7 +817,7 @@ def outcome_column(
     Raises
     ------
     ColumnError
-        If there is no such column, or it is a predictor of the same name; the `cure`
+        If there is no such column, or it has the name of a predictor; the `cure`
         names what to use instead.
     """
     if design.formula is not None:
@@ -848,7 +848,7 @@ def predicted(
     Raises
     ------
     OptionError
-        If the threshold is no number, or no probability where it has to be one.
+        If the threshold is not a number, or not a probability with the log loss.
     """
     if threshold is None:
         return coding.predicted(scores, ties)
@@ -883,7 +883,7 @@ def score_at(threshold: float, problem: Problem) -> float:
 def with_columns(
     data: pd.DataFrame, added: pd.DataFrame, prefix: object
 ) -> pd.DataFrame:
-    """Data with columns at their end, none of which may be there already.
+    """Append columns to data, which must not have them already.
 
     Raises
     ------

@@ -28,7 +28,7 @@ from pegasos_stats.foreign_names import suggest_arguments
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
-Tree: TypeAlias = list[Any]  # as in JSON: an operation, and what it is of
+Tree: TypeAlias = list[Any]  # as in JSON: an operation and its operands
 
 Level: TypeAlias = str | bool | int | float
 
@@ -171,7 +171,7 @@ def applied(name: str, parts: Iterator[Tree], written: str) -> Tree:
 
 @dataclass(frozen=True)
 class Lowering:
-    """Turns the trees of formulas into those of `terms_of`.
+    """Converts expressions of formulas to the trees of `terms_of`.
 
     Attributes
     ----------
@@ -461,7 +461,7 @@ def _products(design: Design) -> Iterator[list[Tree]]:
 
 def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
     """The columns of a factor: a number, or the contrasts of its levels."""
-    if text in design.variables:  # by its name alone, which may be one that is no word
+    if text in design.variables:  # by its name, which need not be a word
         node: Expression = Column(text)
     else:
         functions = design.functions

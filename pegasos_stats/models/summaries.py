@@ -134,7 +134,7 @@ def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
 
 
 def training_error(table: ConfusionMatrix, threshold: float | None = None) -> str:
-    """Error rate of training rows, and that of always predicting the larger class.
+    """Error rate of training rows, and the rate of always predicting the larger class.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, str]:
 
 
 def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
-    """The intercept and so many terms, the largest by absolute value.
+    """Return the intercept and the `limit` largest terms by absolute value.
 
     Parameters
     ----------

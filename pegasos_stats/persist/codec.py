@@ -470,10 +470,8 @@ FORMS: dict[object, Codec] = {
     pd.DataFrame: Codec(frame_out, frame_back),
     pd.Index: Codec(index_out, index_back),
 }
-CONCRETE: dict[
-    object, tuple[object, ...]
-] = {}  # classes in the place of an abstract one
-NAMES: dict[str, object] = {}  # that hints have and their modules import for mypy alone
+CONCRETE: dict[object, tuple[object, ...]] = {}  # classes for an abstract one
+NAMES: dict[str, object] = {}  # in type hints that modules import only for mypy
 NUMBERS = {
     float: (float, int, np.floating),
     int: (int, np.integer),

@@ -62,7 +62,7 @@ TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
 MOST_NUMBERS = 5000  # of a grid; degrees and knots are fewer
 BOUNDS = ("boundary", "lower_bound", "upper_bound")  # the range, or arguments
 POSITIVE = ("norms2", "scale")
-WITH_TIES = ("bs", "ns")  # their knots are quantiles, some of which may be equal
+WITH_TIES = ("bs", "ns")  # their knots are quantiles, which may be equal
 
 
 def without_rows(result: Results) -> Results:
@@ -352,7 +352,7 @@ def of_states(design: FormulaDesign) -> Iterator[object]:
 def _of_state(
     call: Call, state: State, labels: list[Hashable] | None
 ) -> Iterator[object]:
-    """The state agrees with that of the same call of a grid over its range."""
+    """The state agrees with that of the same call for a grid over its range."""
     bounds = [state.get("lower_bound", 0.0), state.get("upper_bound", 1.0)]
     ends = state.get("boundary") or state.get("breaks") or bounds
     yield np.isfinite(ends).all()

@@ -99,7 +99,7 @@ def test_types_of_csv_hold_all_values_of_all_files(tmp_path):
 def test_csv_files_without_rows_or_header(tmp_path):
     nothing = tmp_path / "a.csv"
     nothing.write_text("y,x\n")
-    with pytest.raises(DataError, match=r"^None of 0 rows is complete; "):
+    with pytest.raises(DataError, match=r"^None of 0 rows is complete: "):
         ps.svm("y ~ x", ps.scan(nothing), lam=1.0)
     (tmp_path / "b.csv").write_text("y,x\nno,1\nyes,2\nyes,3\nno,2.5\n")
     assert ps.svm("y ~ x", ps.scan(str(tmp_path / "*.csv")), lam=1.0).problem.n == 4

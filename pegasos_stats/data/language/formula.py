@@ -551,7 +551,7 @@ def unusable(formula: str, reason: str) -> FormulaError:
 
 
 def refused(formula: str, reason: str) -> FormulaError:
-    """Return the error for a formula, which also has the reason by itself.
+    """Return the error for a formula, with its reason as an attribute.
 
     Examples
     --------

@@ -205,9 +205,9 @@ def warn_of_columns(columns: Iterable[SuspiciousColumn]) -> None:
 def in_all_rows(
     columns: Iterable[SuspiciousColumn], n_rows: int
 ) -> tuple[SuspiciousColumn, ...]:
-    """Return the columns that are also suspicious in all rows, of which some were read.
+    """Return the columns that are suspicious among all rows, not only the first ones.
 
-    The levels are those of all rows, so only names of rows depend on their number.
+    The levels are complete, so only names of rows depend on the number of rows.
     Labels of rows are unknown.
 
     Examples

@@ -517,7 +517,7 @@ def polynomial(
     if not raw and not state and degree >= different:
         raise ValueError(
             f"degree of poly() is {degree}; use a whole number below {different}, as "
-            "there are so many different values"
+            "there are this many distinct values"
         )
     columns = formulaic("poly", x, degree, raw, _state=state)
     return dict(enumerate(np.asarray(columns).T, start=1))

@@ -119,7 +119,7 @@ def batches_of(
     types: "Types",
     verbatim: Collection[str] = (),
 ) -> "Iterator[pa.RecordBatch]":
-    """The rows of a file, once, about so many at a time."""
+    """Yield the rows of a file in batches of about this size."""
     names = list(columns)
     if format_of(file) == "Parquet":
         threads = n_workers(None) > 2  # two cores are busy with earlier rows
@@ -161,7 +161,7 @@ def kind_of(arrow_type: "pa.DataType") -> str:
 
 
 def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
-    """An open Parquet file, of which so many columns share the room of buffers."""
+    """Open a Parquet file; `columns` share the memory of buffers."""
     import pyarrow.parquet as parquet
 
     size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
@@ -171,7 +171,7 @@ def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
 def arrow_reader(
     file: str, fields: list[int] | None
 ) -> "pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader":
-    """A reader of these fields alone; of a file, not a map of it into memory."""
+    """Return a reader of these fields, without a memory map."""
     import pyarrow as pa
 
     source = pa.OSFile(file)
@@ -278,7 +278,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
     ----------
     files : sequence of str
     n_features : int or None
-        Columns beyond so many are left out.
+        Number of features; columns beyond it are left out.
 
     Raises
     ------
@@ -377,7 +377,7 @@ def reading(file: str) -> Iterator[None]:
 def of_equal_size(
     batches: "Iterable[pa.RecordBatch]", rows: int
 ) -> "Iterator[pa.RecordBatch]":
-    """Cut and join batches so that each has so many rows, but for the last.
+    """Cut and join batches so that all but the last have this number of rows.
 
     Files come from others: places of text, indices of levels and characters of each
     batch are checked before anything looks at them.
@@ -510,7 +510,7 @@ class Scan:
     stated : tuple of pairs of str
         Columns of CSV files, and what each of them holds.
     n_features : int or None
-        Columns of svmlight files beyond so many are left out.
+        Number of features of svmlight files; others are left out.
     """
 
     files: tuple[str, ...]
@@ -635,7 +635,7 @@ class Scan:
     def check(self, columns: Iterable[str]) -> None:
         """Raise `ColumnError` for a column that is not in every file.
 
-        A feature beyond those of an svmlight file is 0 in all of its rows.
+        A feature that an svmlight file does not contain is 0 in all of its rows.
         """
         wanted = list(columns)
         for file, schema in self.schemas.items():
@@ -740,7 +740,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     Raises
     ------
     OptionError
-        If it is no dictionary of names of columns and kinds.
+        If it is not a dictionary of column names and kinds.
 
     Examples
     --------
@@ -847,7 +847,7 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
 
 
 def rows_of_piece(memory: int, columns: float, share: int = PIECE_SHARE) -> int:
-    """How many rows a piece has, within a budget of so many bytes for all work.
+    """Number of rows of a piece, for a memory budget in bytes.
 
     The columns are of eight bytes each.
     """
@@ -1067,10 +1067,10 @@ def scanned_frames(
     also: Sequence[str] = (),
     id: str | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """The columns that a model uses, others, and the names of rows, some at a time.
+    """Yield the columns of a model, others and names of rows, block by block.
 
-    Rows are numbered from 0 in each file, as errors name them. Columns are of the kinds
-    that they were of at the fit.
+    Rows are numbered from 0 in each file, as in messages. Columns have the types of
+    the fit.
 
     Raises
     ------
@@ -1088,7 +1088,7 @@ def scanned_frames(
     of_all = str(inner.formula) == f"{one_file.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
-            "The svmlight files have the index 0, those of the fit had not; renumber."
+            "The svmlight files have the index 0, those of the fit did not; renumber."
         )
     scan.check(used)
     empty = True

@@ -99,7 +99,7 @@ def counted_pieces(
     Raises
     ------
     DataError
-        If a file cannot be read to its end, or a count is no whole number.
+        If a file cannot be read to its end, or a count is not a whole number.
     """
     names = list(columns)
     step = rows or files.rows_of_piece(scan.memory, len(names))
@@ -171,7 +171,7 @@ def resolve_formula(
     FormulaError
         If it cannot be read, or a term cannot be computed block by block.
     ColumnError
-        If a column is not in all files, or of a type that is no number nor text.
+        If a column is not in all files, or neither of numbers nor of text.
     LabelError
         If the outcome does not have two levels.
     DataError
@@ -286,7 +286,7 @@ class LevelCollector:
     lines, total : int
         Rows that were read, before and after they were repeated.
     present : set of str
-        Columns of the terms and the offset that have a value in some of them.
+        Columns of the terms and the offset with a value in one of the rows.
 
     Raises
     ------

@@ -149,7 +149,7 @@ class Partitions:
         return data is self.frame
 
     def renewed(self) -> files.Stamps:
-        """Nothing: there are no files to look at."""
+        """Return nothing: there are no files."""
         return {}
 
     @cached_property

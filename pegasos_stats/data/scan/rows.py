@@ -249,7 +249,7 @@ KeyedRows = tuple[Vector, Rows, Dense]  # random keys of rows, their numbers, th
 
 
 def smallest(parts: Sequence[KeyedRows], most: int) -> KeyedRows:
-    """The rows with the smallest keys, at most so many, in their order."""
+    """Return at most `most` rows with the smallest keys, in order of their numbers."""
     keys, numbers = (np.concatenate([part[j] for part in parts]) for j in (0, 1))
     stays, rows, first = np.arange(keys.size), [], 0
     if most < keys.size:
@@ -285,7 +285,7 @@ class Reservoir:
         ]
 
     def add(self, keys: Vector, numbers: Rows, X: Dense) -> None:
-        """Add rows, with numbers above those of all before; in rising order."""
+        """Add rows whose numbers are increasing, and above all earlier ones."""
         self.parts.append((keys, numbers, X))
         if sum(keys.size for keys, _, _ in self.parts) > 1.25 * self._most:
             self.parts = [smallest(self.parts, self._most)]
@@ -295,7 +295,7 @@ class Reservoir:
 def sample_of(
     samples: Sequence[Sequence[Reservoir]], sizes: Sequence[int], most: int
 ) -> tuple[Rows, Dense]:
-    """Numbers and rows of a sample: as many of each class, at most so many of both.
+    """Numbers and rows of a sample with at most ``most / 2`` rows of each class.
 
     Parameters
     ----------
@@ -446,7 +446,7 @@ class CountingRule:
         return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
-        """How many rows a piece has, by what is read and by what it becomes."""
+        """Number of rows of a piece, by the columns read and the design matrix."""
         piece_rows = rows_of_piece(scan.memory, len(self.wanted))
         p = len(self.formula.design.names)
         return min(piece_rows, rows_of_piece(scan.memory, p, MATRIX_SHARE))
@@ -545,7 +545,7 @@ def counted(
 
 @dataclass(eq=False)
 class StreamedRows(RowSource):
-    """The rows of a fit from files, in the place of a matrix: all but the predictors.
+    """Rows of a fit from files or partitions: everything except the predictors.
 
     Attributes
     ----------
@@ -714,7 +714,7 @@ class StreamedRows(RowSource):
                 yield result
 
     def sample(self, most: int) -> RowSubset:
-        """Rows drawn at random, about as many of each class, at most so many."""
+        """Return a random sample of at most `most` rows, with similar class sizes."""
         numbers, X = self.sampled
         step = -(-numbers.size // most)
         rows = numbers[::step]
@@ -776,7 +776,7 @@ class StreamedRows(RowSource):
     def _matrix(self, table: pd.DataFrame, usable: Mask) -> Dense:
         try:
             return self.matrices.matrix(table, usable)[0]
-        except errors.PegasosStatsError:  # of values that there were none of
+        except errors.PegasosStatsError:  # of values that were not there before
             raise self._changed() from None
 
     def _block(self, first: int, rows: Callable[[slice], Dense], some: slice) -> Block:
@@ -826,9 +826,9 @@ def streamed_rows(
     Raises
     ------
     LabelError
-        If a label is none of the two levels.
+        If a label is not one of the two levels.
     ColumnError
-        If a column cannot be used, or there is none of the weights' name.
+        If a column cannot be used, or the column of weights does not exist.
     DataError
         If no row is complete, or some row is not and none may be dropped.
     """

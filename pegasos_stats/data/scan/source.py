@@ -29,7 +29,7 @@ NO_ROWS = (
 
 
 def rows_digest(X: object) -> str | None:
-    """Digest of training rows; of a loaded fit that of its file, if it has one."""
+    """Digest of training rows; for a loaded fit from its file, or None."""
     if isinstance(X, np.ndarray) or hasattr(type(X), "tocsr"):
         return digest_of(X)
     return getattr(X, "digest", None)
@@ -68,7 +68,7 @@ def digest_of(X: Predictors) -> str:
 def digests_by_row(X: Predictors, *columns: NDArray[np.float64]) -> NDArray[np.uint64]:
     """A digest of each row of a matrix and further columns, shape (n,).
 
-    Equal rows have the same, and others hardly ever: it has 64 bits. It is no secret.
+    Equal rows have equal digests of 64 bits, which are not cryptographic.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def digests_by_row(X: Predictors, *columns: NDArray[np.float64]) -> NDArray[np.u
 
 
 def _mixed(numbers: NDArray[np.floating]) -> NDArray[np.uint64]:
-    """Bits of numbers, mixed; those of 0 and -0 are none."""
+    """Hashes of numbers; equal for 0 and -0."""
     flat = numbers.astype(np.float64).ravel() + 0.0
     return pd.util.hash_array(flat, categorize=False).reshape(numbers.shape)
 
@@ -238,7 +238,7 @@ class RowSource(ABC):
         """Means and standard deviations of the columns."""
 
     def sample(self, most: int) -> "RowSubset | None":
-        """At most so many rows, by which all are recognised; None if there are none."""
+        """Return at most `most` rows to recognise the data by, or None."""
         return None
 
     def equals(self, X: Predictors) -> bool:

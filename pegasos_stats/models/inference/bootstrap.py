@@ -68,8 +68,8 @@ def bootstrap(
     drawn with them and scaled to mean 1 again;
     balanced weights are computed again, as are means and
     deviations of standardized predictors.
-    A resample with one level alone has no optimum with an intercept: it is left out,
-    and no other is drawn for it.
+    A resample with a single class has no optimum with an intercept: it is excluded,
+    and not replaced.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def bootstrap(
     Notes
     -----
     The estimates do not depend on the number of threads, and the first ones within
-    their gaps alone on the number of replicates.
+    their gaps on the number of replicates.
 
     References
     ----------
@@ -181,7 +181,7 @@ def bootstrap(
 def centre_of_rows(problem: Problem) -> Vector | None:
     """Means of all columns, by which refits get nearer to their optimum.
 
-    Of many or sparse rows, which are not to be copied, those of `centre_for_errors`.
+    Large or sparse data are not copied: see `centre_for_errors`.
     """
     is_dense = problem.intercept and isinstance(problem.X, np.ndarray)
     if is_dense and problem.n * problem.p <= JOINT_ENTRIES:
@@ -294,7 +294,7 @@ def with_progress(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
 
 
 def resamples_of(tasks: Sequence[Rows], count: int) -> list[Rows]:
-    """The first resamples of some tasks, so many."""
+    """Return the first `count` resamples of some tasks."""
     first = list[Rows]()
     for rows in tasks:
         first.append(rows[: count - sum(map(len, first))])
@@ -361,7 +361,7 @@ class Refit:
     """Fits resamples, beginning at the solution of the problem; for many threads.
 
     With few columns many at once, see ``solvers/resamples.py``; others, and what
-    does not get there, each by a fit of its own from the dual weights of the solution.
+    does not converge, are fitted one at a time from the dual variables.
     """
 
     def __init__(
@@ -391,11 +391,11 @@ class Refit:
 
     @property
     def is_single(self) -> bool:
-        """Whether each resample is fitted by itself."""
+        """Whether resamples are fitted one at a time."""
         return self._together is None and self._likelihood is None
 
     def look_near_the_margin(self, estimates: Matrix, facts: Matrix) -> None:
-        """Let the hinge leave rows alone that stay on their side of the margin.
+        """Restrict hinge refits to rows that may cross the margin.
 
         A row may move `REACH` times as far as in the first `estimates`.
         """
@@ -513,7 +513,7 @@ def solved_by(tasks: Iterable[tuple[Matrix, Matrix]]) -> tuple[Matrix, Vector]:
 
 
 def moments(X: Predictors, counts: Matrix) -> tuple[Matrix, Matrix]:
-    """Means and standard deviations of rows drawn so often; 1 for a constant column.
+    """Means and standard deviations of resamples; 1 for a constant column.
 
     Examples
     --------
@@ -534,7 +534,7 @@ def left_out(n_left_out: int, replicates: int, n_infinite: int) -> tuple[Note, .
     if n_left_out:
         texts.append(
             f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level "
-            "alone, where no intercept is the best: they are left out."
+            "only, so that no intercept is optimal: they are excluded."
         )
     if n_infinite:
         texts.append(

@@ -54,7 +54,7 @@ class Sandwich:
         ``h`` of the hinge, or the rule ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
         ``u_i`` for it, as R's ``bw.nrd`` has it.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
-        For the log loss; the hinge has the formula alone, ``"HC0"``. ``"HC1"``
+        For the log loss; the hinge allows only ``"HC0"``. ``"HC1"``
         multiplies by ``n / (n - d)``, ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``, ``h_i``
         its leverage ``w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` has the
@@ -225,8 +225,7 @@ class Bootstrap:
     Where predictors have few values, estimates of the hinge jump from one corner of the
     objective to another. A warning appears if 2.5% of the resamples have one value of a
     coefficient: no theory covers that, and simulated coverage is 0.69 to 1. Where all
-    resamples have one value there is no p-value, and an interval that would be a point
-    is none (NaN).
+    resamples have one value, p-value and interval are NaN.
 
     References
     ----------
@@ -397,7 +396,7 @@ def chosen_options(
 
 
 def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
-    """The rule of `chosen_options`, which looks at the loss and the size alone."""
+    """Return the default covariance, by the loss and the size."""
     if problem.has_firth:
         return COV_TYPES["nonrobust"] if problem.penalty == "firth" else None
     if problem.loss != "hinge":

@@ -2,7 +2,7 @@
 
 The deviance of a value ``b`` of coefficient ``j`` is twice what the (penalised) log
 likelihood loses when that coefficient is held at ``b`` and the others are estimated
-again. Its p-value of 0 is that of the likelihood-ratio test, and the limits of an
+again. The p-value of 0 is from the likelihood-ratio test, and the limits of an
 interval are where it equals the quantile of chi-squared with one degree of freedom.
 
 References
@@ -146,7 +146,7 @@ class Profile:
         return ends
 
     def _end(self, j: int, sign: float, target: float) -> float:
-        """Where the root of the deviance is that of the quantile, on a side.
+        """Return the limit on one side, where the deviance equals the quantile.
 
         By Newton's method for the root, which is nearly a line of the distance from the
         estimate, between a point inside and one outside.

@@ -150,7 +150,7 @@ class RowInfluence(NamedTuple):
 
 
 class Products(NamedTuple):
-    """``sum psi_i psi_i'`` and the same of ``-H^-1 S_i`` alone."""
+    """``sum psi_i psi_i'`` and the same with ``-H^-1 S_i`` only."""
 
     psi: Matrix
     fixed: Matrix
@@ -194,7 +194,7 @@ class Fitted:
     centre : float64 array, shape (p,), or None
         Of columns that are far from zero, or constant.
     slopes : float64 array, shape (p',)
-        Of the columns that are looked at: those of the other rows, or `beta`.
+        Coefficients of `columns`; `beta` without separation.
     directions : float64 array, shape (q, k), or None
         Which rows are left out, as they are separated, see `Separation`.
     columns : int array, shape (k',), or None
@@ -531,7 +531,7 @@ class SandwichRows:
         )
 
     def without_step(self, covariance: Covariance) -> Covariance:
-        """The covariance; with Firth's penalty the step of the log loss is no error."""
+        """Drop the Newton step with Firth's penalty, where it is not an error."""
         return (
             replace(covariance, newton_step=None)
             if self.problem.has_firth
@@ -581,7 +581,7 @@ class SandwichRows:
         return bool(self.total(partial(self.fitted.moved_forward, step)))
 
     def covariance(self, sums: ClassSums) -> Covariance:
-        """The covariance for rows about their centre, or why there is none."""
+        """Covariance for centred rows; NaN, with the reason, if it is not defined."""
         problem, slopes = self.problem, self.fitted.slopes
         options, groups = self.options, self.groups
         n, first, k = problem.n, int(problem.intercept), len(sums.H)
@@ -704,7 +704,7 @@ class SandwichRows:
         balanced, moments = problem.balanced, None
 
         def averages(of_classes: Matrix) -> Matrix:
-            # balanced weights are those of a class over its number of rows
+            # balanced weights are proportional to 1 / n of the class
             if balanced:
                 return of_classes / sums.w[:, None]
             return np.tile(of_classes.sum(axis=0) / sums.w.sum(), (2, 1))
@@ -773,7 +773,7 @@ class SandwichRows:
 
 
 def no_ml(problem: Problem) -> str:
-    """Why a fit in the place of maximum likelihood has no standard errors."""
+    """Why a fit without maximum likelihood estimate has no standard errors."""
     return (
         f"Maximum likelihood {problem.no_ml}. Fitted with the penalty "
         "lam = 1/n, without standard errors. Use penalty='firth' for inference, "
@@ -826,7 +826,7 @@ def null_directions(problem: Problem, solution: Solution) -> Matrix:
     Returns
     -------
     float64 array, shape (k, q)
-        A column for each that is not estimable, which is 1 at its own place.
+        A column for each coefficient that is not estimable, where it is 1.
     """
     assert solution.estimable is not None
     rows = SandwichRows.of(problem, solution, Sandwich())
@@ -874,12 +874,12 @@ class Way(NamedTuple):
     Attributes
     ----------
     indicator : sparse array, shape (M, n)
-        Which rows are of which group.
+        Indicators of the groups.
     factor : float
         ``M / (M - 1)``; negative for the pairs of two ways, which both of them count; 1
         for CR3 and in strata.
     strata : sparse array, shape (H, M), or None
-        Which groups are of which stratum.
+        Indicators of the strata.
     """
 
     indicator: "csr_array"
@@ -1043,7 +1043,7 @@ def silverman(u: Vector, w: Vector | None = None) -> float:
 
 
 def cross(Z: Matrix, d: Vector) -> Matrix:
-    """``sum_i d_i z_i z_i'``, none of the ``d_i`` below 0."""
+    """``sum_i d_i z_i z_i'``, for ``d_i >= 0``."""
     scaled = Z * np.sqrt(d)[:, None]
     return np.asarray(scaled.T @ scaled)
 

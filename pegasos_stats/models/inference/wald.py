@@ -1,7 +1,7 @@
 """Standard errors of a fit, with tests, intervals and notes.
 
 The Wald tests of statsmodels are not used: they compute the rank of ``R V R'`` without
-scaling, so that of hypotheses on very different scales only some are tested, and their
+scaling, so that hypotheses on very different scales are only partly tested, and their
 results cannot hold bootstrap intervals.
 """
 
@@ -80,8 +80,8 @@ class NullSpace:
 
     A constant column, given an intercept, or a linear combination of earlier columns is
     excluded, as in R: its coefficient is not estimable. A prediction is estimable if
-    its row obeys the same equations as the training rows; that of an empty cell of an
-    interaction does not.
+    its row obeys the same equations as the training rows, unlike the row of an empty
+    cell of an interaction.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class NullSpace:
     columns : int array, shape (q,)
         Their places among the coefficients, the intercept first.
     directions : float64 array, shape (k, q)
-        Each is 1 at its own column and 0 at the others that are left out.
+        Each is 1 for its column and 0 for the other excluded ones.
     """
 
     names: tuple[str, ...]
@@ -1358,7 +1358,7 @@ class Uncertainty:
         if not n_rows and len(free):
             text = (
                 f"{listing(list(free), LISTED)}: one group alone determines this "
-                "coefficient, so CR3 has no standard error for it, and that of "
+                "coefficient, so CR3 has no standard error for it, and the one of "
                 "cov_type='CR1' is far too small."
             )
             return [Note("groups", "warning", text)]
