@@ -573,7 +573,10 @@ class ModelComparison(tables.Exported):
         from pegasos_stats.output.plotting.forest import draw_models
 
         table = self.estimates[self.estimates["term"] != INTERCEPT]
-        levels = {name: fit.reference_levels for name, fit in self.fits.items()}
+        levels = {
+            name: getattr(fit, "reference_levels", {})
+            for name, fit in self.fits.items()
+        }
         return draw_models(table, levels, ax, line)
 
     @suggest_arguments

@@ -413,21 +413,26 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     assert f"standard error {100.0 * spread:.2f}%" in text
 
 
-@pytest.mark.parametrize("options", ["test", "cost", "validation", "positive"])
+@pytest.mark.parametrize(
+    "options", ["test", "cost", "validation", "groups", "positive"]
+)
 def test_lines_of_python_repeat_the_report(options, tmp_path, monkeypatch):
     weights = np.linspace(1.0, 2.0, len(TRAIN))
-    model = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.5, weights=weights)
-    fit = model.fit()
+    rows = TRAIN.assign(pair=np.arange(len(TRAIN)) // 2)
+    model = ps.logit("digit ~ p34 + p43", rows, lam=0.5, weights=weights)
+    fit = model.fit(groups="pair" if options == "groups" else None)
+    by_pair = ps.cross_validate(model, folds=4, groups="pair", seed=3)
     given = {
         "test": {"test": TEST},
         "cost": {"test": TEST, "cost": {5: 2.0, 6: 1.0}},
         "validation": {"validation": ps.cross_validate(model, folds=4, seed=3)},
+        "groups": {"validation": by_pair, "title": "Which digit?"},
         "positive": {"test": TEST, "positive": 5, "row_names": True},
     }
     fit.report(path=tmp_path / "report.html", **given[options])
     text = (tmp_path / "report.html").read_text("utf-8")
     code = fit.report(**given[options]).to_markdown().split("```python\n")[1]
-    known = {"train": TRAIN, "weights": weights, "test": TEST}
+    known = {"train": rows, "weights": weights, "test": TEST}
     monkeypatch.chdir(tmp_path)
     exec(code.split("```")[0], known)
     assert known["result"].params.equals(fit.params)

@@ -219,8 +219,8 @@ def _fit(
             cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        page_of = {"command": line, "wording": program.as_options}
-        written = replace(written, page=replace(written.page, **page_of))
+        page_of = replace(written.page, command=line, wording=program.as_options)
+        written = replace(written, page=page_of)
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:

@@ -35,28 +35,18 @@ Fitted = LinearResults | KernelResults
 LevelScores = tuple[Codes, Floats]
 
 COUNT_BAR_HEIGHT = 0.08  # share of the height of the axes
-MIN_BINS = 5  # with rows, for a smooth curve
-LOW_PROBABILITY = 0.7  # axes end near the largest value if all are below this
 THRESHOLD_PADDING = 0.04  # share of the range of thresholds
-MIN_BAR_WIDTH = 0.01  # share of the range
-PANEL_HEIGHT = 0.85  # inches per metric
 FOLD_DECIMALS = 9  # metrics that differ less are drawn as equal
 MIN_NET_BENEFIT = -0.15  # lower end of the axis, relative to the largest value
-MAX_PATH_LINES = 1000  # coefficients
-MAX_END_NAME = 24  # letters
 MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
 SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
-MIN_BARS, MAX_BARS = 10, 40  # between the central percentiles
 CENTRAL_PERCENTILES = (1.0, 99.0)  # they set the bar width
-MAX_TOTAL_BARS = 1000
 GRID = 200  # points along each side of regions
 DECISION_COLUMNS = ["threshold", "net_benefit", "conf_low", "conf_high"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
     (POSITIVE, {"fill": False, "hatch": "////"}),
 )
-MIN_RELATIVE_WIDTH = 1e-9  # bar width, relative to the largest score
-COMPARISON_HEIGHT = 8.4  # inches
 THREE_AXES = "three axes, for example plt.subplots(1, 3)[1]"
 
 # --------------------------------------------------------------- ROC curves
@@ -308,7 +298,7 @@ def draw_scores(
 
 def bars_for(values: Floats) -> float:
     """Return the number of bars between the central percentiles of the values."""
-    return float(np.clip(2.5 * np.cbrt(values.size), MIN_BARS, MAX_BARS))
+    return float(np.clip(2.5 * np.cbrt(values.size), 10, 40))
 
 
 def bin_edges(scores: Floats) -> Floats:
@@ -322,8 +312,8 @@ def bin_edges(scores: Floats) -> Floats:
     [-0.4, -0.2, 0.0]
     """
     low, high = np.percentile(scores, CENTRAL_PERCENTILES)
-    least = MIN_RELATIVE_WIDTH * max(float(np.abs(scores).max()), MIN_RELATIVE_WIDTH)
-    width = max((high - low) / bars_for(scores), np.ptp(scores) / MAX_TOTAL_BARS, least)
+    least = 1e-9 * max(float(np.abs(scores).max()), 1e-9)
+    width = max((high - low) / bars_for(scores), np.ptp(scores) / 1000, least)
     parts = np.ceil(1.0 / width) if width < 1.0 else 1.0 / np.ceil(width)
     first = np.floor(scores.min() * parts)
     last = np.floor(scores.max() * parts) + 1.0
@@ -387,8 +377,7 @@ def draw_binned_residuals(
     ax = style.axes_of(ax)
     style.draw_reference(ax, None, 0.0, linestyle="-")
     label = f"Mean of {counted(bins[0][0].size, 'row')}; band: 2 standard errors"
-    look: Style = {"marker": "o", "markersize": 4.0, **line, "linestyle": "none"}
-    colour = style.draw_line(ax, x, y, line=look, label=label).get_color()
+    colour = style.draw_points(ax, x, y, 4.0, line, label)
     band: Style = {"color": colour, "alpha": style.BAND_OPACITY, "linewidth": 0.0}
     ax.fill_between(x, np.negative(half), half, **band)
     positive = style.short_level(result.coding.positive)
@@ -423,14 +412,12 @@ def draw_regions(
     fill: Style = {"colors": colours, "alpha": style.BAND_OPACITY}
     ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **fill)
     ax.contour(*sides, scores, levels=[0.0], colors=[style.text_colour(ax)])
-    for code, (level, colour) in enumerate(
-        zip(result.coding.levels, colours, strict=True)
-    ):
-        look: dict[str, Any] = {"color": colour, "markersize": 3.5, "alpha": 0.7}
-        look["label"] = style.as_text(level)
-        ax.plot(*places[scored.codes == code].T, "os"[code], **look)
-    texts = map(style.as_text, names)
-    return style.finish(ax, **dict(zip(("xlabel", "ylabel"), texts, strict=True)))
+    for code, level in enumerate(result.coding.levels):
+        look: Style = {"color": colours[code], "markersize": 3.5, "alpha": 0.7}
+        own, label = places[scored.codes == code].T, style.as_text(level)
+        ax.plot(*own, "os"[code], label=label, **look)
+    x_label, y_label = map(style.as_text, names)
+    return style.finish(ax, xlabel=x_label, ylabel=y_label)
 
 
 def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> "Axes":
@@ -444,11 +431,8 @@ def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> 
     style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
     style.draw_reference(ax, row["conf_low"], None, "95% interval", "--")
     style.draw_reference(ax, row["conf_high"], None, "", "--")
-    words = {
-        "xlabel": f"Coefficient of {style.term_text(row.name)}",
-        "ylabel": "Resamples",
-    }
-    return style.finish(ax, **{axis: style.as_text(t) for axis, t in words.items()})
+    x_label = style.as_text(f"Coefficient of {style.term_text(row.name)}")
+    return style.finish(ax, xlabel=x_label, ylabel="Resamples")
 
 
 def draw_reliability(
@@ -459,30 +443,24 @@ def draw_reliability(
     table = table[table["n"] > 0]
     x, y, low, high = (table[c] for c in ("mean_predicted", "observed", "low", "high"))
     top = max(float(table[end].max()) for end in ("high", "conf_high", "observed"))
-    before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
-    ax = style.square_axes(
-        ax, 1.0 if top >= LOW_PROBABILITY else max(1.03 * top, before / 1.02)
-    )
+    ax = style.square_axes(ax, top)
     style.draw_reference(ax, [0, 1], [0, 1], "_As predicted", "--")
     own = style.merge(line).get("label")
-    look = {"marker": "o", "markersize": 5.0, **line, "linestyle": "none"}
-    look["label"] = f"{own or 'Observed'}, {reliability.level:.0%} interval"
-    colour = style.draw_line(ax, x, y, line=look).get_color()
+    label = "" if own else "Observed, "
+    label += f"{reliability.level:.0%} interval"
+    colour = style.draw_points(ax, x, y, 5.0, line, label)
     ax.vlines(x, table["conf_low"], table["conf_high"], colour, "solid", linewidth=1.2)
     smooth = reliability.smooth
-    if smooth is not None and len(smooth) and len(table) >= MIN_BINS:
+    if smooth is not None and len(smooth) and len(table) >= 5:
         at = smooth["probability"].to_numpy()
-        used = ((at >= low.to_numpy()[:, None]) & (at <= high.to_numpy()[:, None])).any(
-            0
-        )
-        ends = (
-            smooth[c].where(np.asarray(used))
-            for c in ("observed", "conf_low", "conf_high")
-        )
+        ends = np.stack([low, high])[..., None]
+        used = ((at >= ends[0]) & (at <= ends[1])).any(axis=0)
+        columns = smooth[["observed", "conf_low", "conf_high"]].to_numpy().T
         look = {"linestyle": "-", **line, "marker": "", "label": ""}
         label = "" if own else f"Smooth curve, {reliability.level:.0%} band"
+        ends = np.where(used, columns, np.nan)
         style.draw_line(ax, at, *ends, line=look, label=label, color=colour)
-    wide = np.maximum(high - low, MIN_BAR_WIDTH * (high.max() - low.min()))
+    wide = np.maximum(high - low, 0.01 * (high.max() - low.min()))
     density, place = table["n"] / wide, ax.get_xaxis_transform()
     look = {"align": "edge", "transform": place, "color": style.text_colour(ax)}
     look |= {"alpha": 0.2, "linewidth": 0.0, "zorder": 0, "bottom": COUNT_BAR_HEIGHT}
@@ -496,6 +474,21 @@ def draw_reliability(
     words = {"xlabel": "Predicted probability", "ylabel": "Observed share"}
     words = {axis: f"{text} of {positive}" for axis, text in words.items()}
     return style.finish(ax, **words)
+
+
+def draw_instability(
+    table: pd.DataFrame, positive: object, ax: "Axes | None", line: Style
+) -> "Axes":
+    """Draw a line from 2.5% to 97.5% of a row's predictions, see `Validation.plot`."""
+    table, positive = table.sort_values("estimate"), style.short_level(positive)
+    top = float(table[["estimate", "conf_high"]].max().max())
+    ax = style.square_axes(ax, top)
+    style.draw_reference(ax, [0, 1], [0, 1], "_As the model", "--")
+    ends = table["estimate"], table["conf_low"], table["conf_high"]
+    colour = style.draw_points(ax, ends[0], ends[0], 2.0, line, "")
+    ax.vlines(*ends, colour, "solid", linewidth=0.6, alpha=0.4)
+    x_label = f"Probability of {positive} by the model"
+    return style.finish(ax, xlabel=x_label, ylabel="95% of the resamples' models")
 
 
 def draw_decision_curve(
@@ -514,11 +507,10 @@ def draw_decision_curve(
     """
     ax = style.axes_of(ax)
     before = ax.get_ylim()[1] if ax.has_data() else 0.0
+    groups = table.set_index("model")[DECISION_COLUMNS].groupby(level=0, sort=False)
     curves = {
         style.as_text("Model" if str(name) == "model" else name): own.to_numpy().T
-        for name, own in table.set_index("model")[DECISION_COLUMNS].groupby(
-            level=0, sort=False
-        )
+        for name, own in groups
     }
     (at, all_rows, *_), _ = curves.pop("all"), curves.pop("none")
     style.draw_curves(ax, curves, line)
@@ -544,9 +536,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
         Properties of the line.
     """
     name, metric = thresholds.target.name, style.metric_name(thresholds.target.name)
-    at, values = (
-        thresholds.table[c].to_numpy(dtype=np.float64) for c in ("threshold", name)
-    )
+    at, values = thresholds.table[["threshold", name]].to_numpy(dtype=np.float64).T
     folds = thresholds.by_fold["threshold"].to_numpy(dtype=np.float64)
     points = np.concatenate([at, folds, [thresholds.usual]])
     points = points[np.isfinite(points)]
@@ -563,10 +553,8 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     ax = style.axes_of(ax)
     curve = style.draw_line(ax, np.clip(at, low, high), values, line=steps, label=label)
     colour = curve.get_color() if own else POSITIVE
-    label, place = (
-        style.join_labels(line, chosen),
-        np.clip(thresholds.threshold, low, high),
-    )
+    label = style.join_labels(line, chosen)
+    place = np.clip(thresholds.threshold, low, high)
     bar: Style = {"fmt": "D", "ms": 6, "capsize": 4, "zorder": 3, "color": colour}
     ax.errorbar(place, thresholds.estimate, error, label=label, **bar)
     style.draw_reference(
@@ -615,15 +603,10 @@ def draw_path(
     values = beta.to_numpy(dtype=np.float64)
     order = np.argsort(-np.abs(values[-1]), kind="stable")
     ax = style.axes_of(ax)
-    thin = {
-        "color": style.text_colour(ax),
-        "alpha": 0.3,
-        "linewidth": 0.6,
-        "linestyle": "-",
-    }
-    ax.plot(beta.index, values[:, order[named:MAX_PATH_LINES]], **thin)
+    thin: Style = {"color": style.text_colour(ax), "alpha": 0.3, "linewidth": 0.6}
+    ax.plot(beta.index, values[:, order[named:1000]], linestyle="-", **thin)
     at, names = beta.index.to_numpy(), map(style.term_text, beta.columns)
-    texts = style.abbreviate([*names], MAX_END_NAME)
+    texts = style.abbreviate([*names], 24)
     for j in order[:named]:
         style.draw_line(ax, at, values[:, j], line=line, label=f"_{texts[j]}")
     ax.set_xscale("log")
@@ -659,29 +642,19 @@ def draw_folds(
     ax : Axes or sequence of Axes, optional
         One for each metric.
     """
-    count, sizes = (
-        len(estimates),
-        (style.FIGURE_WIDTH, 0.8 + PANEL_HEIGHT * len(estimates)),
-    )
+    count, sizes = len(estimates), (style.FIGURE_WIDTH, 0.8 + 0.85 * len(estimates))
     cure = f"{counted(count, 'panel')}: plt.subplots({count})[1]"
     axes = style.panels_of(ax, [count], cure, sizes)
     columns = (estimates[name] for name in ("term", "estimate", "std_error"))
     for panel, term, mean, error in zip(axes, *columns, strict=True):
-        values = np.round(
-            by_fold[term].dropna().to_numpy(dtype=np.float64), FOLD_DECIMALS
-        )
-        ring: dict[str, Any] = {
-            "mfc": "none",
-            "mec": style.NEGATIVE,
-            "ms": 7,
-            "alpha": 0.6,
-        }
-        bar: dict[str, Any] = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
-        if panel is axes[0]:
-            ring["label"], bar["label"] = "A fold", "Mean and its standard error"
-        panel.plot(values, np.full(len(values), 0.55), "o", **ring)
-        place = np.round(mean, FOLD_DECIMALS), 0.15
-        panel.errorbar(*place, xerr=np.nan_to_num(error), **bar)
+        values = by_fold[term].dropna().to_numpy(dtype=np.float64).round(FOLD_DECIMALS)
+        ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
+        bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
+        texts = ["A fold", "Mean and its standard error"]
+        fold, whole = texts if panel is axes[0] else ("", "")
+        panel.plot(values, np.full(len(values), 0.55), "o", label=fold, **ring)
+        place, bar = np.round(mean, FOLD_DECIMALS), {**bar, "label": whole}
+        panel.errorbar(place, 0.15, xerr=np.nan_to_num(error), **bar)
         panel.set(ylim=(-0.1, 1.1), yticks=[], xlabel=style.metric_name(term))
         panel.spines["left"].set_visible(False)
         if term in style.SHARE_METRICS:
@@ -805,7 +778,7 @@ def plot_comparison(
         "Duality gap": (curves("gap", "epoch"), "log"),
     }
     loss, error, gap = axes = style.panels_of(
-        ax, [3], THREE_AXES, (style.FIGURE_WIDTH, COMPARISON_HEIGHT)
+        ax, [3], THREE_AXES, (style.FIGURE_WIDTH, 8.4)
     )
     draw_panels(axes, panels, line, markevery=style.MARKER_SPACING, markersize=4.5)
     loss.set_xscale("log", nonpositive="mask")
@@ -815,22 +788,3 @@ def plot_comparison(
     style.finish(error, gap, legend=False)
     style.finish(loss)
     return loss, error, gap
-
-
-def draw_instability(
-    table: pd.DataFrame, positive: object, ax: "Axes | None", line: Style
-) -> "Axes":
-    """Draw a line from 2.5% to 97.5% of a row's predictions, see `Validation.plot`."""
-    table, positive = table.sort_values("estimate"), style.short_level(positive)
-    before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
-    top = float(table[["estimate", "conf_high"]].max().max())
-    ax = style.square_axes(ax, min(1.0, max(1.03 * top, before / 1.02)))
-    style.draw_reference(ax, [0, 1], [0, 1], "_As the model", "--")
-    look = {"marker": "o", "markersize": 2.0, **line, "linestyle": "none"}
-    colour = style.draw_line(ax, table["estimate"], table["estimate"], line=look)
-    ends = table["estimate"], table["conf_low"], table["conf_high"]
-    ax.vlines(*ends, colour.get_color(), "solid", linewidth=0.6, alpha=0.4)
-    x_label = f"Probability of {positive} by the model"
-    return style.finish(
-        ax, percent="xy", xlabel=x_label, ylabel="95% of the resamples' models"
-    )

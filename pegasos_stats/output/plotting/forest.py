@@ -13,16 +13,8 @@ from pegasos_stats.models.effects import SLOPE, Margins, value_text
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Floats, Style
 
-ROW_HEIGHT, TALL_ROW_HEIGHT, MAX_TALL_ROWS = 0.18, 0.32, 20  # inches
-FOREST_MARGIN = 1.2  # inches above and below the rows
-MIN_HEIGHT, MAX_HEIGHT = 2.2, 60.0  # inches
 NUMBERS_WIDTH = 5.0  # inches, the least with numbers
-NUMBER_SIZE = 0.85  # of the size of the names of rows
-SERIES_SPREAD = 0.6  # share of a row's height for several series
-PANEL_WIDTH = 2.2  # inches, of several panels side by side
 OVERLAY_SHIFT = 0.25  # of a row's height, from one drawing to the next
-MIN_VALUES = 3  # fewer values of a predictor are drawn as rows
-MIN_SMALL_POINTS = 40  # rows
 COMPARED = {  # what a comparison of averages is, on an axis
     "difference": "Change",
     "ratio": "Ratio",
@@ -82,9 +74,9 @@ def draw_forest(
     """
     rows = style.with_headings(names)
     per_row = sum(bool(group.label) for group in series)
-    height = TALL_ROW_HEIGHT if len(rows) <= MAX_TALL_ROWS else ROW_HEIGHT
-    height = FOREST_MARGIN + height * len(rows) * max(1.0, 0.6 * per_row)
-    ax = style.axes_of(ax, height=float(np.clip(height, MIN_HEIGHT, MAX_HEIGHT)))
+    height = 0.32 if len(rows) <= 20 else 0.18
+    height = 1.2 + height * len(rows) * max(1.0, 0.6 * per_row)
+    ax = style.axes_of(ax, height=float(np.clip(height, 2.2, 60.0)))
     if numbers and (width := style.column_width(ax)) < NUMBERS_WIDTH:
         raise OptionError(
             f"numbers=True needs a panel {NUMBERS_WIDTH:g} inches wide, and this one "
@@ -93,11 +85,11 @@ def draw_forest(
     labels = ax.get_legend_handles_labels()[1]
     shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
     if per_row > 1:
-        shifts = np.linspace(-SERIES_SPREAD / 2, SERIES_SPREAD / 2, len(series))
+        shifts = np.linspace(-0.6 / 2, 0.6 / 2, len(series))
     at = style.name_rows(ax, rows)
     if zero is not None:
         style.draw_reference(ax, zero, None, linestyle="-")
-    look: Style = {"markersize": 5.0 if len(rows) < MIN_SMALL_POINTS else 3.0}
+    look: Style = {"markersize": 5.0 if len(rows) < 40 else 3.0}
     bar: Style = {"linewidth": 1.4, "linestyle": "-"}
     for shift, (table, label) in zip(shifts, series, strict=True):
         way = style.next_style(ax)
@@ -125,7 +117,7 @@ def draw_forest(
 
 def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> None:
     """Write estimates and limits to the right of the axes."""
-    size = NUMBER_SIZE * float(ax.get_yticklabels()[0].get_fontsize())
+    size = 0.85 * float(ax.get_yticklabels()[0].get_fontsize())
     look: Style = {"transform": ax.get_yaxis_transform(), "va": "center", "size": size}
     for place, line in zip(places, table[INTERVAL].to_numpy(np.float64), strict=True):
         estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
@@ -189,8 +181,8 @@ def draw_models(
     line : mapping
     """
     series, without, same = [], [], dict[str, object]()
-    for own in levels.values():
-        same |= own
+    for of_model in levels.values():
+        same |= of_model
     rows, references = rows_of_terms(table["term"].unique(), same)
     table = table.assign(term=table["term"].map(style.term_text))
     for name in levels:
@@ -245,7 +237,7 @@ def draw_averages(
     columns = {f"at_{name}": name for name in margins.observed}
     if margins.are_predictions and table["term"].iloc[0] in margins.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
-    varied = (c for c in columns if c in table and table[c].nunique() >= MIN_VALUES)
+    varied = (c for c in columns if c in table and table[c].nunique() >= 3)
     x = next(varied, None)
     kind = "band" if simultaneous else "interval"
     interval = f", {level:.0%} {kind}" * bool(table["conf_low"].notna().any())
@@ -279,7 +271,7 @@ def _draw_panels(
     """Draw predictions along a predictor: one panel per curve, or all on one."""
     count, rug = len(curves), pd.unique(margins.observed[x])
     cure = f"one panel or {count}, such as plt.subplots(1, {count})[1]"
-    size = max(style.FIGURE_WIDTH, PANEL_WIDTH * count), style.FIGURE_HEIGHT
+    size = max(style.FIGURE_WIDTH, 2.2 * count), style.FIGURE_HEIGHT
     panels = style.panels_of(ax, [1, count], cure, size, across=True)
     outcome = margins.header[0][1]
     texts = {"xlabel": x, "ylabel": outcome[:1].upper() + outcome[1:]}

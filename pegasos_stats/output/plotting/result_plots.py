@@ -24,10 +24,7 @@ from pegasos_stats.solvers.pegasos import Pegasos
 
 Against = Literal["epoch", "steps"]
 
-TRACE_HEIGHT = 6.8  # inches
 ERROR_LABELS = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
-MAX_MARKED_EPOCHS = 40  # longer runs have no point markers
-MAX_BOUND_RATIO = 30.0  # smallest objective / lower end of the axis
 TRACE_AXES = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
 
 
@@ -64,7 +61,7 @@ def draw_trace(
     """
     at, objective, gap = (trace[name].to_numpy() for name in (x, "objective", "gap"))
     bound = np.maximum(0.0, objective - gap)
-    floor = float(objective.min()) / MAX_BOUND_RATIO
+    floor = float(objective.min()) / 30.0
     wide = floor > 0.0 and style.is_wide(objective)
     rates = {n: trace[c].to_numpy() for c, n in ERROR_LABELS.items() if c in trace}
     if x == "epoch":
@@ -84,10 +81,8 @@ def draw_trace(
     gaps = {f"Objective less bound; {end}": (at, gap)}
     ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
     panels = {first: (above, scale), "Duality gap": (gaps, "log")}
-    axes = style.panels_of(
-        ax, [1, 2, 3], TRACE_AXES, (style.FIGURE_WIDTH, TRACE_HEIGHT)
-    )
-    few = "o" if len(trace) <= MAX_MARKED_EPOCHS else "None"
+    axes = style.panels_of(ax, [1, 2, 3], TRACE_AXES, (style.FIGURE_WIDTH, 6.8))
+    few = "o" if len(trace) <= 40 else "None"
     panels[third] = ends, "percent"
     curves.draw_panels(axes, panels, line, marker=few, markersize=3.5)
     for panel in axes:

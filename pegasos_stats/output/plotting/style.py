@@ -45,18 +45,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
 BAND_OPACITY = 0.18
 
-DECADE = 10.0  # ratio of the largest to the smallest value, above which axes are log
 LETTER_WIDTH = 0.0075  # inches per letter and point of font size
 MAX_NAME_LENGTH = 400  # letters
-MAX_LEVEL_LENGTH = 28  # letters of a level within a text
-ROW_NAMES_SHARE, MAX_ROW_NAME_LENGTH = 0.45, 40  # of the figure's width; letters
-ROW_NAMES_POINTS = 66.0  # points per inch of axes, without margins
-MIN_FONT_SIZE = 4.0  # points
 MAX_TEXT_LINES = 4  # title or label
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-NARROW_AXES = 3.2  # inches; narrower axes get a smaller legend
-LEGEND_HANDLE_LENGTH = 7  # letters, the width of a line sample
-TICK_WIDTH, TICK_HEIGHT = 0.55, 0.3  # inches for a label of a logarithmic axis
 FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
@@ -187,13 +178,13 @@ def panels_of(
     return panels
 
 
-def square_axes(ax: "Axes | None", end: float = 1.0) -> "Axes":
-    """Return square axes for two shares from 0 to `end`, in percent."""
+def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
+    """Return square axes for two shares, in percent, to 1 or to a `top` below 0.7."""
+    before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
+    end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
-    sides = (
-        -SQUARE_PADDING * end,
-        (1.0 + SQUARE_PADDING) * end,
-    )  # so that lines along them are visible
+    # So that lines along the sides are visible.
+    sides = -SQUARE_PADDING * end, (1.0 + SQUARE_PADDING) * end
     ax.set(xlim=sides, ylim=sides, aspect="equal")
     write_percent(ax.xaxis, ax.yaxis)
     return ax
@@ -257,6 +248,16 @@ def draw_line(
     return curve
 
 
+def draw_points(
+    ax: "Axes", x: "ArrayLike", y: "ArrayLike", size: float, line: Style, label: str
+) -> Any:
+    """Draw points in the next style, and return their colour."""
+    way = next_style(ax)
+    look: Style = {"color": way.colour, "marker": way.marker, "markersize": size}
+    own = {**look, **merge(line), "linestyle": "none"}
+    return draw_line(ax, x, y, line=own, label=label, color=way.colour).get_color()
+
+
 def draw_curves(ax: "Axes", curves: Curves, line: Style, **look: float | str) -> None:
     """Draw labelled lines, each in its style."""
     for label, curve in curves.items():
@@ -284,12 +285,8 @@ def draw_reference(
     """
     if label and label in [line.get_label() for line in ax.lines]:
         return
-    look = {
-        "color": text_colour(ax),
-        "linewidth": 1.1,
-        "linestyle": linestyle,
-        "alpha": 0.75,
-    }
+    look: Style = {"color": text_colour(ax), "linewidth": 1.1, "alpha": 0.75}
+    look = {**look, "linestyle": linestyle}
     if y is None:
         ax.axvline(x, label=label, **look)
     elif x is None:
@@ -310,7 +307,7 @@ def is_wide(values: Floats) -> bool:
     (False, True)
     """
     above = values[values > 0.0]
-    return above.size > 0 and bool(above.max() > DECADE * above.min())
+    return above.size > 0 and bool(above.max() > 10.0 * above.min())
 
 
 def write_decimals(axis: "Axis") -> None:
@@ -319,9 +316,7 @@ def write_decimals(axis: "Axis") -> None:
 
     low, high = sorted(axis.get_view_interval())
     box = axis.axes.get_window_extent()
-    size = (
-        box.height / TICK_HEIGHT if axis is axis.axes.yaxis else box.width / TICK_WIDTH
-    )
+    size = box.height / 0.3 if axis is axis.axes.yaxis else box.width / 0.55
     room = max(int(size / axis.figure.dpi), 2)
     few = 3.0 * np.log10(high / low) <= room
     subs = (1.0, 2.0, 5.0) if few else (1.0,)
@@ -374,7 +369,9 @@ def as_text(name: object) -> str:
     """
     text = str(name)
     text = text if len(text) <= MAX_NAME_LENGTH else f"{text[: MAX_NAME_LENGTH - 1]}…"
-    letters = (c if c.isprintable() or c == "\n" else REPLACEMENT for c in text)
+    letters = (
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
     plain = "".join(letters).replace("$", r"\$")
     return f" {plain}" if plain.startswith("_") else plain
 
@@ -474,7 +471,7 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 
 def short_level(name: object) -> str:
     """Return a level for use in a text, without its middle if it is long."""
-    return as_text(abbreviate([name], MAX_LEVEL_LENGTH)[0])
+    return as_text(abbreviate([name], 28)[0])
 
 
 def column_width(ax: "Axes") -> float:
@@ -495,13 +492,13 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     for name in names:
         rows.setdefault(name, float(len(rows)))
     height = ax.get_window_extent().height / ax.figure.dpi
-    room = ROW_NAMES_POINTS * height / max(len(rows), 1)
-    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, MIN_FONT_SIZE))
-    width = int(ROW_NAMES_SHARE * column_width(ax) / (LETTER_WIDTH * size))
+    room = 66.0 * height / max(len(rows), 1)
+    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, 4.0))
+    width = int(0.45 * column_width(ax) / (LETTER_WIDTH * size))
     most = int(np.clip(room / (1.4 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
-    texts = fit_names(own, min(max(width, 8), MAX_ROW_NAME_LENGTH), most)
+    texts = fit_names(own, min(max(width, 8), 40), most)
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
         label.set_fontweight("bold" if isinstance(name, GroupHeading) else "normal")
@@ -535,12 +532,8 @@ def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
     end, lines = ax.get_xlim()[1], {line.get_label(): line for line in ax.lines}
     for j, place in zip(order, places, strict=True):
         colour = lines[f"_{names[j]}"].get_color()
-        look: dict[str, Any] = {
-            "xytext": (4, 0),
-            "textcoords": "offset points",
-            "size": size,
-        }
-        look |= {"va": "center", "color": colour, "annotation_clip": False}
+        look: Style = {"xytext": (4, 0), "textcoords": "offset points", "size": size}
+        look = {**look, "va": "center", "color": colour, "annotation_clip": False}
         ax.annotate(as_text(names[j]), (end, place), **look)
 
 
@@ -598,15 +591,15 @@ def _put_legend(ax: "Axes") -> None:
     is_last = all(panel.get_window_extent().x0 < extent.x1 for panel in axes)
     right = ax.figure.bbox.x1 if is_last else extent.x1
     inches = (right - extent.x0) / ax.figure.dpi
-    size = pyplot().rcParams["font.size"] * (1.0 if inches > NARROW_AXES else 0.75)
-    letters = 0.9 * inches / (LETTER_WIDTH * size) - LEGEND_HANDLE_LENGTH
+    size = pyplot().rcParams["font.size"] * (1.0 if inches > 3.2 else 0.75)
+    letters = 0.9 * inches / (LETTER_WIDTH * size) - 7
     texts = ["\n".join(wrap(label, max(int(letters), 14))) for label in labels]
     look: Style = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
     for columns in range(len(labels), 0, -1):
         box = ax.legend(fontsize=size, ncols=columns, **look)
         for text, label in zip(box.get_texts(), texts, strict=True):
             text.set_text(label)
-        if box.get_window_extent().width <= inches * ax.figure.dpi:
+        if box.get_window_extent().width <= 0.97 * inches * ax.figure.dpi:
             break
     if ax.get_title():  # moves above the legend
         height = box.get_window_extent().height * 72.0 / ax.figure.dpi

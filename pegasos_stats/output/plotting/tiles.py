@@ -19,15 +19,7 @@ from pegasos_stats.tables import percent
 if TYPE_CHECKING:
     from matplotlib.cm import ScalarMappable
 
-TILE_SIZE, MIN_WIDTH = 0.95, 2.8  # inches of one tile; of all tiles
 TILE_MARGIN, TILE_LETTER_WIDTH = 0.8, 0.085  # inches around the tiles; per letter
-MIN_DEPTH, MAX_DEPTH = 0.06, 0.9  # of the colour map
-WHITE_TEXT_SHARE = 0.72  # larger shares have white text
-LONG_SIDE, MIN_SIDE = 4.4, 1.0  # inches of the longer and shorter side of an image
-BAR_SIZE = 1.1  # inches
-WIDE_RATIO = 1.5  # width / height; the colour bar of wider images is below
-MAX_DOT_PIXELS = 40  # of the longer side; smaller pixels have no dots
-MIN_DOT_SHARE = 0.1  # of the largest coefficient
 
 
 def draw_confusion(
@@ -47,11 +39,11 @@ def draw_confusion(
     down, across = counts.shape
     with np.errstate(invalid="ignore"):  # empty rows
         shares = counts / counts.sum(axis=1, keepdims=True)
-    tile = max(TILE_SIZE if down < 8 else 0.6, MIN_WIDTH / across)
+    tile = max(0.95 if down < 8 else 0.6, 2.8 / across)
     letters = min(max(len(str(name)) for name in table.index), 24)
     names_width = TILE_MARGIN + TILE_LETTER_WIDTH * letters
     ax = style.axes_of(ax, tile * across + names_width, tile * down + TILE_MARGIN)
-    depth = np.nan_to_num(MIN_DEPTH + (MAX_DEPTH - MIN_DEPTH) * shares)
+    depth = np.nan_to_num(0.06 + (0.9 - 0.06) * shares)
     blue, grey = cmaps("Blues")(depth[:, :down]), cmaps("Greys")(depth[:, down:])
     ax.imshow(np.concatenate([blue, grey], axis=1), interpolation="nearest")
     inches = ax.get_window_extent().width / ax.figure.dpi / across
@@ -60,7 +52,7 @@ def draw_confusion(
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
         percentage = "" if np.isnan(share) else f"\n{percent(share)}"
-        ink = "white" if share > WHITE_TEXT_SHARE else "black"
+        ink = "white" if share > 0.72 else "black"
         ax.text(column, row, f"{count:,.0f}{percentage}", color=ink, **look)
     _frame(ax)
     edge: Style = {"color": ax.get_facecolor(), "linewidth": 1.5}
@@ -109,14 +101,14 @@ def draw_image(
     """
     image = beta.reshape(checked_shape(shape, beta.size))
     limit = float(np.abs(image).max()) or 1.0
-    below = image.shape[1] > WIDE_RATIO * image.shape[0]
-    sides = (max(LONG_SIDE * n / max(image.shape), MIN_SIDE) for n in image.shape)
+    below = image.shape[1] > 1.5 * image.shape[0]
+    sides = (max(4.4 * n / max(image.shape), 1.0) for n in image.shape)
     height, width = (side + TILE_MARGIN for side in sides)
-    ax = style.axes_of(ax, width + BAR_SIZE * (not below), height + BAR_SIZE * below)
+    ax = style.axes_of(ax, width + 1.1 * (not below), height + 1.1 * below)
     artist = ax.imshow(image, cmap="RdBu_r", vmin=-limit, vmax=limit)
-    dotted = max(image.shape) <= MAX_DOT_PIXELS
+    dotted = max(image.shape) <= 40
     if dotted:
-        row, column = np.nonzero(image < -MIN_DOT_SHARE * limit)
+        row, column = np.nonzero(image < -0.1 * limit)
         ax.plot(column, row, ".", color="white", markersize=2.5)
     _frame(ax)
     ax.set(xlabel="Column of pixels, from 0", ylabel="Row of pixels, from 0")

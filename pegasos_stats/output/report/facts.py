@@ -1028,30 +1028,18 @@ class ReportFacts:
 
     @property
     def calibrated(self) -> str:
-        """Describe the calibration; empty without probabilities of held-out rows."""
-        calibration, problem = self.calibration, self.result.problem
-        if calibration is None:
+        """Describe the calibration error; empty without probabilities of new rows."""
+        curve, problem = self.calibration, self.result.problem
+        if curve is None:
             return ""
-        predicted, observed = self.in_the_large
-        lines = [
-            f"The mean probability of '{self.positive}' is {decimals(predicted)}, and "
-            f"{decimals(observed)} of the {self.rows.name} rows are '{self.positive}'. "
-            "The calibration error is "
-            f"{decimals(calibration.calibration_error)} (expected under perfect "
-            f"calibration: {decimals(calibration.error_by_chance)})."
-        ]
-        if math.isfinite(calibration.slope):
-            low, high = calibration.slope_interval
-            lines.append(
-                f"The slope of the logistic recalibration is {calibration.slope:.2f} "
-                f"({low:.2f} to {high:.2f}), 1 if probabilities are right and below 1 "
-                "if they are too extreme."
-            )
+        text = (
+            f"The calibration error is {decimals(curve.calibration_error)} (expected "
+            f"under perfect calibration: {decimals(curve.error_by_chance)})."
+        )
         if problem.prior_shift:
-            lines.append("Weights of the classes are taken out of the probabilities.")
-        elif problem.weights is not None:
-            lines.append("Probabilities are for rows that count by their weights.")
-        return " ".join(lines)
+            return text + " Weights of the classes are taken out of the probabilities."
+        by_weight = " Probabilities are for rows that count by their weights."
+        return text + by_weight * (problem.weights is not None)
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:

@@ -285,6 +285,7 @@ def python_lines(facts: ReportFacts) -> str:
     ]
     validation, of_report = validation_lines(facts, solver), report_arguments(facts)
     variables += ["test"] * ("test" in of_report)
+    variables += [n for n in ("folds", "groups") if f"{n}={n}" in str(validation)]
     return "\n".join(
         [
             "import pegasos_stats as ps",
@@ -308,7 +309,11 @@ def validation_lines(facts: ReportFacts, solver: Sequence[str]) -> list[str]:
     if folds.seed is None:
         options = {"folds": Name("folds"), "seed": study.seed}
     if folds.seed is not None and folds.groups is not None:
-        options["groups"] = Name("groups")
+        own, name = getattr(facts.result, "groups", None), Name("groups")
+        if own is not None and np.array_equal(own.codes[0], folds.groups):
+            options["groups"] = fit_arguments(facts.result).get("groups", name)
+        else:
+            options["groups"] = name
     if folds.seed is not None and folds.repeats > 1:
         options["repeats"] = folds.repeats
     call = ", ".join(["model", *solver, as_code(options)])
