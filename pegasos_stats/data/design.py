@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "csr_array"]
 
-BYTES_OF_COLUMN = 100  # at least: a name of 59 bytes, its places, a coefficient
-
 
 @dataclass(frozen=True, eq=False)
 class ModelMatrix:
@@ -212,7 +210,7 @@ def column_labels(X: object) -> pd.Index:
         return table.columns
     p = table.shape[1]
     user_data.check_memory(
-        float(p) * BYTES_OF_COLUMN,
+        100.0 * p,  # bytes of a name and a coefficient
         f"A model of {p:,} columns",
         "drop the columns that are not needed, or renumber them",
     )

@@ -53,7 +53,6 @@ Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, lab
 
 QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_ALPHA = 0.05
-MOST_JOINT = 2000  # estimates with covariances
 COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two levels
     "difference": ("Marginal Effects", "{} - {}"),
     "ratio": ("Risk Ratios", "{} / {}"),
@@ -1176,7 +1175,7 @@ def estimated(
         undetermined,
         names,
         float(comparison == "ratio"),
-        jointly=len(keys) <= MOST_JOINT,
+        jointly=len(keys) <= 2000,
     )
     if undetermined.any():
         notes.append(null.reason(breaks))

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import ResultPlots
 
 KERNEL_MEMORY = 512 * 2**20
-LARGEST_MEMORY = 2**62
 
 
 class KernelSVM(Model):
@@ -208,7 +207,7 @@ class KernelSVM(Model):
         kernel: kernels.KernelFunction,
         memory: int,
     ) -> None:
-        memory = check_count("memory", memory, LARGEST_MEMORY)
+        memory = check_count("memory", memory, 2**62)
         if sample.offsets is not None:
             raise OptionError(
                 f"Kernel machines have no offset, as {sample.offsets}; leave it out."

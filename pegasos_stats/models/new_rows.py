@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST_SHARED = 0.05  # share of training rows in data that count as new
 CHANCE_P_VALUE = 1e-6  # below which matches with training rows are not chance
-SCORE_ROUNDING = 1e-6  # relative to the range of scores
 COMPARED_ROWS = 100  # rows compared to recognise the training data of a streamed fit
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -273,7 +272,7 @@ class RowsByBlock:
         spread = float(np.ptp(self._scores)) if self._scores.size else 0.0
         if self._n != source.shape[0] or spread == 0.0:
             return source.is_of(self._data)
-        return self._distance <= SCORE_ROUNDING * spread
+        return self._distance <= 1e-6 * spread
 
 
 def rows_of_table(

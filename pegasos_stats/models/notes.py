@@ -32,7 +32,6 @@ RANKED = (
     *("columns", "penalty", "standard errors"),
 )
 MOST_NOTES = 3  # in a summary
-SCALE_RATIO = 100.0  # ratio of standard deviations
 UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
 FEW = 10  # rows of the rarer level to a coefficient, or groups
 LISTED = 3  # names in a note
@@ -324,7 +323,7 @@ def uneven_scales(
     least, most = ordered[ordered.size // 10], ordered[-1]
     small = 2.0 * math.sqrt(lam)  # below, a logistic coefficient is at least halved
     n_shrunken = int((spread[ordered] < small).sum())
-    large = small if by_default else SCALE_RATIO * spread[least]
+    large = small if by_default else 100.0 * spread[least]
     if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
     low, high = (tables.significant(spread[j], 2) for j in (least, most))

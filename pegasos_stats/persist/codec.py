@@ -37,7 +37,6 @@ from pegasos_stats.persist.archive import TYPES, Arrays, Json, Value
 PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
 ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # not a file path
-MAX_TYPE_NAME = 200  # characters
 MAX_INTEGER = 2**62  # absolute value
 HUGE = 1e300  # whose products with coefficients are numbers
 BOUNDS = {  # of numbers, by words of ``_field_rules``
@@ -373,7 +372,7 @@ def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
         stored.clear()
         stored.update(dtype_out(dtype, ArrayWriter()))
         return dtype
-    if len(name) > MAX_TYPE_NAME or "dateutil" in name:
+    if len(name) > 200 or "dateutil" in name:
         raise ValueError(f"{name!r} is no type of labels")
     return pandas_dtype(name)
 

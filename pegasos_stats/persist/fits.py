@@ -59,7 +59,6 @@ ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
 OF_SAMPLE = ("index", "design", "coding", "dropped", "counted", "offsets")
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
-MOST_NUMBERS = 5000  # of a grid; degrees and knots are fewer
 BOUNDS = ("boundary", "lower_bound", "upper_bound")  # the range, or arguments
 POSITIVE = ("norms2", "scale")
 WITH_TIES = ("bs", "ns")  # their knots are quantiles, which may be equal
@@ -357,7 +356,7 @@ def _of_state(
     ends = state.get("boundary") or state.get("breaks") or bounds
     yield np.isfinite(ends).all()
     sizes = [len(part) for part in state.values() if isinstance(part, list | dict)]
-    size = min(10 + 3 * max(sizes, default=0), MOST_NUMBERS)
+    size = min(10 + 3 * max(sizes, default=0), 5000)
     grid: Value = pd.Series(np.linspace(ends[0], ends[-1], size))
     centre: Value = state.get("center", state.get("scale"))
     if shape := np.shape(centre):  # of several columns

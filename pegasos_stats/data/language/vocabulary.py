@@ -526,7 +526,6 @@ def polynomial(
 Numbers = NDArray[np.float64]
 
 DEGREE = 3
-MOVED = 1 / 8  # of the way to the next knot
 
 
 def natural_spline(
@@ -587,7 +586,7 @@ def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[flo
         if (knots == end).any():
             others = knots[knots != end]
             nearest = others[np.abs(others - end).argmin()]
-            knots[knots == end] += (nearest - end) * MOVED
+            knots[knots == end] += (nearest - end) / 8.0
     return [float(knot) for knot in knots]
 
 

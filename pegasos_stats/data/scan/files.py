@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 
 UNKNOWN = "values of unknown type"  # objects, or none at all
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
-BUFFER = 2**17  # bytes of a column of Parquet at a time
-BUFFERS = 2**24  # bytes of all columns
-CSV_BLOCK = 2**21  # bytes at a time
 FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
@@ -164,7 +161,7 @@ def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
     """Open a Parquet file; `columns` share the memory of buffers."""
     import pyarrow.parquet as parquet
 
-    size = max(2**12, min(BUFFER, BUFFERS // max(1, columns)))
+    size = max(2**12, min(2**17, 2**24 // max(1, columns)))  # bytes per column
     return parquet.ParquetFile(file, buffer_size=size, pre_buffer=False)
 
 
@@ -250,7 +247,7 @@ def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingRe
 
     return csv.open_csv(
         file,
-        csv.ReadOptions(block_size=CSV_BLOCK),
+        csv.ReadOptions(block_size=2**21),
         csv.ParseOptions(delimiter=separator_of(file), newlines_in_values=True),
         csv.ConvertOptions(
             column_types=dict(types),

@@ -84,9 +84,6 @@ def kind_of_dtype(dtype: object) -> str:
     return TEXT if pd.api.types.is_string_dtype(empty) else str(dtype)
 
 
-DASK_MEMORY = 2**30  # bytes by default
-
-
 @contextmanager
 def map_partitions() -> Iterator[None]:
     """Convert errors of partitions that differ from their frame's metadata."""
@@ -139,7 +136,7 @@ class Partitions:
     """
 
     frame: "DaskFrame"
-    memory: int = DASK_MEMORY
+    memory: int = 2**30
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
     n_reads, is_ordered = 0, False  # passes to find types of columns

@@ -67,7 +67,6 @@ ALL = slice(None)
 STREAM_BLOCK = 2**18  # numbers of a block: two megabytes fit into the cache
 MATRICES = 2  # p x p matrices that the products of a block need
 MATRIX_SHARE = 4  # 1/4 of the budget is for a piece of the matrix, or retained rows
-SAMPLE_SHARE = 8  # 1/8 of the budget is for a sample
 MOST_SAMPLED = 320_000
 COMPARED_ROWS = 100  # sampled rows by which training data are recognised
 ROW_BYTES = 20  # memory of a fit per row, in addition to the budget
@@ -839,7 +838,8 @@ def streamed_rows(
         if rule.column not in scan.kinds:
             row_options.column_named("weights", rule.column, None, row_options.ALLOWED)
         scan.check([rule.column])
-    room = max(2, min(MOST_SAMPLED, scan.memory // SAMPLE_SHARE // (8 * p)))
+    # An eighth of the budget is for the sample.
+    room = max(2, min(MOST_SAMPLED, scan.memory // 8 // (8 * p)))
     most = -(-room // 2 // scan.n_parts)
     parts = scan.map_parts(partial(counted, rule, most), rule.wanted)
     count: PassCounts = added(of_part for of_part, _ in parts)

@@ -21,7 +21,6 @@ Result = TypeVar("Result")
 Values = np.ndarray
 Work = Callable[["Block", Values], Result]
 NO_VALUES: Values = read_only(np.zeros(0))
-MEMORY_BLOCK = 2**17  # numbers: a megabyte
 NO_ROWS = (
     "The training rows are not in the file of a fit or a study; pass data, as in "
     "predict(data), ask for standard errors before saving, or fit the model again."
@@ -307,7 +306,7 @@ class MemoryRows(RowSource):
         """See `RowSource.map_blocks`."""
         (n, p), X = self.shape, self.X
         entries = p if isinstance(X, np.ndarray) else X.nnz // max(1, n)
-        step = rows or max(64, MEMORY_BLOCK // max(1, entries))
+        step = rows or max(64, 2**17 // max(1, entries))  # a megabyte
         for first in range(0, n, step):
             here = slice(first, first + step)
             block = block_of(first, X[here], self.y, self.weights, self.offset, here)

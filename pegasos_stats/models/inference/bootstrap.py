@@ -39,12 +39,9 @@ PILOT, REACH = 32, 2.0  # resamples; see `Refit.look_near_the_margin`
 TASK_ROWS = 2**17  # of the resamples of a task, if there are several
 NOISE = 1e-3  # of the solver, relative to a standard error
 SAFETY = 4.0  # factor for noise beyond that of the pilot resamples
-TIGHTER, TIGHTEST = 1e-2, 1e-12  # ratio of successive tolerances; the last one
-REFERENCE_COLUMNS = 1000  # above which `BootstrapResult.reference` is not computed
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
 N_FACTS, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
-JOINT_COLUMNS, JOINT_ENTRIES = 40, 5e7  # sizes up to which resamples are fitted jointly
-WIDE_COLUMNS = 100  # instead of 40, with ten rows per column
+JOINT_ENTRIES = 5e7  # of X, up to which resamples are fitted jointly
 SMALL_ENTRIES = 10**6  # of X, below which threads wait for each other
 
 
@@ -312,7 +309,7 @@ def reference_of(problem: Problem) -> Matrix | None:
     array([[ 1.375, -0.375],
            [-0.375,  0.375]])
     """
-    if problem.p > REFERENCE_COLUMNS:
+    if problem.p > 1000:
         return None
     ones = np.ones((problem.n, int(problem.intercept)))
     Z = np.hstack([ones, dense_rows(problem.X)])
@@ -378,7 +375,7 @@ class Refit:
         self._together: Resamples | None = None
         kind = HingeResamples if problem.loss == "hinge" else SmoothResamples
         n, p = problem.n, problem.p
-        is_small = p <= JOINT_COLUMNS or p <= min(WIDE_COLUMNS, n / 10)
+        is_small = p <= 40 or p <= min(100, n / 10)
         is_small = is_small and n * p <= JOINT_ENTRIES
         self._likelihood: LikelihoodRefits | None = None
         if not problem.lam:
@@ -405,7 +402,7 @@ class Refit:
 
     def tighter(self) -> "Refit":
         """The same with the next tolerance, as far as many at once get there."""
-        refit, refit._tol = copy(self), self._tol * TIGHTER
+        refit, refit._tol = copy(self), self._tol * 1e-2
         if self._together is not None:
             refit._together = self._together.with_tol(refit._tol)
         return refit
@@ -435,7 +432,7 @@ class Refit:
             if small or not (solved or nearer):
                 break
             refit, estimates, old_gaps = tighter, closer, gaps
-            if refit._tol <= TIGHTEST or not solved:
+            if refit._tol <= 1e-12 or not solved:
                 break
         return refit, noise
 

@@ -27,9 +27,9 @@ INTERVALS: tuple[Interval, ...] = ("envelope", "percentile", "normal", "basic")
 
 # Seconds per entry of X and resample, on two cores, up to 25 columns; with more, the
 # time is proportional to the square of their number.
-SECONDS, FEW_COLUMNS = 1.3e-8, 25
+SECONDS = 1.3e-8
 DEFAULT_SECONDS, MOST_SECONDS = 3.0, 10.0  # for all resamples
-REPLICATES, FEWEST_REPLICATES = 999, 199
+REPLICATES = 999
 STEP = 40  # 2.5% of 40 i resamples are a whole number
 
 
@@ -405,7 +405,7 @@ def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
         return None
     allowed = int(DEFAULT_SECONDS / seconds_of(problem, 1))
     allowed = (min(allowed, REPLICATES) + 1) // STEP * STEP - 1
-    return Bootstrap(max(allowed, FEWEST_REPLICATES))
+    return Bootstrap(max(allowed, 199))
 
 
 def group_correction(problem: Problem, groups: Groups | None) -> Correction:
@@ -421,7 +421,7 @@ def seconds_of(problem: Problem, replicates: int) -> float:
     X = problem.X
     sparse = problem.has_rows and is_sparse(X)
     size = max(1.0, float(X.nnz if sparse else problem.n * problem.p))
-    return SECONDS * size * replicates * max(1.0, problem.p / FEW_COLUMNS)
+    return SECONDS * size * replicates * max(1.0, problem.p / 25.0)
 
 
 def goes_with_groups(cov_type: object) -> bool:

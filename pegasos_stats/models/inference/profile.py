@@ -20,7 +20,6 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.solvers.firth import LikelihoodFit, OrthonormalRows, fit_likelihood
 
 LIMIT_ACCURACY = 1e-11  # relative to the distance of a limit from the estimate
-KINK = 1e-9  # relative width of the bracket where another maximum begins
 ZERO_DEVIANCE = 1e-6
 
 
@@ -176,6 +175,6 @@ class Profile:
             at += step
             if not inside < at < outside:
                 at = (inside + outside) / 2.0 if np.isfinite(outside) else 2.0 * inside
-            if outside - inside <= KINK * inside:
+            if outside - inside <= 1e-9 * inside:  # another maximum begins here
                 return estimate + sign * at * unit if not np.isnan(root) else np.nan
         return np.nan

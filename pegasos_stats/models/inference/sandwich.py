@@ -47,10 +47,8 @@ Result = TypeVar("Result")
 
 SCORE_BLOCK = 1 << 20  # numbers of a block
 NEAR_OPTIMUM = 1e-3  # relative gap up to which dual variables identify margin rows
-LARGEST_LEVERAGE = 0.99
 FORWARD = 1.0 - 1e-6  # increase of a margin by which a row may be separated
 MARGIN_ROUNDING = 1e-6  # accuracy of margins
-FEWEST_MARGIN_ROWS = 0.5  # kernel weights at the margin that an intercept needs
 PIVOT_ROUNDING = 1e-13  # of a pivot of H with unit diagonal
 SINGULAR = 1e-10  # 1 - h; rounding is about 1e-13
 NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
@@ -299,7 +297,7 @@ class Fitted:
         place = (y > 0.0).astype(int)
         if influence.correction in OF_LEVERAGES:
             h = self.leverages(Z, w, s, influence.inverse, influence.n)
-            left = 1.0 - np.minimum(h, LARGEST_LEVERAGE)
+            left = 1.0 - np.minimum(h, 0.99)
             r = w / (np.sqrt(left) if influence.correction == "HC2" else left)
         S = r[:, None] * (-(s * y)[:, None] * Z - influence.means[place])
         moved = None
@@ -801,7 +799,7 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
         return "all rows have the same margin"
     if at.beyond == 0:
         return "no row has a margin below 1, where the hinge has a slope"
-    if problem.intercept and at.near < FEWEST_MARGIN_ROWS:
+    if problem.intercept and at.near < 0.5:
         return f"no row lies within the bandwidth {width:.3g} of the margin"
     return ""
 
