@@ -516,7 +516,7 @@ class LinearModel(Model):
 
     @property
     def loss(self) -> LossName:
-        """The loss that it minimises."""
+        """Name of the loss."""
         return self.problem.loss
 
     @suggest_arguments
@@ -539,36 +539,34 @@ class LinearModel(Model):
         solver : Optimum, Pegasos or SDCA, optional
             ``Optimum()`` by default: the optimum to a relative gap of 1e-6.
         refine : float, optional
-            After Pegasos, go on to this relative gap by `Optimum`, from the dual
-            weights that Pegasos reached.
+            Continue after Pegasos with `Optimum`, from its dual variables, to this
+            relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
-            Kind of standard errors, computed when they are first asked for. The default
-            follows from the loss: ``"HC3"`` for the log loss and the squared hinge,
-            with `groups` ``"CR3"``; the pairs bootstrap for the hinge, with
-            `groups` of whole groups, of 999 resamples, or of fewer, at least 199, where
-            rows or columns are many, and none from files or Dask. By name:
-            ``"nonrobust"`` (as R's ``glm``) for the log loss, ``"HC0"`` to ``"HC3"``
-            but for the hinge; ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and
-            ``"CR3"`` of `groups`, ``"cluster"`` for the default of these;
-            ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
+            Kind of standard errors, computed on first access. The default depends on
+            the loss. Log loss and squared hinge: ``"HC3"``, with `groups` ``"CR3"``.
+            Hinge: the pairs bootstrap (with `groups`, of whole groups) with 999
+            resamples, or fewer, at least 199, for large data; none for files and Dask.
+            Names: ``"nonrobust"`` (as R's ``glm``) for the log loss; ``"HC0"`` to
+            ``"HC3"`` except for the hinge; ``"sandwich"`` for the hinge; ``"CR0"``,
+            ``"CR1"`` and ``"CR3"`` with `groups`, ``"cluster"`` for the default of
+            these; ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
             `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
             including rows that were left out; a row of the fit without one is an error.
-            A list of two means two-way clustering.
-            Groups are allowed with ``"default"``, ``"cluster"`` and, a single grouping,
-            ``"bootstrap"``. With ``freq_weights=`` all repetitions of a row are in its
-            group.
+            A list of two means two-way clustering. Groups are allowed with
+            ``"default"``, ``"cluster"`` and, for a single grouping, ``"bootstrap"``.
+            With ``freq_weights=`` all repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
             Strata of a survey, in which `groups` (rows, if omitted) were sampled, with
             ``weights=`` of the model: the covariance is linearised, as by
-            ``survey::svyglm`` of R. A stratum of one group is an error.
+            R's ``survey::svyglm``. A stratum needs at least two groups.
         trace : bool, default False
-            Whether to record objective, gap, violations, errors and processor time
-            after every epoch, in ``result.trace``.
+            Whether to record objective, gap, violations, error rate and processor
+            time after every epoch, in ``result.trace``.
         test : DataFrame or pair (y, X), optional
-            Held-out rows with labels, whose error the trace records.
+            Held-out rows with labels, whose error rate the trace records.
         progress : bool, default False
             Whether to show a progress bar.
 
@@ -698,13 +696,13 @@ class SVM(LinearModel):
     standardize : bool, default False
         Whether to scale the predictors to mean 0 and standard deviation 1; sparse ones,
         or without intercept, to standard deviation 1 only. Means and standard
-        deviations are of all rows used, with their weights: one of 2 is two rows, where
-        all weights are whole numbers. The penalty is on the coefficients of the scaled
+        deviations are weighted; if all weights are integers, a weight of 2 counts as
+        two rows. The penalty is on the coefficients of the scaled
         predictors; ``params_original`` has those on the original scale.
     loss : "hinge" or "squared_hinge", optional
         ``"squared_hinge"`` minimises the mean of ``max(0, 1 - y_i (x_i'beta +
-        alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It has a slope
-        everywhere, and the standard errors of the log loss, HC3.
+        alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It is differentiable,
+        so that standard errors are HC3, as for the log loss.
     penalty : "ridge", "firth" or "flic", default "ridge"
         The ridge penalty is `lam`; the others are for logistic regression only, see
         `Logit`.
@@ -746,36 +744,37 @@ class Logit(LinearModel):
     """Logistic regression by maximum likelihood, or with a ridge penalty.
 
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
-    intercept is not penalised. Without `lam` that is maximum likelihood, ``lam = 0``,
-    with the coefficients of R's ``glm``. Where the maximum likelihood estimate does not
-    exist, as the predictors separate the classes, the fit uses ``lam = 1 / n``, and
+    intercept is not penalised. Without `lam` it is maximum likelihood, ``lam = 0``,
+    with the coefficients of R's ``glm``. If the maximum likelihood estimate does not
+    exist because the predictors separate the classes, the fit uses ``lam = 1 / n`` and
     has no standard errors, intervals or p-values; a note warns of it. With ``lam = 0``
     coefficients of columns that are linear combinations of earlier ones are NaN.
+
+    ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
+    plus ``log det(I) / 2``, with Fisher's information ``I``. Estimates are finite,
+    standard errors are those of the model, and intervals and p-values are by the
+    profile of this penalised likelihood. It allows neither `lam`, `weights`, groups,
+    files nor Dask, but counts as ``freq_weights``. ``penalty="flic"`` is for
+    predictions: it estimates the intercept again by maximum likelihood, with the other
+    coefficients fixed, so that the mean probability of the training rows equals the
+    share of the second level; there are no standard errors. ``result.with_flic()`` has
+    the same coefficients.
 
     For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 
     Parameters
     ----------
     lam : float or "cv", optional
-        Penalty, 0 or more. By default 0 where maximum likelihood exists and otherwise
-        ``1 / n``; the fit decides, and ``model.lam`` is None until then. A number above
-        0 is a N(0, 1 / (n lam)) prior on each coefficient: right for predicting, wrong
-        for a table of log odds ratios. ``"cv"`` chooses lambda by cross-validation, as
-        for `SVM`. `Pegasos` and `SDCA` need a number above 0.
+        Penalty, 0 or more. The default is 0 if the maximum likelihood estimate exists,
+        otherwise ``1 / n``; ``model.lam`` is None until the model is fitted. A number
+        above 0 is a N(0, 1 / (n lam)) prior on each coefficient: right for predicting,
+        wrong for a table of log odds ratios. ``"cv"`` chooses lambda by
+        cross-validation, as for `SVM`. `Pegasos` and `SDCA` need a number above 0.
 
     Raises
     ------
     DataError
         If ``lam=0`` and maximum likelihood does not exist; and as for `SVM`.
-
-    With ``penalty="firth"`` it maximises the log likelihood plus ``log det(I) / 2``,
-    ``I`` Fisher's information, for few events or separated rows: estimates are finite,
-    standard errors are the model's, and intervals and p-values are by the profile of
-    this penalised likelihood. It allows neither `lam`, `weights`, groups, files nor
-    Dask; counts are ``freq_weights``. ``penalty="flic"`` is for predictions: then the
-    intercept is estimated again by maximum likelihood, the other coefficients fixed, so
-    that the mean probability of the training rows is the share of the second level;
-    there are no standard errors. ``result.with_flic()`` has the same coefficients.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Files of rows: which they are, their formats, and their rows, some at a time."""
+"""Files as data: paths, formats, and passes over their rows block by block."""
 
 import csv
 import glob
@@ -93,12 +93,12 @@ Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def format_of(file: str) -> str:
-    """Parquet, CSV, Arrow or svmlight, by the ending of a file."""
+    """Format of a file by its ending: Parquet, CSV, Arrow or svmlight."""
     return FORMATS[str(ending_of(file))]
 
 
 def schema_of(file: str, types: "Types") -> "pa.Schema":
-    """The columns of a file, of these types where it does not state them."""
+    """Schema of a file, with these types if the file does not state them."""
     import pyarrow as pa
 
     if format_of(file) == "Parquet":
@@ -131,7 +131,7 @@ def batches_of(
 
 
 def arrow_batches(file: str, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-    """The rows of a file or stream of Arrow, as the batches in it hold them."""
+    """Yield the record batches of an Arrow file or stream."""
     names = arrow_reader(file, None).schema.names
     reader = arrow_reader(file, [names.index(name) for name in columns])
     if hasattr(reader, "get_batch"):
@@ -141,7 +141,7 @@ def arrow_batches(file: str, columns: Sequence[str]) -> "Iterator[pa.RecordBatch
 
 
 def kind_of(arrow_type: "pa.DataType") -> str:
-    """What a column of files holds: one of `ALLOWED`, or the name of another type."""
+    """Kind of a column's values: one of `ALLOWED`, or the name of another type."""
     import pyarrow as pa
 
     types, inner = pa.types, arrow_type
@@ -180,14 +180,14 @@ def arrow_reader(
 
 
 def csv_names(file: str) -> list[str]:
-    """Names in the first line of a CSV file; columns without a name are left out."""
+    """Return names from the header of a CSV file, without unnamed columns."""
     with one_file.opened(file) as handle:
         one_file.check_is_text(file, handle.read(one_file.HEAD_BYTES), by_block=True)
     return [name for name in csv_reader(file, {}).schema.names if name]
 
 
 def check_quotes(file: str) -> None:
-    """Raise ValueError for a quote that is never closed, which Arrow closes."""
+    """Raise ValueError for a quote that is not closed, which Arrow accepts."""
     with one_file.opened(file) as handle:
         text = io.TextIOWrapper(handle, "utf-8")
         usual = csv.field_size_limit(2**31 - 1)
@@ -203,7 +203,7 @@ def check_quotes(file: str) -> None:
 def csv_batches(
     file: str, types: "Types", verbatim: Collection[str] = ()
 ) -> "Iterator[pa.RecordBatch]":
-    """The rows of a CSV file, columns of these types, some as they are written."""
+    """Yield the rows of a CSV file, with columns of these types or verbatim."""
     import pyarrow as pa
 
     if not types:  # none would be all
@@ -222,7 +222,7 @@ def csv_batches(
 
 
 def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
-    """Whole numbers, with a sign or not, as Arrow and pandas read them together."""
+    """Parse integers, also with a plus sign, which Arrow does not accept."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -242,7 +242,7 @@ def without_missing(values: "pa.Array") -> "pa.Array":
 
 
 def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingReader":
-    """A reader of columns of these types; of all columns if there are none."""
+    """Return a reader of these columns, or of all if `types` is empty."""
     from pyarrow import csv
 
     return csv.open_csv(
@@ -266,7 +266,7 @@ def separator_of(file: str) -> str:
 
 
 def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
-    """Read svmlight files for the columns that they have together.
+    """Read svmlight files to find the union of their columns.
 
     These are ``label``, of whole numbers if all labels are, and ``x1``, ``x2`` and so
     on to the largest index; ``x0`` too if there is the index 0.
@@ -322,7 +322,7 @@ def is_feature(name: str) -> bool:
 def svmlight_batches(
     file: str, columns: Sequence[str], rows: int, types: "Types"
 ) -> "Iterator[pa.RecordBatch]":
-    """The rows of a file; a feature that a row does not have is 0."""
+    """Yield the rows of an svmlight file, with 0 for absent features."""
     import pyarrow as pa
     from scipy.sparse import csr_array
 
@@ -527,7 +527,7 @@ class Scan:
 
     @cached_property
     def types(self) -> "dict[str, Types]":
-        """Types of columns that files do not state, for which these are read once.
+        """Types of the columns of text files, found by a pass over them.
 
         By ``"CSV"`` and ``"svmlight"``, those that are among the files.
         """
@@ -557,7 +557,7 @@ class Scan:
         return int(any(set(types) - stated for types in self.types.values()))
 
     def renewed(self) -> Stamps:
-        """Size, time and inode of each file; forget what files held that changed."""
+        """Return stamps of the files; drop cached facts if a file has changed."""
         stamps, cached = {file: stamp_of(file) for file in self.files}, vars(self)
         if cached.get("_stamps", stamps) != stamps:
             for name in ("types", "schemas", "kinds"):
@@ -566,12 +566,12 @@ class Scan:
         return stamps
 
     def types_in(self, file: str) -> "Types":
-        """Types of the columns that a file does not state."""
+        """Types of the columns of a text file; empty for others."""
         return self.types.get(format_of(file), {})
 
     @cached_property
     def schemas(self) -> "dict[str, pa.Schema]":
-        """The columns of each file.
+        """Schema of each file.
 
         Raises
         ------
@@ -597,7 +597,7 @@ class Scan:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each column holds: numbers, text, booleans, or another type by name.
+        """Kind of each column: numbers, text, booleans, or the name of another type.
 
         Raises
         ------
@@ -649,13 +649,13 @@ class Scan:
 
     @property
     def in_turns(self) -> "Iterator[Scan]":
-        """Itself: what is looked at until it is enough."""
+        """Yield the parts to read until all levels are found: here, itself."""
         yield self
 
     def map_parts(
         self, call: "Callable[[Scan], Result]", columns: object
     ) -> "list[Result]":
-        """What a call finds in the files."""
+        """Return the results of a call for the parts: here, of all files."""
         return [call(self)]
 
     def frames(
@@ -665,7 +665,7 @@ class Scan:
         kinds: Kinds | None = None,
         verbatim: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
-        """Read all files once, some rows at a time, the same each time.
+        """Read all files once, in pieces that are the same in every pass.
 
         Labels are what rows are called in an error: their number in the file, and the
         file if there are several. Pieces of the same rows are the same whatever the
@@ -757,7 +757,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
 
 
 def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
-    """Read CSV files for what each column holds, unless that is stated.
+    """Find types of columns of CSV files that are not stated.
 
     Whole numbers, if all values of all files are, but text if 64 bits do not hold one;
     else doubles, if all are numbers; else booleans, if all are ``True`` or ``False``;
@@ -796,7 +796,7 @@ def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
 
 
 def widened(kind: str, column: "pa.StringArray", file: str) -> str:
-    """Type of a column that had one before, and now has these values too.
+    """Return the type of a column with further values.
 
     Raises
     ------
@@ -822,7 +822,7 @@ def widened(kind: str, column: "pa.StringArray", file: str) -> str:
 
 
 def _holds(values: "pa.StringArray", kind: str) -> bool:
-    """Whether values are all of a type, by the rules by which CSV is read."""
+    """Whether all texts can be read as values of a type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -923,7 +923,7 @@ def scan(
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:
-    """Names of the columns that pandas wrote as labels of rows; none if it did not.
+    """Names of the columns that hold row labels, by the metadata of pandas.
 
     Examples
     --------
@@ -942,7 +942,7 @@ def row_labels(schema: "pa.Schema") -> list[str]:
 
 
 def bytes_of(memory: object) -> int:
-    """Read a budget.
+    """Return a memory budget in bytes.
 
     Raises
     ------
@@ -970,7 +970,7 @@ def bytes_of(memory: object) -> int:
 
 
 def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
-    """Rows as a frame, as pandas reads them, decimals as doubles.
+    """Convert a record batch to a frame, with decimals as doubles.
 
     Whole numbers among which some lack stay whole numbers.
     """
@@ -994,7 +994,7 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 
 
 def _type_of_decimals(name: str, column: "pa.Array") -> "pa.DataType":
-    """Whole numbers for decimals without places, else doubles.
+    """Return int64 for decimals without fraction, else double.
 
     Raises
     ------
@@ -1016,14 +1016,14 @@ def _type_of_decimals(name: str, column: "pa.Array") -> "pa.DataType":
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Columns of frames after each other, see `joined`, with the labels of all rows."""
+    """Concatenate frames by `joined`, with their row labels."""
     columns = {name: joined([part[name] for part in parts]) for name in names}
     index = parts[0].index.append([part.index for part in parts[1:]])
     return pd.DataFrame(columns, pd.RangeIndex(len(index))).set_axis(index)
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:
-    """Parts of a column after each other; categories in the order of the first.
+    """Concatenate parts of a column; categories in the order of the first.
 
     They stay ordered if they are the same in all parts. Of an empty part counts which
     numbers it would hold.

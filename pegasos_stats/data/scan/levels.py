@@ -1,4 +1,4 @@
-"""What a formula means for all rows of a scan: levels of factors and of the outcome."""
+"""Levels of factors and of the outcome over all rows of a scan."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ MOST_LABELS = 1000  # distinct labels, above which the outcome has too many leve
 
 
 def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
-    """Raise `FormulaError` for functions that look at more than one row.
+    """Raise `FormulaError` for functions that depend on other rows.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def counted_pieces(
 
 @dataclass(frozen=True, eq=False)
 class ResolvedFormula:
-    """What holds for all rows.
+    """A formula with the levels of all rows.
 
     Attributes
     ----------
@@ -333,7 +333,7 @@ class LevelCollector:
 
     @property
     def columns(self) -> list[str]:
-        """All that are read."""
+        """Columns to read."""
         counts = [] if self.counts is None else [self.counts]
         every = *self.outcome, *self.variables, *self.offset_columns, *counts
         return [*dict.fromkeys(every)]
@@ -345,7 +345,7 @@ class LevelCollector:
         return len(labels) > (MOST_LABELS if self._has_factors else 1)
 
     def add(self, part: LevelRows) -> None:
-        """Look at some rows."""
+        """Collect new levels from a part of the rows."""
         frame, lines, total, present = part
         self.lines, self.total = self.lines + lines, self.total + total
         new = {*self.variables, *self.offset_columns} - self.present - present
@@ -380,7 +380,7 @@ class LevelCollector:
         self.rows.append(frame.iloc[sorted(places)])  # with all categories
 
     def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
-        """Columns, and values of expressions, that have levels."""
+        """Return columns and values of expressions that are factors."""
         factors = {name: rows.used[name] for name in self._by_name}
         for text, value in rows.values.items():
             plain = unwrapped_value(value)
@@ -399,7 +399,7 @@ def _new(column: DataColumn, old_levels: set[object]) -> set[int]:
 
 
 def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
-    """Columns of the left-hand side, which is computed row by row."""
+    """Return the columns of the outcome, which must be computed row by row."""
     name = terms_of.factored(terms_of.split_formula(formula)[0])
     if name in nothing.columns:
         return [name]

@@ -1,4 +1,4 @@
-"""Rows in the partitions of a Dask frame, which stay where they are."""
+"""Rows of a Dask frame, processed on its workers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ PLAIN = ("string", "bytes", "date", "empty")  # objects that stay as they are
 
 
 def of_one_kind(column: DataColumn) -> DataColumn:
-    """A column of numbers, booleans, text or categories, all of one kind.
+    """Convert a column to numbers, booleans, text or categories.
 
     Objects that are numbers or booleans become these, as in memory, and so do numbers
     of pandas' own types where none is missing; sparse columns become dense, and
@@ -63,7 +63,7 @@ def of_one_kind(column: DataColumn) -> DataColumn:
 
 
 def kind_of_dtype(dtype: object) -> str:
-    """What a column of pandas holds: one of `ALLOWED`, or the name of another type.
+    """Kind of a pandas column: one of `ALLOWED`, or the name of another type.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def map_partitions() -> Iterator[None]:
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """One partition, where it is: what a `Scan` is of files.
+    """One partition on its worker, with the interface of a `Scan`.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Partition:
     more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
 
     def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
-        """The rows, some at a time, the same each time."""
+        """Yield the rows in pieces that are the same in every pass."""
         bare = self.frame.reset_index(drop=True)
         whole = pd.DataFrame({name: of_one_kind(bare[name]) for name in columns})
         for first in range(0, len(whole), rows):
@@ -151,11 +151,11 @@ class Partitions:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What each column holds, as of a `Scan`."""
+        """Kind of each column, as for a `Scan`."""
         return {name: kind_of_dtype(of) for name, of in self.frame.dtypes.items()}
 
     def check(self, columns: Iterable[str]) -> None:
-        """Raise `ColumnError` for a column that is not there, or there twice."""
+        """Raise `ColumnError` for a column that is missing or occurs twice."""
         check_columns(self.frame._meta, columns)
 
     def is_single(self, columns: Iterable[str]) -> bool:
@@ -169,7 +169,7 @@ class Partitions:
 
     @property
     def in_turns(self) -> "Iterator[Partitions]":
-        """The first partition, and the others."""
+        """Yield the first partition, then the others."""
         yield replace(self, frame=self.frame.partitions[:1])
         if self.n_parts > 1:
             yield replace(self, frame=self.frame.partitions[1:])
@@ -177,7 +177,7 @@ class Partitions:
     def map_frames(
         self, rule: Callable[[pd.DataFrame], object], *of_model: object
     ) -> Iterator[Any]:
-        """Apply a rule to each partition where it is, with all its columns."""
+        """Apply a rule to each partition on its worker, with all columns."""
         yield from self.map_parts(lambda partition: rule(partition.frame), None)
 
     def predict(
@@ -191,7 +191,7 @@ class Partitions:
         call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],
         columns: Sequence[str] | None,
     ) -> list[Any]:
-        """What a call, or one for each of them, finds in the partitions.
+        """Return the results of a call, or of one call each, for the partitions.
 
         Partitions have these columns, or all.
         """

@@ -76,9 +76,9 @@ ROW_BYTES = 20  # memory of a fit per row, in addition to the budget
 class Columns:
     """Means, deviations and ranges of the columns of some rows.
 
-    Those of pieces are put together as by Chan, Golub & LeVeque, *Algorithms for
-    computing the sample variance*, The American Statistician 37 (1983), with roots of
-    mean squares for sums of squares, which neither overflow nor vanish.
+    Pieces are combined as by Chan, Golub & LeVeque, *Algorithms for computing the
+    sample variance*, The American Statistician 37 (1983), with root mean squares for
+    sums of squares, which could overflow or underflow.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Columns:
 
     @np.errstate(over="ignore", invalid="ignore")
     def plus(self, other: "Columns") -> "Columns":
-        """Those of both, of rows that were summed by themselves."""
+        """Combine the statistics of two sets of rows."""
         if self.n == 0 or other.n == 0:
             return other if self.n == 0 else self
         n = self.n + other.n
@@ -128,7 +128,7 @@ class Columns:
 
     @property
     def are_finite(self) -> bool:
-        """Whether all numbers are: the smallest and the largest would be missing."""
+        """Whether all numbers are finite, by the minima and maxima."""
         return bool(np.isfinite([self.low, self.high]).all())
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -155,7 +155,7 @@ class Columns:
 
 
 class Matrices:
-    """How pieces become rows of numbers.
+    """Converts pieces of data to design matrices.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class Matrices:
         self.dtype = np.dtype(np.float32 if self.single else np.float64)
 
     def columns(self, piece: pd.DataFrame) -> list[Vector] | None:
-        """Columns of numbers, before any scaling, that are the matrix as they are.
+        """Return columns that form the design matrix without computation or scaling.
 
         None if one holds other things, or the matrix is computed.
         """
@@ -191,14 +191,14 @@ class Matrices:
         return [column.to_numpy().astype(self.dtype, copy=False) for column in columns]
 
     def ends(self, piece: pd.DataFrame, source: Source | Partition) -> int:
-        """A checksum of the first and the last row; of files, which have stamps, 0."""
+        """Checksum of the first and the last row of a partition; 0 for files."""
         if not isinstance(source, Partition):
             return 0
         few = piece.iloc[[0, -1]][list(self.variables)]
         return crc32(repr(few.to_dict("list")).encode())
 
     def rows(self, columns: Sequence[Vector], some: slice | Rows = ALL) -> Dense:
-        """Rows, C-contiguous, of columns that `columns` gave: all, or some."""
+        """Return all or some rows, C-contiguous, of the result of `columns`."""
         numbers = np.array([column[some] for column in columns], dtype=self.dtype)
         X: Dense = np.empty(numbers.shape[::-1], dtype=self.dtype)
         np.copyto(X, numbers.T)
@@ -207,7 +207,7 @@ class Matrices:
     def matrix(
         self, piece: pd.DataFrame, usable: Mask
     ) -> tuple[Dense, Mask, dict[str, Mask]]:
-        """Rows of any piece: those usable ones that lack no value.
+        """Return the design matrix of the complete rows of a piece.
 
         Values of the other rows may be any, as levels that no other row has.
 
@@ -262,7 +262,7 @@ def smallest(parts: Sequence[KeyedRows], most: int) -> KeyedRows:
 
 
 class Reservoir:
-    """The rows with the smallest keys so far, and some that wait.
+    """Rows with the smallest random keys so far, and a buffer of further rows.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ class Piece(NamedTuple):
 
 
 class PassCounts(NamedTuple):
-    """What has been counted of rows that follow each other, wherever they are.
+    """Counts and statistics of consecutive rows.
 
     Attributes
     ----------
@@ -380,7 +380,7 @@ class PassCounts(NamedTuple):
     without: int
 
     def check(self, formula: ResolvedFormula, na_action: NaAction) -> MissingRowCounts:
-        """Rows that are not used.
+        """Return the counts of excluded rows.
 
         Raises
         ------
@@ -414,7 +414,7 @@ NOTHING = PassCounts(
 
 @dataclass(frozen=True, eq=False)
 class CountingRule:
-    """What is counted of rows.
+    """What to count in the first pass.
 
     Attributes
     ----------
@@ -432,13 +432,13 @@ class CountingRule:
 
     @property
     def column(self) -> str | None:
-        """The column of the weights."""
+        """Column of the weights, if there is one."""
         is_name = isinstance(self.weights, str) and self.weights != "balanced"
         return str(self.weights) if is_name else None
 
     @property
     def wanted(self) -> list[str]:
-        """All columns that are read."""
+        """Columns to read."""
         formula = self.formula
         every = [*self.matrices.variables, *formula.outcome, *formula.offset_columns]
         every += filter(None, [self.column, formula.counts])
@@ -481,7 +481,7 @@ class CountingRule:
         columns: list[Vector] | None,
         source: Scan | Partition,
     ) -> tuple[PassCounts, list[Vector]]:
-        """Count a piece and find the columns of its rows that are used."""
+        """Count a piece, and return the columns of its complete rows."""
         formula, name = self.formula, self.column
         options = row_options.RowOptions.of(
             name, None, frame, frame.index, None, formula.offsets
@@ -536,7 +536,7 @@ class CountingRule:
 def counted(
     rule: CountingRule, most: int, source: Scan | Partition
 ) -> tuple[PassCounts, list[Reservoir]]:
-    """Count all rows of files or a partition, and sample some of each class."""
+    """Count the rows of files or a partition, and sample each class."""
     nothing: Dense = np.empty((0, len(rule.formula.design.names)), rule.matrices.dtype)
     samples = [Reservoir(most, nothing) for _ in "-+"]
     return added(rule.pieces(source, samples)), samples
@@ -646,7 +646,7 @@ class StreamedRows(RowSource):
             )
 
     def check_unchanged(self) -> None:
-        """Raise `DataError` if files are not those that were read."""
+        """Raise `DataError` if files have changed."""
         for file, stamp in self.stamps.items():
             try:
                 same = stamp_of(file) == stamp
@@ -721,21 +721,21 @@ class StreamedRows(RowSource):
         return RowSubset(rows, *few[1:])
 
     def _blocks(self) -> Iterator[Callable[[], Block]]:
-        """What makes each block, in the thread that uses it."""
+        """Yield functions that make the blocks, to be called in worker threads."""
         step = max(1, STREAM_BLOCK // max(1, self.shape[1]))
         for first, count, rows in self._pieces():
             for at in range(0, count, step):
                 yield partial(self._block, first + at, rows, slice(at, at + step))
 
     def pieces_of_rows(self) -> Iterator[tuple[int, Dense]]:
-        """Read all rows once, in their order: the number of a piece's first, and X."""
+        """Read all rows once: yield the number of the first row of a piece, and X."""
         for first, count, rows in self._pieces():
             if count:
                 yield first, self._block(first, rows, ALL).X
         self.n_reads += 1
 
     def _pieces(self) -> Iterator[tuple[int, int, Callable[[slice], Dense]]]:
-        """Read the predictors once: a piece's first row, its rows, what makes them.
+        """Read the predictors once: yield first row, row count and a function for rows.
 
         Raises
         ------
@@ -792,7 +792,7 @@ def _map_partition(
     values: Values,
     there: Partition,
 ) -> tuple[Result | None, Values | None]:
-    """What is found in a partition, and the values of its rows if they changed.
+    """Return the result of a partition, and its rows' values if they changed.
 
     What Dask holds is not changed: it may be asked for again.
     """
@@ -809,7 +809,7 @@ def streamed_rows(
     na_action: NaAction,
     stamps: Stamps,
 ) -> StreamedRows:
-    """Read all rows once: count them, and sample some.
+    """Read all rows once to count them and to draw a sample.
 
     Parameters
     ----------

@@ -105,12 +105,12 @@ def _mixed(numbers: NDArray[np.floating]) -> NDArray[np.uint64]:
 
 
 class Block(NamedTuple):
-    """Some rows that follow each other.
+    """Consecutive rows.
 
     Attributes
     ----------
     first : int
-        Number of the first of them.
+        Number of the first row.
     X : float64 or float32 array, shape (k, p), C-contiguous
     y : float64 array, shape (k,), of -1 and +1
     w : float64 array, shape (k,)
@@ -134,7 +134,7 @@ def block_of(
     offset: Vector | None,
     here: slice | Rows,
 ) -> Block:
-    """A block of rows at these places of labels, weights and offsets."""
+    """Return a block of rows with their labels, weights and offsets."""
     return Block(
         first,
         X,
@@ -155,10 +155,10 @@ class RowSubset(NamedTuple):
 
 
 def plus(a: Any, b: Any, owned: bool = False) -> Any:
-    """What two parts of a read found, together: tuples with names field by field.
+    """Add the partial results of two blocks; named tuples field by field.
 
-    Parts with a method ``plus`` are added by it, and others by ``+``: of lists the
-    items of both. Arrays of a first part that is `owned` are added to in place.
+    Parts with a method ``plus`` are added by it, others by ``+``, which concatenates
+    lists. If the first part is `owned`, its arrays are changed in place.
     """
     if hasattr(a, "plus"):
         return a.plus(b)
@@ -170,7 +170,7 @@ def plus(a: Any, b: Any, owned: bool = False) -> Any:
 
 
 def added(parts: Iterable[Any]) -> Any:
-    """Sum of parts in their order, by `plus`; None of none.
+    """Sum of parts in their order, by `plus`; None without parts.
 
     Examples
     --------
@@ -199,13 +199,13 @@ class RowSource(ABC):
     in_memory : bool
         Whether rows can be selected by position.
     is_streamed : bool
-        Whether rows are elsewhere, and a pass reads all of them.
+        Whether rows are in files or partitions, and are read in passes.
     is_missing : bool
-        Whether the rows are nowhere.
+        Whether the rows are not available, as for a loaded fit.
     is_ordered : bool
         Whether a pass visits the rows in the order of the data.
     noun, title : str
-        What holds the rows, and what the user gave.
+        Names of the storage and of the user's object, for messages.
     """
 
     shape: tuple[int, int]
@@ -254,14 +254,14 @@ class RowSource(ABC):
     def check_in_memory(self, **options: object) -> None:
         """Raise `OptionError` for an option that needs the rows in memory.
 
-        Options that are None or False ask for nothing.
+        Options that are None or False are allowed.
         """
         if not self.in_memory:
             check_unset(self.title, options)
 
     @property
     def not_here(self) -> DataError:
-        """The error for rows that are not in memory."""
+        """Error for rows that are not in memory."""
         return DataError(
             f"The training rows are in {self.noun} and not in memory; pass data= in "
             f"memory, or {self.title} to predict()."
