@@ -334,7 +334,8 @@ class PooledResults(tables.Summarised):
         return {"N": self.nobs, "m": self.m}.get(key)
 
 
-Kind = Literal["plain", "logit", "fisher", "wilson"]
+Kind = Literal["plain", "log", "logit", "fisher", "wilson"]
+TO_ESTIMATE = {"log": np.exp, "logit": expit, "fisher": np.tanh}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -349,9 +350,10 @@ class PooledEstimates(tables.Summarised):
     estimates, variances : float64 arrays, shape (m, k)
         Values of each imputation, on the pooled scale.
     kinds : tuple of str, length k
-        Scale of each quantity: ``"plain"``; ``"logit"`` for areas, pooled as ``log(A /
-        (1 - A))``; ``"fisher"`` for their differences, pooled as ``atanh(D)``;
-        ``"wilson"`` for error rates, with intervals of Lott & Reiter.
+        Scale of each quantity: ``"plain"``; ``"log"`` for ratios; ``"logit"`` for
+        areas, pooled as ``log(A / (1 - A))``; ``"fisher"`` for their differences,
+        pooled as ``atanh(D)``; ``"wilson"`` for error rates, with intervals of Lott &
+        Reiter.
     sizes : float64 array, shape (k,)
         Number of rows of a rate, otherwise NaN.
     null : float64 array, shape (k,)
@@ -407,11 +409,11 @@ class PooledEstimates(tables.Summarised):
         names = ["estimate", "std_error", *INTERVAL_ENDS]
         numbers = table[names].to_numpy(dtype=np.float64, copy=True)
         for row, kind in enumerate(self.kinds):
-            if kind in ("logit", "fisher"):
-                back = expit if kind == "logit" else np.tanh
+            if back := TO_ESTIMATE.get(kind):
                 value, error, *ends = numbers[row]
                 value = float(back(value))
-                slope = value * (1.0 - value) if kind == "logit" else 1.0 - value**2
+                slope = value if kind == "log" else 1.0 - value**2
+                slope = value * (1.0 - value) if kind == "logit" else slope
                 numbers[row] = value, error * slope, *back(ends)
             elif kind == "wilson":
                 q, n = rubin.estimate[row], self.sizes[row]
@@ -453,18 +455,30 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
     for part in parts[1:]:
         if not part.keys.equals(first.keys):
             raise OptionError("Effects differ in their terms; compute the same ones.")
+        if part.comparison != first.comparison:
+            raise OptionError("Effects differ in comparison=; compute the same ones.")
     tests = [part.estimates for part in parts]
+    if any(test.is_resampled for test in tests):
+        raise OptionError(
+            "Effects with bootstrap errors, as of the hinge loss, are not pooled: "
+            "Rubin's rules need estimates that are nearly normal."
+        )
+    effects = np.array([test.effect for test in tests])
+    errors = np.array([test.sd for test in tests])
+    kind: Kind = "log" if first.comparison == "ratio" else "plain"
+    if kind == "log":
+        effects, errors = np.log(effects), errors / effects
     finite = [test.df_denom for test in tests if np.isfinite(test.df_denom)]
-    k, plain = len(first.keys), list[Kind](["plain"])
+    k = len(first.keys)
     null = np.full(k, np.nan) if first.are_predictions else tests[0].null
     return PooledEstimates(
         title=f"Pooled: {first.title}, {counted(len(parts), 'imputation')}",
         keys=first.keys,
-        estimates=np.array([test.effect for test in tests]),
-        variances=np.array([np.square(test.sd) for test in tests]),
-        kinds=tuple(plain * k),
+        estimates=effects,
+        variances=np.square(errors),
+        kinds=(kind,) * k,
         sizes=np.full(k, np.nan),
-        null=null,
+        null=np.zeros(k) if kind == "log" else null,
         df_complete=min(finite, default=np.inf),
     )
 

@@ -473,3 +473,16 @@ def test_a_rare_level_has_precision_and_recall(levels):
     assert f"{sentence}{expected.average_precision:.4f}" in text
     balanced = data.groupby("y").head(40)
     assert "verage precision" not in fit.report(balanced).to_markdown()
+
+
+def test_statistics_corrected_for_optimism_are_on_the_page(drawn):
+    women = ps.load_affairs().iloc[::16]
+    model = ps.logit("affair ~ rate_marriage + yrs_married", women)
+    validation = ps.validate(model, 10)
+    text = model.fit().report(validation=validation).to_markdown()
+    row = validation.tidy().set_index("term").loc["auc"]
+    assert f"| AUC | {row['apparent']:.4f} | {row['optimism']:.4f} | " in text
+    assert text.count("resamples, from 2.5") == 1  # the instability plot
+    other = ps.logit("affair ~ rate_marriage", women.iloc[1:]).fit()
+    with pytest.raises(OptionError, match="Validation of the rows"):
+        other.report(validation=validation)

@@ -245,3 +245,26 @@ def test_tables_at_a_prevalence_are_not_pooled():
     tables = [fit.confusion(frame, prevalence=0.1)] * 2
     with pytest.raises(OptionError, match="prevalence"):
         ps.pool(tables)
+
+
+def test_ratios_are_pooled_on_the_log_scale(frames):
+    fits = [ps.logit("y ~ x + z", frame).fit() for frame in frames]
+    ratios, logs = (
+        ps.pool([fit.margins("x", comparison=name) for fit in fits]).tidy().iloc[0]
+        for name in ("ratio", "lnratio")
+    )
+    for column in ("estimate", "conf_low", "conf_high"):
+        assert ratios[column] == pytest.approx(np.exp(logs[column]), rel=1e-9)
+    assert ratios["p_value"] == pytest.approx(logs["p_value"], rel=1e-9)
+    kinds = [fits[0].margins("x", comparison=c) for c in ("ratio", "lnratio")]
+    with pytest.raises(OptionError, match="comparison="):
+        ps.pool(kinds)
+
+
+def test_effects_of_hinge_fits_are_not_pooled(frames):
+    fits = [
+        ps.svm("y ~ x + z", frame, lam=0.1).fit(cov_type=ps.Bootstrap(99, seed=1))
+        for frame in frames
+    ]
+    with pytest.raises(OptionError, match="nearly normal"):
+        ps.pool([fit.margins("x") for fit in fits])

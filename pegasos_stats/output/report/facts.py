@@ -43,6 +43,7 @@ from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import Thresholds
+from pegasos_stats.studies.validation import Validation
 from pegasos_stats.tables import significant
 
 Lines = Sequence[Sequence[str]]
@@ -62,6 +63,7 @@ SUSPICIOUS_AUC = 0.99  # of a single term
 MAX_LEAK_TERMS = 3  # terms that contain the outcome together
 MIN_LOG_ORDERS = math.log(1e4)  # fewer orders of the rows may separate by chance
 MAX_LEAK_ROWS = 20_000  # to rank terms
+STATISTICS = {"Auc": "AUC", "R2": "R2 (Nagelkerke)"}
 UNDEFINED = "NA"
 NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
 MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
@@ -275,6 +277,7 @@ class ReportFacts:
         The classes in the data, if the report names them differently.
     title : str or None
         Heading of the page, if specified.
+    optimism : Validation or None
     """
 
     result: Fitted
@@ -288,6 +291,7 @@ class ReportFacts:
     row_names: bool = False
     coding: LabelCoding | None = None
     title: str | None = None
+    optimism: Validation | None = None
 
     @property
     def terms(self) -> list[str]:
@@ -304,6 +308,23 @@ class ReportFacts:
         """Notes on standard errors."""
         result = self.result
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
+
+    @property
+    def corrected(self) -> list[list[str]]:
+        """Lines of a table: apparent and corrected statistics with intervals."""
+        if self.optimism is None:
+            return []
+        columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
+        table, lines = self.optimism.tidy(), []
+        numbers = table[columns].to_numpy(dtype=np.float64)
+        for term, row in zip(table["term"], numbers.tolist(), strict=True):
+            name = str(term).replace("_", " ").capitalize()
+            *cells, low, high = map(decimals, row)
+            interval = "" if math.isnan(row[-1]) else f" [{low}, {high}]"
+            lines.append(
+                [STATISTICS.get(name, name), *cells[:-1], cells[-1] + interval]
+            )
+        return lines
 
     @property
     def model(self) -> str:

@@ -494,4 +494,6 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
         figures["precision_recall"] = draw_svg(lambda ax: curve.plot(ax=ax), *square)
     if (calibration := facts.calibration) is not None:
         figures["calibration"] = draw_svg(lambda ax: calibration.plot(ax=ax), *square)
+    if (optimism := facts.optimism) is not None:
+        figures["instability"] = draw_svg(lambda ax: optimism.plot(ax=ax), *square)
     return figures

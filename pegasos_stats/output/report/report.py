@@ -29,9 +29,10 @@ from pegasos_stats.output.report import facts, rendering
 from pegasos_stats.output.report.rendering import Page, figures_of
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.thresholds import ThresholdRule, Thresholds, scale_of
+from pegasos_stats.studies.validation import Validation
 
 Format = Literal["html", "markdown"]
-Study = TypeVar("Study", LambdaPath, CrossValidation)
+Study = TypeVar("Study", LambdaPath, CrossValidation, Validation)
 
 FORMATS: dict[str, Format] = {
     "": "html",
@@ -224,9 +225,10 @@ def report(
         level, coded +1.
     path_of_lambda : LambdaPath, optional
         The path from which lambda was selected, for the report to describe.
-    validation : CrossValidation, optional
+    validation : CrossValidation or Validation, optional
         Cross-validation of the same model. Without test data the report uses its
-        out-of-fold predictions.
+        out-of-fold predictions. Or the result of `validate` for the same model: the
+        report shows its statistics, corrected for optimism, and the instability plot.
     unseen : "error" or "missing"
         Factor levels that are not in the training data raise an error, or count as
         missing values: their rows get no prediction, with a warning.
@@ -293,7 +295,11 @@ def report(
         cut = usual if cut is None else cut
     rendering.templates(escape)  # fails early if jinja2 is missing
     lambda_path = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
-    folds = _checked_study("validation", validation, CrossValidation, fitted)
+    folds = optimism = None
+    if isinstance(validation, Validation):
+        optimism = _checked_study("validation", validation, Validation, fitted)
+    else:
+        folds = _checked_study("validation", validation, CrossValidation, fitted)
     sets = facts.evaluate_sets(fitted, test, folds, cut, positive, unseen, offset)
     coding, (low, high) = fitted.coding, sets[0].table.levels
     if (low, high) != coding.levels:
@@ -302,7 +308,7 @@ def report(
         object.__setattr__(fitted, "coding", renamed)
     of_rule = cut, chosen, target, row_names, coding, title
     contents = facts.ReportFacts(
-        fitted, sets, image_shape, lambda_path, folds, *of_rule
+        fitted, sets, image_shape, lambda_path, folds, *of_rule, optimism
     )
     plain = f"Predicting {coding.name}: {low} or {high}"
     title = title or (plain if coding is fitted.coding else without_brackets(coding))
@@ -338,6 +344,10 @@ def _checked_study(
         return None
     problem, lambdas = result.problem, {result.problem.lam}
     if isinstance(study, CrossValidation) and study.choosing is None:
+        lambdas = {study.model.problem.lam}
+    elif isinstance(study, Validation) and study.model.problem.lam_rule != "given":
+        lambdas = {problem.lam}  # chosen by the rule
+    elif isinstance(study, Validation):
         lambdas = {study.model.problem.lam}
     elif isinstance(study, LambdaPath):
         lambdas = set(study.marks().values())
