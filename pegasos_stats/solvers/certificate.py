@@ -14,7 +14,6 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within, are_close, lower_bound
 from pegasos_stats.solvers.sums import (
     Sums,
-    doubles,
     risk_and_image,
     sums_at,
 )
@@ -315,13 +314,15 @@ def row_sums(
     X, y, given = problem.X, problem.y, (problem.weights, reach, problem.offset)
     if isinstance(X, np.ndarray):
         return risk_and_image(X, y, beta, alpha, problem.loss, a, *given)
-    f, found, ay = np.empty(problem.n), np.zeros(problem.p), a * y
+    rows, ay, found = problem.rows, a * y, np.zeros((SPARSE_BLOCKS, problem.p))
     size = -(-problem.n // SPARSE_BLOCKS)
-    for first in range(0, problem.n, size):
-        rows = slice(first, min(first + size, problem.n))
-        B = doubles(X, rows)
-        f[rows], found = B @ beta, found + ay[rows] @ B
-    return sums_at(f + alpha, found, size + SPARSE_BLOCKS, y, problem.loss, a, *given)
+    for image, first in zip(found, range(0, problem.n, size), strict=False):
+        block = rows._replace(indptr=rows.indptr[first:])
+        compiled.rows.add_rows(block, ay[first : first + size], image)
+    f = compiled.risk.scores(rows, beta, alpha)
+    return sums_at(
+        f, found.sum(axis=0), size + SPARSE_BLOCKS, y, problem.loss, a, *given
+    )
 
 
 def finite(objective: float) -> float:

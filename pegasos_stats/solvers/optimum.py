@@ -8,10 +8,9 @@ Problem                                Method, file
 kernel                                 SMO on working sets, ``kernel_ascent``
 rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
 hinge, dense, ``n < 2 p``              SMO on the Gram matrix, ``wide``
-log, squared hinge, ``n < p``          dual coordinate ascent, ``wide``
-hinge, sparse                          two epochs of ascent, ``wide``, then proximal
-                                       Newton, ``hinge_proximal``
-hinge, ``n >= max(3000, 60 p)``              proximal Newton on the rows near the margin
+``n < p``                              dual coordinate ascent, ``wide``
+hinge, dense,                          proximal Newton on the rows near the margin,
+``n >= max(3000, 60 p)``               ``hinge_proximal``
 hinge                                  proximal Newton, ``hinge_proximal``
 log, squared hinge,                    L-BFGS with the Hessian of a sample,
 ``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
@@ -28,7 +27,6 @@ hinge, 300 x 3,000                       19  198
 hinge, 1,000 x 10,000                   608  not reached in 100 steps
 log, 300 x 3,000                         12  26
 log, 1,000 x 10,000                     155  431
-hinge, sparse, 20,000 x 2,000           786  781
 hinge, 20,000 x 30; 400,000 x 10     20; 96  22; 373
 log, 20,000 x 30; 100,000 x 50       14; 77  28; 209
 log, 20,000 x 200                        96  127
@@ -91,8 +89,7 @@ class Optimum(Solver):
       for the other losses; with many dense rows L-BFGS from the solution of a sample.
     * More columns than rows: dual coordinate ascent while it closes the gap, then
       Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
-      pairs of rows instead, also with up to twice as many rows as columns. The
-      hinge on sparse rows begins with two epochs of coordinate ascent.
+      pairs of rows instead, also with up to twice as many rows as columns.
     * Kernels: working sets of 512 rows; the first is drawn if there are more rows.
 
     The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``. Equal

@@ -27,8 +27,6 @@ class DenseRows:
     e : float64 array, shape (n,), optional
     """
 
-    is_sparse = False
-
     def __init__(self, X: Any, e: Vector | None) -> None:
         self._X, self._e, self._p = X, e, X.shape[1]
         self._size = self._p + (e is not None)
@@ -51,13 +49,12 @@ class DenseRows:
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
         """``sum_i h_i z_i z_i'`` over some rows."""
-        X, e, root = self._X[rows], self._e, np.sqrt(h)
+        X, e, root = self._X[rows], self._e, np.sqrt(h)[:, None]
         found = np.zeros((self._size, self._size))
         for part in blocks(*X.shape):
-            B = np.empty((part.stop - part.start, self._size))
-            np.multiply(X[part], root[part, None], out=B[:, : self._p])
+            B = X[part] * root[part]
             if e is not None:
-                np.multiply(e[rows][part], root[part], out=B[:, -1])
+                B = np.column_stack([B, e[rows][part, None] * root[part]])
             found += B.T @ B
         return found
 
@@ -69,7 +66,9 @@ class DenseRows:
         By a factorisation, or conjugate gradients where columns are many.
         """
         if self.factorises(rows):
-            return solved(self.gram(h, rows) + np.diag(ridge), g)
+            H = self.gram(h, rows)
+            np.fill_diagonal(H, H.diagonal() + ridge)
+            return solved(H, g)
         return self._by_products(h, ridge, g, rows)
 
     @cached_property
@@ -94,8 +93,6 @@ class DenseRows:
 class SparseRows(DenseRows):
     """Rows ``z_i = (x_i, e_i)`` with the same ``e_i`` for all, or ``x_i``."""
 
-    is_sparse = True
-
     def __init__(self, X: Any, e: Vector | None) -> None:
         super().__init__(X, e)
         self._rows, self._every = kernel_rows(X), np.arange(X.shape[0])
@@ -107,6 +104,13 @@ class SparseRows(DenseRows):
         entries, p = self._entries[rows], self._p
         cost = float(entries @ entries) / 2.0 + p**3 / 20.0
         return bool(cost <= 80.0 * float(entries.sum()))
+
+    def image(self, c: Vector) -> Vector:
+        """``sum_i c_i z_i``; rows with ``c_i = 0`` cost nothing."""
+        found = np.zeros(self._size)
+        found[-1] = self._one * c.sum()
+        compiled.rows.add_rows(self._rows, c, found[: self._p])
+        return found
 
     def _by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -27,7 +28,7 @@ from pegasos_stats.solvers.pegasos_run import (
     check_solver,
     with_progress,
 )
-from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
+from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.threads import one_thread
 
@@ -50,6 +51,7 @@ def drawn_epochs(solver: Optimum | SDCA, n: int, rng: RRandom) -> Iterator[Rows]
         left -= n
 
 
+@np.errstate(all="ignore")
 def run_epochs(
     run: Union["LinearRun", "KernelAscent"],
     n: int,
@@ -89,10 +91,10 @@ def run_epochs(
             rows, seed = next(permutations, NO_ROWS), rng.seed
             if not rows.size:  # after a random stop
                 break
-        began = time.thread_time()
+        began = time.thread_time() if observe else 0.0
         run.epoch(rows)
-        spent += time.thread_time() - began
         if observe is not None:
+            spent += time.thread_time() - began
             observe(Moment(epoch, shown(run.solution(seed)), spent))
         reached = solver.stops and run.reached()
         if reached or run.visits > most:
@@ -117,7 +119,7 @@ class LinearRun:
         self._problem, self._solver = problem, solver
         self._method = first_method(problem, solver, a)
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
-        self._runs: tuple[MethodRun, ...] = ()
+        self._names: list[tuple[str, Unit]] = []  # of the method of each epoch
         self._best: tuple[Vector, float, Vector] | None = None
         self.certificate: Certificate | None = None  # of the last point, from the rows
 
@@ -131,7 +133,6 @@ class LinearRun:
         """Rows visited so far, or whose visits would have cost as much."""
         return self._visits + self._method.visits
 
-    @np.errstate(all="ignore")
     def epoch(self, rows: Rows) -> None:
         """Do an epoch, of another method where the last one took long."""
         successor = next_method(self._problem, self._solver, self._method)
@@ -142,9 +143,8 @@ class LinearRun:
             self._visits += before.visits
         method, self._best, self.certificate = self._method, None, None
         method.step(rows)
-        self._runs = joined(*self._runs, MethodRun(method.name, 1, method.unit))
+        self._names.append((method.name, method.unit))
 
-    @np.errstate(all="ignore")
     def reached(self) -> bool:
         """Whether the gap is within the tolerance, and again from the rows."""
         at, tol = self._method.gap, self._solver.tol
@@ -166,10 +166,12 @@ class LinearRun:
         """Return the best fit and the best dual point."""
         steps = self._steps + self._method.steps
         violations = self._violations + self._method.violations
-        epochs = sum(run.iterations for run in self._runs)
-        return Solution(
-            *(*self.best(), steps, violations, seed, epochs), methods=self._runs
+        methods = tuple(
+            MethodRun(name, sum(1 for _ in epochs), unit)
+            for (name, unit), epochs in groupby(self._names)
         )
+        epochs = len(self._names)
+        return Solution(*self.best(), steps, violations, seed, epochs, methods=methods)
 
 
 def run_sdca(

@@ -360,13 +360,14 @@ def sums_at(
         exposed = LOSSES[loss].slopes(m - reach)
         exposed *= 1.0 if weights is None else weights
     known = np.zeros(0) if offset is None else a * y * offset
+    dual = total(a)
     return Sums(
         loss=total(losses if weights is None else weights * losses),
-        entropy=total(rewards),
+        entropy=dual if rewards is a else total(rewards),
         table=table_of(y, m),
         violations=int(np.count_nonzero(m < LOSSES[loss].margin)),
         exposed=total(exposed),
-        dual=total(a),
+        dual=dual,
         image=image,
         additions=additions_of_image,
         known=total(known),

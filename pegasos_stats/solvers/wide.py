@@ -1,7 +1,4 @@
-"""More columns than rows: dual coordinate ascent, and pairs on the Gram matrix.
-
-Sparse rows of the hinge begin by coordinate ascent whatever their number is.
-"""
+"""More columns than rows: dual coordinate ascent, and pairs on the Gram matrix."""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,8 +33,8 @@ MOST_CERTIFICATES = 10
 def is_wide(problem: Problem) -> bool:
     """Whether dual methods of this file begin a run.
 
-    Log and squared hinge: more columns than rows. Hinge: up to twice as many dense rows
-    as columns, and all sparse rows. None with an offset.
+    More columns than rows; with the hinge up to twice as many dense rows as columns.
+    None with an offset.
 
     Examples
     --------
@@ -47,9 +44,8 @@ def is_wide(problem: Problem) -> bool:
     """
     if problem.offset is not None:
         return False
-    if problem.loss != "hinge":
-        return problem.n < problem.p
-    return not isinstance(problem.X, np.ndarray) or problem.n < PAIRED * problem.p
+    is_paired = problem.loss == "hinge" and isinstance(problem.X, np.ndarray)
+    return problem.n < (PAIRED if is_paired else 1.0) * problem.p
 
 
 def pairs_serve(problem: Problem) -> bool:
@@ -87,10 +83,7 @@ class WideCoordinates(Coordinates):
         moved = self._ratio * balance / (problem.lam * problem.n)
         state.scalars[compiled.sdca.ALPHA] += moved
         self._lengths = None
-        if problem.n > problem.p:
-            # Two epochs, then Newton steps: w8a in 0.6 of the time, others 0.8 to 1.3.
-            self.has_stalled = self.epochs == 2
-        elif self.epochs % LOOK == 0 or self.epochs == self._last:
+        if self.epochs % LOOK == 0 or self.epochs == self._last:
             at, before = self._best_lengths().at, self._left
             goal = self._goal(at.objective) or 1.0  # 0 where the objective vanishes
             self._left = math.log(max(at.gap / goal, 0.01))

@@ -35,9 +35,10 @@ CASES = {
     "log, many rows": (rows(4000, 3), ps.Logit, {}, False, ["L-BFGS"]),
     "hinge, wide": (rows(30, 40), ps.SVM, {}, False, ["SMO"]),
     "log, wide": (rows(30, 40), ps.Logit, {}, True, ["coordinate ascent"]),
-    "hinge, sparse": (
-        *(rows(200, 20, 0.1), ps.SVM, {}, True),
-        ["coordinate ascent", "proximal Newton"],
+    "hinge, sparse": (rows(200, 20, 0.1), ps.SVM, {}, False, ["proximal Newton"]),
+    "hinge, sparse, wide": (
+        *(rows(30, 40, 0.1), ps.SVM, {}, True),
+        ["coordinate ascent", "SMO"],
     ),
     "kernel": (rows(60, 3), ps.KernelSVM, {}, False, ["SMO"]),
     "kernel, many rows": (rows(600, 3), ps.KernelSVM, {}, True, ["SMO"]),
