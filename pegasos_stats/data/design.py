@@ -25,7 +25,7 @@ Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "csr_array"]
 
 @dataclass(frozen=True, eq=False)
 class ModelMatrix:
-    """The complete rows of some data, as numbers.
+    """Design matrix of the complete rows of some data.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class ModelMatrix:
     offset: NDArray[np.float64] | None = None
 
     def spread(self, values: NDArray[np.float64]) -> DataColumn:
-        """Put values of the complete rows back on all rows, NaN in the others."""
+        """Extend values of the complete rows to all rows, with NaN."""
         full = np.full(len(self.index), np.nan)
         full[self.complete] = values
         return pd.Series(full, index=self.index)
@@ -64,7 +64,7 @@ class ModelMatrix:
 
 
 class Design(Protocol):
-    """What turns data into a `ModelMatrix`, at fit and again on new data."""
+    """Rule that converts data to a `ModelMatrix`, at the fit and on new data."""
 
     @property
     def formula(self) -> str | None:
@@ -219,7 +219,7 @@ def column_labels(X: object) -> pd.Index:
 
 @lru_cache(maxsize=4)
 def numbered_labels(count: int) -> pd.Index:
-    """Return ``x1, x2, ...``, made once: a wide model asks for them more than once."""
+    """Return ``x1, x2, ...``, cached for wide models."""
     return pd.Index([f"x{j + 1}" for j in range(count)], dtype=object)
 
 
@@ -304,7 +304,7 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
 
 
 def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
-    """What helps where columns are missing: a name may have been read as several."""
+    """Suggest a remedy for missing columns."""
     if mark := separator_in(columns, ""):
         return (
             f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
@@ -330,7 +330,7 @@ def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
 
 
 def _key(label: Hashable) -> Hashable:
-    """Make a key of a label: of NaN, which is not equal to itself, its name."""
+    """Return a hashable key of a label, also for NaN."""
     return ("missing", shown(label)) if user_data.is_missing(label) else label
 
 

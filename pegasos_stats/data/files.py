@@ -1,4 +1,4 @@
-"""Data files, also compressed ones; an error says in one sentence what is wrong.
+"""Data files, also compressed ones; errors describe the problem in one sentence.
 
 Cells of text files become numbers if all cells of their column are numbers. Whole
 numbers are whole also where cells are empty, and text where 64 bits cannot hold one of
@@ -90,7 +90,7 @@ ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
 def cell_reader(
     decimal: str = ".", thousands: str = "", units: Collection[str] = ()
 ) -> Reader:
-    """Reader of a cell: its number as Python writes it; None if it holds none.
+    """Return a parser of cells, which returns the text of a number, or None.
 
     Examples
     --------
@@ -123,7 +123,7 @@ UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a 
 
 
 def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
-    """Numbers of the cells of a column; text where 64 bits do not hold a whole one.
+    """Numbers of the cells of a column; text if an integer exceeds 64 bits.
 
     None if a cell is not a number.
 
@@ -149,7 +149,7 @@ def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
 
 
 def parsing_options(cells: Sequence[str], decimal: str = ".") -> str:
-    """Options of the command line by which all cells are numbers; empty if none do.
+    """Options of the command line that parse all cells as numbers, or "".
 
     Examples
     --------
@@ -172,7 +172,7 @@ def parsing_options(cells: Sequence[str], decimal: str = ".") -> str:
 
 
 def _units_of(cells: Sequence[str]) -> list[str]:
-    """Units of the numbers: signs, or words with a blank, or the same for all."""
+    """Units of the numbers: signs, or words that are separate or the same."""
     units, words = set[str](), set[str]()
     for cell in cells:
         for before, blank, blank_too, after in re.findall(UNIT, cell.strip()):
@@ -186,7 +186,7 @@ def _units_of(cells: Sequence[str]) -> list[str]:
 
 
 def cell_value(cell: object, parse: Reader = PLAIN) -> object:
-    """The number or the boolean that a cell of text is; other cells as they are.
+    """Convert a text cell to a number or boolean, if possible.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def is_text(column: DataColumn) -> bool:
 
 
 def as_at_fit(frame: pd.DataFrame, kinds: Kinds, parse: Reader = PLAIN) -> pd.DataFrame:
-    """Columns of a file in the kinds that they had at the fit.
+    """Convert columns of a file to the types of the fit.
 
     Numbers become text, and cells of text that are numbers become these; others stay.
 
@@ -240,7 +240,7 @@ def as_text(column: DataColumn) -> DataColumn:
 
 
 def opened(path: str | PathLike[str]) -> IO[bytes]:
-    """Open a file for reading, unpacked where its first bytes are gzip's or bzip2's.
+    """Open a file for reading, unpacked if it is compressed by gzip or bzip2.
 
     Raises
     ------
@@ -297,7 +297,7 @@ def bytes_of_zero(name: str) -> errors.DataError:
 
 
 def most_unpacked(name: str) -> float:
-    """Bytes of text that a file may hold, if it is packed: half of the memory."""
+    """Maximum unpacked size in bytes: half of the memory."""
     content = IN_MEMORY.get(name)
     size = os.path.getsize(name) if content is None else len(content)
     return max(limit() / 2, size)
@@ -314,7 +314,7 @@ def check_size(name: str, size: int, most: float) -> None:
 
 @dataclass(frozen=True)
 class CsvStyle:
-    """What separates the columns of a CSV file, and the decimals of its numbers.
+    """Format of a CSV file: separator, decimal mark, encoding and missing values.
 
     Attributes
     ----------
@@ -438,7 +438,7 @@ def read_csv(
 def _columns(
     file: IO[bytes], style: CsvStyle, names: Sequence[str], kinds: Kinds, id: str | None
 ) -> pd.DataFrame:
-    """All columns; read again where pandas may not read them as they are written."""
+    """Return all columns; read those again that pandas may not read exactly."""
     texts = [name for name in names if kinds.get(name) == TEXT]
     data = _table(file, style, dtype=dict.fromkeys(texts, str))
     if not isinstance(data.index, pd.RangeIndex):  # of the first fields of long rows
@@ -469,7 +469,7 @@ def _columns(
 
 
 def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool:
-    """Whether pandas may have read something else than what is written.
+    """Whether pandas may have changed the values of a column.
 
     Integers in a column with empty cells become floats; those beyond 63 bits vary.
     """
@@ -498,7 +498,7 @@ def _table(file: IO[bytes], style: CsvStyle, **options: Any) -> pd.DataFrame:
 
 
 def content(path: str, style: CsvStyle) -> io.BytesIO:
-    """All that is in a file, unpacked."""
+    """Return the unpacked content of a file."""
     unpacked, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
     with opened(path) as handle:
         most = most_unpacked(path)
@@ -551,7 +551,7 @@ def twice(name: str, path: str) -> errors.ColumnError:
 
 
 def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
-    """What separates columns that were read as one; empty if it seems to be `own`.
+    """Guess the separator of columns that were read as one; "" for `own`.
 
     Examples
     --------
@@ -706,7 +706,7 @@ class Entries:
 
 
 def parsed_blocks(name: str, in_memory: bool = True) -> Iterator[Entries]:
-    """Entries of a file, some whole lines at a time.
+    """Yield the entries of a file in blocks of whole lines.
 
     Parameters
     ----------
@@ -749,7 +749,7 @@ def _blocks(handle: IO[bytes], name: str, in_memory: bool) -> Iterator[bytes]:
 
 
 def _parsed(block: bytes, line: int) -> Entries | None:
-    """Read whole lines at once; None if any of them is not in the format."""
+    """Parse whole lines; None if one of them is not in the format."""
     text = np.frombuffer(block, dtype=np.uint8)
     solid = text > SPACE
     starts = np.flatnonzero(solid & ~np.concatenate([[False], solid[:-1]]))
@@ -790,7 +790,7 @@ def _well_formed(
 
 
 def _numbers(text: bytes) -> Floats:
-    """Read numbers between spaces, up to the first that is none."""
+    """Parse numbers between spaces, up to the first word that is not a number."""
     if not text.strip():
         return np.empty(0)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -815,7 +815,7 @@ def _joined(parts: list[Entries], name: str) -> Entries:
 def _assembled(
     entries: Entries, name: str, n_features: int | None, zero_based: bool
 ) -> Svmlight:
-    """Put entries into a CSR array, sorted, without those beyond its columns."""
+    """Build the CSR array of the entries, without features beyond its columns."""
     from scipy.sparse import csr_array
 
     n = len(entries.labels)
@@ -864,7 +864,7 @@ def are_whole(labels: Floats) -> bool:
 
 
 def _wrong_line(block: bytes, line: int, name: str) -> DataError:
-    """The error for the first line that is not in the format."""
+    """Return the error for the first line that is not in the format."""
     lines = enumerate(block.split(b"\n"), line)
     at, text = next(
         (k, content)

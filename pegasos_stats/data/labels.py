@@ -169,7 +169,7 @@ class LabelCoding:
     def predicted(
         self, scores: DataColumn, ties: Ties, threshold: float = 0.0
     ) -> DataColumn:
-        """Labels by whether scores are above or below a threshold, on their index.
+        """Predict labels from scores, by a threshold.
 
         Parameters
         ----------
@@ -217,7 +217,7 @@ class LabelCoding:
 
 
 def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
-    """`LabelCoding.from_labels` of a column that `column_of_labels` has checked."""
+    """`LabelCoding.from_labels` of a checked column."""
     present = labels.dropna()
     by_rule = isinstance(coding, str)
     if by_rule and coding not in ("factor", "first-seen"):
@@ -261,7 +261,7 @@ def _unknown_coding(coding: object) -> OptionError:
 def as_in_formula(
     coding: LabelCoding, formula: str | None, functions: Functions | None = None
 ) -> LabelCoding:
-    """The coding with the first level that ``relevel()`` names in the outcome.
+    """Return the coding with the reference level of ``relevel()`` in the outcome.
 
     Raises
     ------
@@ -336,7 +336,7 @@ def class_names(
 
 @NARROW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
-    """`LabelCoding.encode` of a column that `column_of_labels` has checked."""
+    """`LabelCoding.encode` of a checked column."""
     codes = positions(labels, coding.levels)
     missing = labels.isna().to_numpy(dtype=bool)
     unknown = (codes < 0) & ~missing

@@ -64,7 +64,7 @@ FOR_FOLDS = "as folds do not split groups, or leave groups= out"
 
 @dataclass(frozen=True)
 class Offset:
-    """Where a fit has its offset from, and how new rows get theirs.
+    """Source of the offset of a fit, and of new rows.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Offset:
         terms: tuple[str, ...] = (),
         functions: Functions | None = None,
     ) -> "Offset | None":
-        """Return what ``offset=`` and a formula ask for; None where that is nothing."""
+        """Return the source of the offset, or None without an offset."""
         if offset is None and not terms:
             return None
         column = offset if isinstance(offset, str) else ""
@@ -111,12 +111,12 @@ class Offset:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Its parts as a user wrote them."""
+        """Parts of the offset, as in the model's specification."""
         first = [self.column] if self.column else ["offset"] * self.given
         return (*first, *(f"offset({term})" for term in self.terms))
 
     def columns(self, there: Sequence[str], numbers: object = None) -> list[str]:
-        """Columns that it reads of data with these, a frame or files of rows.
+        """Columns of the data that the offset needs.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Offset:
         return [*dict.fromkeys(used)]
 
     def of(self, data: object, numbers: object = None) -> Vector:
-        """Offset of each row of the data, NaN where a part of it is missing.
+        """Offset of each row of the data, NaN if a part is missing.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class Offset:
         return values_by_part
 
     def _expression(self, term: str, data: pd.DataFrame) -> Expression:
-        """Read an expression in ``offset()``; its columns are there."""
+        """Parse an expression in ``offset()``, and check its columns."""
         formula = f"offset({term})"
         expression = read_expression(term, data.columns, formula, self.functions)
         if learning := [call.name for call in expression.calls if call.function.state]:
@@ -203,7 +203,7 @@ class Offset:
         return expression
 
     def on(self, matrix: ModelMatrix, data: object, numbers: object) -> ModelMatrix:
-        """A matrix of the data with the offset, without the rows that lack it."""
+        """Add the offset to a matrix, and drop rows without an offset."""
         parts = self.by_part(data, numbers)
         total: Vector = np.sum(list(parts.values()), axis=0)
         places = {
@@ -222,7 +222,7 @@ class Offset:
 
 @dataclass(frozen=True)
 class Counts:
-    """How the rows of a fit were counted.
+    """Source of the frequency weights of a fit.
 
     Attributes
     ----------
@@ -288,7 +288,7 @@ def positions_counted(counts: Vector, data: object) -> Positions:
 
 
 def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
-    """How often each row counts, as `repeated` reads it; NaN where that is missing."""
+    """Frequency weights of the rows, NaN if missing."""
     counts = numbers_of_rows("freq_weights", freq_weights, data, index, COUNTS_ALLOWED)
     wrong = (counts != np.floor(counts)) & ~np.isnan(counts) | (
         counts > user_data.LARGEST_WHOLE
@@ -392,7 +392,7 @@ def numbers_of_rows(
 
 
 def kind_of(weights: object) -> WeightsOf:
-    """What weights belong to: rows, or both levels.
+    """Kind of weights: of rows, of levels, or balanced.
 
     Examples
     --------
@@ -492,7 +492,7 @@ def rows_of_weights(weights: Vector | None) -> float | None:
 
 
 def mean_one(weights: Vector) -> Vector:
-    """``w_i / (sum(w) / n)``, every bit as R computes it.
+    """``w_i / (sum(w) / n)``, bit for bit as in R.
 
     The sum is that of R, see `r_sum`, of the weights divided by a power of two, which
     is exact.
@@ -614,7 +614,7 @@ class RowOptions:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of the rows of a fit, in one way or two.
+    """Groups of the rows of a fit, in one or two ways.
 
     Attributes
     ----------
@@ -709,7 +709,7 @@ class RowIndex:
 
     @classmethod
     def of(cls, data: object, positions: Positions, index: pd.Index) -> "RowIndex":
-        """Remember the data, with their columns if they have any."""
+        """Store the data, with their columns if they have any."""
         if isinstance(data, pd.DataFrame):
             return cls(positions, data.index, True, data.copy(deep=False))
         return cls(positions, index, isinstance(data, pd.Series))
@@ -823,7 +823,7 @@ class RowIndex:
 
 
 def _ways(labels: object) -> list[object]:
-    """The ways of grouping: columns, or the items of a list that are lists or names."""
+    """Ways of grouping: columns, or items of a list of lists or names."""
     if isinstance(labels, pd.DataFrame):
         return [labels.iloc[:, j] for j in range(labels.shape[1])]
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
@@ -858,7 +858,7 @@ class MissingRowCounts:
 
     @property
     def by_column(self) -> str:
-        """Columns with missing values, those with the most first, in words.
+        """Columns with missing values, those with the most first, as text.
 
         Examples
         --------
@@ -1105,7 +1105,7 @@ def _check_rows(
 
 
 def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
-    """The error for missing values where ``na_action="raise"``."""
+    """Return the error for missing values where ``na_action="raise"``."""
     return errors.DataError(
         f"There are missing values in {counted(dropped.total, 'row')}{rows}: "
         f"{dropped.by_column}; fill them, or leave the rows out with na_action='drop'."

@@ -97,7 +97,7 @@ def is_missing(value: object) -> bool:
 
 
 def is_valid_text(text: str) -> bool:
-    """Whether text can be written: half of a surrogate pair, or a book, cannot."""
+    """Whether text can be encoded and is not too long."""
     if len(text) > LONGEST_TEXT:
         return False
     try:
@@ -108,7 +108,7 @@ def is_valid_text(text: str) -> bool:
 
 
 def is_name(value: object) -> TypeGuard[str]:
-    """Whether a value can be the name of one thing among others.
+    """Whether a value is text that can be used as a name.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def is_name(value: object) -> TypeGuard[str]:
 def named(
     name: str, things: object, kind: Any, cure: str, least: int = 1
 ) -> dict[str, Any]:
-    """Things of a kind by their names, or `OptionError` with what to use instead.
+    """Check a mapping of names to objects of a type; else raise `OptionError`.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def named(
 
 
 def is_single(value: object) -> bool:
-    """Whether a value can be a label: one thing that is equal to itself.
+    """Whether a value can be a label: not a collection, and equal to itself.
 
     Examples
     --------
@@ -296,7 +296,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
 
 
 def column_of_frame(value: Any) -> Any:
-    """Return the column of a frame of one; other values as they are.
+    """Return the column of a single-column frame; other values unchanged.
 
     A relation of DuckDB has no columns but such frames.
 
@@ -390,7 +390,7 @@ def limit() -> float:
 
 
 def check_memory(needed: float, what: str, cure: str) -> None:
-    """Raise `DataError` if more memory is needed than there is.
+    """Raise `DataError` if more memory is needed than available.
 
     Examples
     --------
@@ -407,7 +407,7 @@ def check_memory(needed: float, what: str, cure: str) -> None:
 
 
 def in_the_rows(labels: pd.Index) -> str:
-    """Write in which rows something is.
+    """Text such as "in the rows 0, 1".
 
     Examples
     --------
@@ -418,7 +418,7 @@ def in_the_rows(labels: pd.Index) -> str:
 
 
 def rows_listed(labels: pd.Index) -> str:
-    """Write the first few labels of rows; of those in one of several files, with it.
+    """List the first row labels, with the file if there are several.
 
     Examples
     --------
@@ -481,7 +481,7 @@ def _not_in_rows() -> errors.DataError:
 
 
 def in_rows(X: "csr_array") -> "csr_array":
-    """A sparse matrix as a CSR array; no index is followed that is not in its shape.
+    """A sparse matrix as a CSR array; all indices are checked first.
 
     Raises
     ------
@@ -565,7 +565,7 @@ def plain_column(column: DataColumn) -> DataColumn:
 
 
 def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
-    """Whole numbers that doubles would change as 64 bits hold them, else as text.
+    """Integers beyond the precision of doubles, as int64 or as text.
 
     Examples
     --------
@@ -587,7 +587,7 @@ def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
 
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
-    """A plain column on all rows, missing in those where it is not there."""
+    """Extend a column to all rows, with missing values in the others."""
     kind = "uint64" if present.dtype == np.uint64 else present.dtype.kind
     if kind in NULLABLE:
         present = present.astype(NULLABLE[kind])  # type: ignore[call-overload]
@@ -635,7 +635,7 @@ def are_finite(numbers: Dense) -> bool:
 def missing_values(
     values: Predictors, names: Sequence[str]
 ) -> dict[str, NDArray[np.intp]]:
-    """Rows, by position, in which a column has no value; of each that lacks some.
+    """Positions of missing values, by column.
 
     Parameters
     ----------
@@ -698,7 +698,7 @@ def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None
 def _places(
     values: Predictors, marked: Callable[[np.ndarray], Mask]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns of the entries that are marked."""
+    """Rows and columns of the entries for which `marked` is true."""
     if isinstance(values, np.ndarray):
         rows, columns = np.nonzero(marked(values))
         return rows, columns
@@ -723,7 +723,7 @@ def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":
 
 
 def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
-    """One column as float64, or an error naming what is not a number, and where."""
+    """Return a column as float64; errors name values that are not numbers."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
@@ -770,7 +770,7 @@ def _as_number(value: object) -> float | None:
 
 
 def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.float64]:
-    """Numbers of a list, an array, a Series or a frame, missing ones as NaN.
+    """Return the numbers of a list, an array, a Series or a frame, missing ones as NaN.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Models and results: what a user fits and gets."""
+"""Models and their results."""

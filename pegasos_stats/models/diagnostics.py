@@ -35,7 +35,7 @@ NO_LAW = (
 
 
 def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
-    """Probabilities or residuals of the rows of a fit, which must be of the log loss.
+    """Probabilities or residuals of the training rows of a logistic fit.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
 @suggest_names("influence")
 @dataclass(frozen=True, repr=False, eq=False)
 class Influence:
-    """Influence of the rows on a logistic fit; made by ``result.get_influence()``.
+    """Influence of the rows on a logistic fit; returned by ``result.get_influence()``.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def vif(self: "LinearResults") -> pd.DataFrame:
 
 
 def rank_of(X: Any, intercept: bool) -> int:
-    """Number of columns that do not follow from the others, with the intercept."""
+    """Rank of the columns with the intercept."""
     n = X.shape[0]
     if is_sparse(X):
         means = np.asarray(X.mean(axis=0)).ravel() * intercept
@@ -277,7 +277,7 @@ def llr_pvalue(result: "LinearResults") -> float:
 @suggest_names("test")
 @dataclass(frozen=True, repr=False, eq=False)
 class LikelihoodRatioTest:
-    """Likelihood ratio of two nested logistic fits; made by `anova`.
+    """Likelihood ratio test of two nested logistic fits; returned by `anova`.
 
     Attributes
     ----------
@@ -317,7 +317,7 @@ class LikelihoodRatioTest:
 
 @suggest_arguments
 def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest:
-    """Test by the likelihood ratio what a larger logistic fit has more than a smaller.
+    """Likelihood ratio test of two nested logistic fits.
 
     ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's ``anova(small,
     large, test = "Chisq")``. Both have to be maximum likelihood fits, ``lam=0``.

@@ -1,4 +1,4 @@
-"""Average effects, average predictions, and predictions of rows, with errors.
+"""Average effects, average predictions, and predictions of rows, with standard errors.
 
 Each is a function of the coefficients, ``g(theta)``, of fixed rows. By the delta
 method its variance is ``g' V g``, with the gradient ``g`` and the covariance ``V`` of
@@ -99,7 +99,7 @@ NO_RESAMPLES = (
 
 @dataclass(frozen=True, eq=False)
 class EffectRows:
-    """Complete rows with their weights, and how they become a matrix.
+    """Complete rows with their weights, and their design.
 
     Attributes
     ----------
@@ -222,7 +222,7 @@ class EffectRows:
         return values
 
     def at_means(self) -> "EffectRows":
-        """The same with numeric predictors at their means, averaged to one row."""
+        """Return one mean row, with numeric predictors at their means."""
         names = (name for name in self.names if not self.is_text(name))
         numeric = [name for name in names if name not in self.levels]
         means = {name: float(self.weights @ self.numbers(name)) for name in numeric}
@@ -264,7 +264,7 @@ class EffectRows:
         return formula.valued(self.at(place))
 
     def with_values(self, place: Place, what: str = "") -> "EffectRows":
-        """The same rows with these values, or `DataError` if a term has none there."""
+        """Return these rows with these values; `DataError` if a term is not defined."""
         if without := int((~self.valued(place)).sum()):
             what = what or f"at {written(place) or 'means'}"
             raise DataError(
@@ -278,7 +278,7 @@ class EffectRows:
         return self._completed(dense_rows(self.design.matrix(self.at(place)).values))
 
     def _completed(self, values: Matrix) -> Matrix:
-        """The matrix of all that scores are of, from the columns of the design."""
+        """Matrix of the rows ``z``, from the columns of the design."""
         if len(values) != len(self.frame):
             raise DataError(
                 "A function of the formula uses other rows; fit without it for effects."
@@ -387,7 +387,7 @@ def predictors_of(design: designs.Design) -> list[Level]:
 def training_rows(
     design: designs.Design, X: Predictors, unread: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """Predictors of the rows of a fit, as a user has them, or `DataError`."""
+    """Predictors of the training rows on their original scale, or `DataError`."""
     inner = unscaled(design)
     if user_data.is_sparse(X):
         what = f"A table of {X.shape[0]:,} rows and {X.shape[1]:,} columns"
@@ -407,7 +407,7 @@ def training_rows(
 def new_rows(
     design: designs.Design, data: pd.DataFrame, positions: Positions
 ) -> pd.DataFrame:
-    """Predictors of new rows, those at these positions, which are complete."""
+    """Predictors of complete new rows, at these positions."""
     inner = unscaled(design)
     if not len(positions):
         raise DataError("No row of data= is complete; pass rows with all predictors.")
@@ -508,7 +508,7 @@ def rows_of(
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What a prediction is, from the score of a row.
+    """Prediction as a function of the score.
 
     Attributes
     ----------
@@ -524,7 +524,7 @@ class Response:
 
     @classmethod
     def by(cls, result: "LinearResults", scale: Scale) -> "Response":
-        """What a prediction of the fit is, on this scale."""
+        """Return the prediction of a fit on this scale."""
         checks.check_choice("scale", scale, ("response", "link"))
         if scale == "link":
             return cls("score")
@@ -635,7 +635,7 @@ class Estimand:
         return np.asarray(broken.any(axis=0))
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
-        """Whether most of its rows, or of the others, have scores without limit."""
+        """Whether only the penalty limits the scores of most rows."""
         sides = self._sides
         if self.direction is not None:
             sides = [*sides, self.direction]
@@ -688,7 +688,7 @@ def with_errors(
     null: float = 0.0,
     jointly: bool = False,
 ) -> wald.ContrastTests:
-    """Functions of the coefficients with their errors, see the module.
+    """Functions of the coefficients with standard errors, see the module.
 
     If the shift of balanced weights was subtracted, standard errors allow for its
     estimate, the shares of the classes. Predictions for separated rows have none, as
@@ -734,7 +734,7 @@ def with_errors(
 @suggest_names("margins")
 @dataclass(frozen=True, repr=False, eq=False)
 class Margins(tables.Summarised):
-    """Average effects or predictions; made by ``result.margins()`` or `predictions`.
+    """Average effects or predictions, of ``result.margins()`` or `predictions`.
 
     Attributes
     ----------
@@ -783,7 +783,7 @@ class Margins(tables.Summarised):
     def tidy(
         self, conf_level: float = 0.95, *, simultaneous: bool = False
     ) -> pd.DataFrame:
-        """A row for each estimate.
+        """Estimates as a data frame.
 
         Parameters
         ----------
@@ -845,7 +845,7 @@ class Margins(tables.Summarised):
         ax: "Axes | Sequence[Axes] | None" = None,
         **line: object,
     ) -> "Axes | NDArray[np.object_]":
-        """Draw predictions against a numeric predictor, or estimates a row each.
+        """Draw predictions against a numeric predictor, or a forest of estimates.
 
         Predictions at several values of a number are a line with its band, and a rug of
         the values in the rows; each combination of other predictors has its own panel.
@@ -888,7 +888,7 @@ class Margins(tables.Summarised):
     def _frame(
         self, level: float, terms: Iterable[str], simultaneous: bool = False
     ) -> pd.DataFrame:
-        """Estimates with intervals; of shares they end at 0 and 1, but of slopes."""
+        """Estimates with intervals, which are clipped to [0, 1] for shares."""
         tests, names = self.estimates, list(terms)
         table = tests.frame(level, names, simultaneous)
         if self.comparison == "ratio" and tests.resampled is None:
@@ -1144,7 +1144,7 @@ def estimated(
     notes: list[str],
     comparison: Comparison = "difference",
 ) -> Margins:
-    """Estimate all, with errors of the fit; of shares from resamples."""
+    """Estimate effects with standard errors; for shares from resamples."""
     theta, null = result._theta, result.null_space
     options, problem = result.cov_type, result.problem
     why = "" if result.has_covariance else wald.reason_unavailable(problem, options)
@@ -1210,7 +1210,7 @@ def estimated(
 def checked_changes(
     change: object, rows: EffectRows, names: Sequence[Level], steps: Collection[Level]
 ) -> dict[Level, tuple[str, float | None]]:
-    """By how much numeric predictors are moved, with a name of it; None for slopes.
+    """Return names and sizes of the changes of numeric predictors; None for slopes.
 
     Parameters
     ----------
@@ -1346,7 +1346,7 @@ def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Ve
 @suggest_names("prediction")
 @dataclass(frozen=True, repr=False, eq=False)
 class RowPredictions(tables.Displayed):
-    """Predictions of rows with their errors; made by ``result.get_prediction()``.
+    """Predictions of rows with standard errors, of ``result.get_prediction()``.
 
     Attributes
     ----------
@@ -1444,7 +1444,7 @@ class RowPredictions(tables.Displayed):
         return [tables.Cells(cells), tables.Lines([sentence])]
 
     def _shown(self) -> tuple[pd.DataFrame, str]:
-        """The first and last rows as text, and a line below them."""
+        """Return the first and last rows as text, and a caption."""
         frame, half = self.summary_frame(), MOST_SHOWN // 2
         rows = errors.counted(len(frame), "row")
         sentence = f"{WHAT[self.response.curve]} for {rows}, with 95% intervals"
@@ -1460,7 +1460,7 @@ class RowPredictions(tables.Displayed):
         return self._table(1.0 - DEFAULT_ALPHA)
 
     def _table(self, level: float) -> pd.DataFrame:
-        """Scores of all rows, their errors and limits."""
+        """Scores of all rows, with standard errors and limits."""
         begins = range(0, self.matrix.values.shape[0], ROWS_PER_BLOCK)
         names = ["estimate", "std_error", *LIMITS]
         parts = [self._block(begin).estimates(level)[names] for begin in begins]
@@ -1470,7 +1470,7 @@ class RowPredictions(tables.Displayed):
         )
 
     def _block(self, begin: int) -> wald.ContrastTests:
-        """Scores of some rows, with their errors."""
+        """Scores of a block of rows, with standard errors."""
         Z = self._rows(begin)
         undetermined = self.null.undetermined(Z[:, :-2])
         unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
@@ -1479,7 +1479,7 @@ class RowPredictions(tables.Displayed):
         return with_errors(self.covariance, values, Z, unlimited, undetermined, names)
 
     def _rows(self, begin: int) -> Matrix:
-        """Some rows, see `completed`."""
+        """Rows ``z`` of a block, see `completed`."""
         some, offset = slice(begin, begin + ROWS_PER_BLOCK), self.matrix.offset
         X = dense_rows(self.matrix.values[some])
         row_offset = None if offset is None else offset[some]

@@ -328,7 +328,7 @@ class KernelSVM(Model):
 @suggest_names("result", "kernel")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class KernelResults(Results):
-    """A fitted kernel model; made by ``KernelSVM(...).fit()``.
+    """A fitted kernel model; returned by ``KernelSVM(...).fit()``.
 
     Attributes
     ----------
@@ -494,7 +494,7 @@ def new_scores(
 def as_rows_of_kernel(
     sample: samples.Sample, kernel: object, standardize: bool | None, intercept: bool
 ) -> samples.Sample:
-    """Return the sample with dense rows, standardized unless that is not wanted."""
+    """Return the sample with dense rows, standardized by default."""
     if standardize is None:
         standardize = str(own_value("kernel", kernel)) != "precomputed"
     check_flag("standardize", standardize)

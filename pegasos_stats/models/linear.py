@@ -1,4 +1,4 @@
-"""Models: what all have in common, and the linear ones."""
+"""Base class of models, and linear models."""
 
 import time
 from abc import ABC
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Recorder:
-    """Notes the progress of a run; called with a `Moment` after every epoch.
+    """Records the trace of a run; called with a `Moment` after every epoch.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ HeldOut = tuple[Predictors, Vector, Vector | None]
 
 @suggest_names("model")
 class Model(ABC):
-    """What all models have in common: the data, and a record of the fit."""
+    """Base class of models: data, choice of lambda and trace."""
 
     problem: Problem
     _sample: samples.Sample
@@ -130,7 +130,7 @@ class Model(ABC):
 
     @property
     def lam(self) -> float | None:
-        """Penalty; None where the fit chooses it, ``result.model.lam`` then has it."""
+        """Penalty; None if the fit chooses it, then see ``result.model.lam``."""
         choices = {"cv": self._path, "ml": self._likelihood}
         is_open = choices.get(self.problem.lam_rule, "none needed") is None
         return None if is_open else self.problem.lam
@@ -272,7 +272,7 @@ class Model(ABC):
         return replace(solver, start=start)
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
-        """Make the recorder of a run's trace, with the error on any `held_out` rows."""
+        """Return the recorder of a trace, with the error rate of `held_out` rows."""
         if held_out is None:
             return Recorder(self.problem, ties)
         X, y, offset = held_out
@@ -291,7 +291,7 @@ class Model(ABC):
         return scores_of(self.problem, solution, X, offset)
 
     def _recorder(self, trace: bool, test: object, ties: Ties) -> Recorder | None:
-        """Make the record of a fit, if one is asked for."""
+        """Return the recorder of a fit with ``trace=True``."""
         check_flag("trace", trace)
         if test is not None and not trace:
             raise OptionError("test= is recorded in the trace; pass trace=True too.")
@@ -341,7 +341,7 @@ class Model(ABC):
 def checked_solver(
     solver: AnySolver | None, default: type[Optimum] | type[Pegasos]
 ) -> AnySolver:
-    """Return the solver, or a plain one of the default kind by default.
+    """Return the solver, or one of the default kind.
 
     Raises
     ------
@@ -359,7 +359,7 @@ def checked_solver(
 
 
 class LinearModel(Model):
-    """What `SVM` and `Logit` have in common; they differ in the loss."""
+    """Base class of `SVM` and `Logit`."""
 
     _losses: ClassVar[tuple[LossName, ...]]  # that are allowed, the default first
 
@@ -476,7 +476,7 @@ class LinearModel(Model):
         loss: LossName | None = None,
         penalty: Penalty = "ridge",
     ) -> Self:
-        """Build the model from a sample, whose rows are numbers already."""
+        """Build the model from a sample."""
         model = cls.__new__(cls)
         model._set_up(sample, lam, intercept, loss, penalty)
         return model

@@ -165,20 +165,20 @@ class LinearResults(Results):
         return patsy_names(self.design.names, booleans)
 
     def _by_name(self, numbers: "pd.Series[float]") -> "pd.Series[float]":
-        """Numbers by name, which are found by patsy's names too where these differ."""
+        """Series of coefficients, which also finds patsy's names."""
         if not self._patsy_names:
             return numbers
         return NamedNumbers(numbers).knowing(self._patsy_names)
 
     @property
     def _theta(self) -> Vector:
-        """The intercept, if there is one, and coefficients, 0 of columns left out."""
+        """Intercept and coefficients, with 0 for excluded columns."""
         alpha = [self.intercept] * self.problem.intercept
         return np.concatenate([alpha, self.solution.beta])
 
     @cached_property
     def null_space(self) -> NullSpace:
-        """What the training rows do not determine.
+        """Directions of coefficients that the training rows do not determine.
 
         With ``lam = 0`` columns that are combinations of others; with a penalty those
         that are constant, which only the penalty determines.
@@ -199,7 +199,7 @@ class LinearResults(Results):
 
     @property
     def _is_at_optimum(self) -> bool:
-        """Whether the solver goes to the optimum, where constant columns have 0."""
+        """Whether the solver converges to the optimum, where constant columns are 0."""
         return isinstance(self.refinement or self.solver, Optimum)
 
     @property
@@ -238,7 +238,7 @@ class LinearResults(Results):
 
     @property
     def covariance(self) -> wald.Estimate:
-        """The estimated covariance with all that it was computed from.
+        """Estimated covariance with its components.
 
         For the sandwich the bread and the bandwidth; for the bootstrap the coefficients
         of all resamples, and the seed.
@@ -378,7 +378,7 @@ class LinearResults(Results):
 
     @cached_property
     def _profiled_original(self) -> profile.ProfileTable:
-        """The same of `params_original`."""
+        """Tests and 95% intervals by the profiles, of `params_original`."""
         return self._original_profile.table()
 
     @cached_property
@@ -427,7 +427,7 @@ class LinearResults(Results):
         )
 
     def with_flic(self) -> Self:
-        """The fit that ``penalty="flic"`` has: an intercept for predictions.
+        """Return the fit of ``penalty="flic"``, with an intercept for predictions.
 
         The penalty pulls probabilities towards 1/2, so that few events are predicted
         too often. The intercept is estimated again by maximum likelihood, the other
@@ -576,7 +576,7 @@ class LinearResults(Results):
     def with_covariance(
         self, cov_type: options.CovType | options.CovName, groups: object = None
     ) -> Self:
-        """The same fit with another estimate of the covariance.
+        """Return the fit with another estimate of the covariance.
 
         Parameters
         ----------
@@ -608,7 +608,7 @@ class LinearResults(Results):
         return with_cached(other, **cached)
 
     def _missing(self) -> list[Note]:
-        """Why there are no standard errors, if there are none."""
+        """Return the reason for missing standard errors, if they are missing."""
         if self.problem.no_ml:
             return [Note("separation", "warning", no_ml(self.problem))]
         requested = self.errors_by != "default"
@@ -622,7 +622,7 @@ class LinearResults(Results):
 
     @cached_property
     def _is_trivial(self) -> bool:
-        """Whether all coefficients are 0 with the hinge, and one class is predicted."""
+        """Whether a hinge fit has zero coefficients and predicts one class."""
         answers = self.training_table.counts.sum(axis=0)
         by_bootstrap = self.errors_by == "default" and self.problem.loss == "hinge"
         no_slope = not self.solution.beta.any() and self.problem.has_rows
@@ -638,7 +638,7 @@ class LinearResults(Results):
 
     @property
     def _too_long(self) -> str:
-        """Why no resamples were drawn; they are drawn here if there is time for it."""
+        """Reason for not drawing resamples; draws them if this is fast enough."""
         kind = self.cov_type
         if not isinstance(kind, Bootstrap) or not isinstance(self._in_time, float):
             return ""
@@ -646,7 +646,7 @@ class LinearResults(Results):
 
     @cached_property
     def estimated(self) -> wald.Estimate:
-        """The estimated covariance with its notes, of which `covariance` warns.
+        """Estimated covariance with its notes; `covariance` also warns.
 
         Raises
         ------
@@ -687,7 +687,7 @@ class LinearResults(Results):
 
     @cached_property
     def _errors(self) -> wald.Uncertainty:
-        """The same; warns, the first time, if the numbers cannot be trusted."""
+        """`_uncertainty`, with warnings on first access."""
         self._uncertainty.warn()
         return self._uncertainty
 
@@ -761,7 +761,7 @@ class LinearResults(Results):
 
     @cached_property
     def _bread(self) -> np.ndarray | None:
-        """Curvature of the penalised log loss, None where it would take long."""
+        """Curvature of the penalised log loss, None if slow."""
         problem = self.problem
         if problem.has_rows and wald.is_quick(problem):
             return bread_at(problem, self.solution)
@@ -836,7 +836,7 @@ class LinearResults(Results):
 
     @property
     def fittedvalues(self) -> "pd.Series[float]":
-        """Probabilities of the second level in the rows of the fit, shape (n,).
+        """Probabilities of the second level in the training rows, shape (n,).
 
         ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``;
         with weights of the levels those of the weighted fit, which `predict_proba`
@@ -853,7 +853,7 @@ class LinearResults(Results):
 
     @property
     def resid_response(self) -> "pd.Series[float]":
-        """Outcome, 0 or 1, minus `fittedvalues`; raises as that does."""
+        """Outcome, 0 or 1, minus `fittedvalues`; with its exceptions."""
         return diagnostics.of_rows(self, "resid_response")
 
     @property
@@ -874,7 +874,7 @@ class LinearResults(Results):
 
     @suggest_arguments
     def pred_table(self, threshold: float = 0.5) -> Matrix:
-        """Counts of the rows of the fit, shape (2, 2): actual by predicted level.
+        """Table of the training rows, shape (2, 2): actual by predicted level.
 
         As in statsmodels: entry ``[i, j]`` counts rows of level ``i`` that are
         predicted ``j``. `confusion` has the levels' names, and is of new rows too.
@@ -902,12 +902,12 @@ class LinearResults(Results):
 
     @cached_property
     def n_reads(self) -> int | None:
-        """Number of reads of all rows in a fit from files; None for other fits."""
+        """Number of passes over the data of a fit from files; None for other fits."""
         return None
 
     @property
     def df_model(self) -> int:
-        """Number of coefficients, the intercept and those not estimable left out."""
+        """Number of estimable coefficients, without the intercept."""
         return int(self.coef.notna().sum())
 
     @property
@@ -990,7 +990,7 @@ class LinearResults(Results):
         digits: int = 3,
         details: bool = False,
     ) -> tables.Summary:
-        """The fit on one screen: header lines, coefficients, the notes that matter.
+        """Summary on one screen: header, coefficients and the most important notes.
 
         Parameters
         ----------
@@ -1054,7 +1054,7 @@ class LinearResults(Results):
     def coefficient_cells(
         self, alpha: float = 0.05, max_terms: int | None = 30, digits: int = 3
     ) -> tuple[pd.DataFrame, list[Note], str]:
-        """The table of `summary` as it is shown, the notes on it, and its last line."""
+        """Return the table of `summary` as text, with its notes and last line."""
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
@@ -1117,7 +1117,7 @@ class LinearResults(Results):
     def _table(
         self, level: float, errors: wald.Uncertainty | None, original: bool = False
     ) -> pd.DataFrame:
-        """The columns of `tidy`, without errors where there are none."""
+        """The columns of `tidy`, with NaN for missing standard errors."""
         original = original and self.scaling is not None
         if errors is None:
             theta = self.params_original if original else self.params
@@ -1144,7 +1144,7 @@ class LinearResults(Results):
         return np.inf, notes
 
     def notes_on_errors(self) -> list[Note]:
-        """Notes on the standard errors, which are computed here if that is quick."""
+        """Notes on the standard errors, which are computed here if this is fast."""
         notes = self._missing() or self._uncertainty.remarks()
         if self.problem.penalty == "firth":
             notes = [*notes, FOR_PREDICTIONS]
@@ -1257,7 +1257,7 @@ def with_passes(result: LinearResults, passes: StreamedFit) -> LinearResults:
 def drop_zero_weights(
     problem: Problem, solution: Solution, groups: Groups | None = None
 ) -> tuple[Problem, Solution, Groups | None]:
-    """Problem, solution and groups of the rows that have a weight, with mean 1 again.
+    """Problem, solution and groups without rows of weight 0.
 
     The objective and its minimiser are the same. Rows in files stay: sums over them do
     not change.

@@ -81,7 +81,7 @@ def without_training_rows(result: "Results") -> "Results":
 
 
 class ScoredBlock(NamedTuple):
-    """Scores of a block of rows.
+    """A block of rows with scores and labels.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
 
 
 def joined_rows(pieces: Iterator[ScoredBlock]) -> ScoredBlock:
-    """All rows in one piece, for arrays with one value per row."""
+    """Join all blocks, for arrays with one value per row."""
     parts = [*pieces]
     f = pd.concat([part.scores for part in parts])
     labels = joined([part.labels for part in parts]).set_axis(f.index)
@@ -175,7 +175,7 @@ def joined_rows(pieces: Iterator[ScoredBlock]) -> ScoredBlock:
 
 
 class RowsInMemory:
-    """Rows of a table that are in memory; parameters as for ``confusion``."""
+    """Rows in memory for a table; parameters as for ``confusion``."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class RowsInMemory:
 
 
 class RowsByBlock:
-    """Rows of a table that come block by block.
+    """Rows for a table that are read block by block.
 
     They are the training rows of a streamed fit if all sampled rows have their scores,
     or where all scores are equal if they come from the same files.
@@ -283,7 +283,7 @@ def rows_of_table(
     offset: object,
     columns: list[object],
 ) -> RowsInMemory | RowsByBlock:
-    """Return the rows of a table, wherever they are; for None the training rows."""
+    """Return the rows for a table; for None the training rows."""
     source = streamed(data)
     if source is None and not (data is None and result.problem.source.is_streamed):
         return RowsInMemory(result, data, actual, unseen, offset)

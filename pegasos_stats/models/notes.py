@@ -107,12 +107,12 @@ FOR_PREDICTIONS = Note(
 
 
 def about_fit(result: "Results") -> list[Note]:
-    """Notes on a fit, on its table of the training rows, and on its data."""
+    """Notes on a fit and its data."""
     return [note for about in ABOUT_FIT for note in about(result)]
 
 
 def certified(result: "Results") -> Iterator[Note]:
-    """How far the objective of a fit is from its minimum."""
+    """Note the distance of the objective from its minimum."""
     near, text = result.shortfall, UNCERTIFIED
     if result.problem.has_firth:
         text = NOT_CONCAVE
@@ -127,7 +127,7 @@ def certified(result: "Results") -> Iterator[Note]:
 
 
 def above(shortfall: OptimalityBounds) -> str:
-    """How far an objective is above its minimum, in words.
+    """Distance of an objective from its minimum, as text.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def above(shortfall: OptimalityBounds) -> str:
 
 
 def not_converged(result: "Results") -> Iterator[Note]:
-    """That predictions are not those at the minimum, if many are not.
+    """Note that many predictions would change at the minimum.
 
     Many are more than the number of errors may vary by chance: that has a standard
     error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
@@ -168,7 +168,7 @@ def not_converged(result: "Results") -> Iterator[Note]:
 
 
 def constant_prediction(result: "Results") -> Iterator[Note]:
-    """That all training rows are predicted as one class, if they are."""
+    """Note that all training rows are predicted as one class."""
     problem, table = result.problem, result.training_table
     answers = table.counts.sum(axis=0)
     if (answers > 0).sum() != 1 or answers[-1]:
@@ -201,7 +201,7 @@ def needs_scaling(result: "Results") -> bool:
 
 
 def no_predictor_helps(result: "Results") -> Iterator[Note]:
-    """That the best lambda of a path is one at which no predictor is used."""
+    """Note that no lambda of a path improves on the intercept-only model."""
     path = result.lambda_path
     if path is not None and result.problem.loss == "log" and path.is_best_at_largest:
         text = (
@@ -212,7 +212,7 @@ def no_predictor_helps(result: "Results") -> Iterator[Note]:
 
 
 def columns_and_rows(result: "Results") -> Iterator[Note]:
-    """Columns that were probably misread, and rows that were left out."""
+    """Note columns that were probably misread, and excluded rows."""
     for column in doubtful_in(result.design):
         yield Note("columns", "warning", column.text)
     if (dropped := result.dropped).missing:
@@ -224,7 +224,7 @@ def columns_and_rows(result: "Results") -> Iterator[Note]:
 
 
 def level_order(result: "Results") -> Iterator[Note]:
-    """Levels that R's usual locale has in another order than code points.
+    """Note levels that R's usual locale sorts differently from code points.
 
     Levels of the outcome, and first levels of factors whose baseline no `relevel` or
     contrast names.
@@ -256,7 +256,7 @@ ABOUT_FIT = (
 
 
 def other_first(levels: Sequence[object]) -> str:
-    """The level that is first by letters, if by code points another one is; or "".
+    """Return the first level by letters if it differs from that by code points.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def other_first(levels: Sequence[object]) -> str:
 
 
 def _by_letters(text: str) -> tuple[str, str, str]:
-    """Letters without case and accents, then with accents, small ones first."""
+    """Sort key: letters without case and accents, then accents, then case."""
     decomposed = unicodedata.normalize("NFD", text)
     letters = "".join(c for c in decomposed if not unicodedata.combining(c))
     return letters.casefold(), decomposed.casefold(), decomposed.swapcase()
@@ -337,7 +337,7 @@ def uneven_scales(
 
 
 def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
-    """Note that no training row of the log loss is on the wrong side.
+    """Note that a logistic fit predicts all training rows correctly.
 
     There are none by chance where rows are fewer than twice the k coefficients (Cover,
     IEEE Transactions on Electronic Computers, 1965).
@@ -358,7 +358,7 @@ def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
 
 
 def is_converged(result: "Results") -> bool:
-    """Whether the fit is at its optimum: to its tolerance, or certified to 0.01%."""
+    """Whether the fit reached its tolerance, or is certified to 0.01%."""
     if result.converged is not None:
         return result.converged
     return result.shortfall.at_most < 1e-4 * result.objective

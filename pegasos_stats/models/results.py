@@ -1,4 +1,4 @@
-"""Results that all models have: predictions, tables, data frames, reports."""
+"""Base class of results: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ Result = TypeVar("Result")
 
 
 class LazyMethod(Generic[Result]):
-    """A method that is a function of a module above this one, imported when asked for.
+    """A method that imports its function from a higher layer on first access.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class LazyMethod(Generic[Result]):
         self.module, self.name = module, name
 
     def __get__(self, instance: object, kind: type) -> Callable[..., Result]:
-        """The method of an object, or of a class the function."""
+        """Return the bound method of an object, or the function for a class."""
         function = getattr(import_module(self.module), self.name)
         return function if instance is None else MethodType(function, instance)
 
@@ -118,7 +118,7 @@ class NamesOfModel:
 @suggest_names("result")
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
 class Results(DisplayedBySummary, ABC):
-    """A fitted model; made by the `fit` method of a model.
+    """A fitted model, returned by the `fit` method of a model.
 
     Attributes
     ----------
@@ -174,13 +174,13 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def lambda_path(self) -> "LambdaPath | None":
-        """The path that chose lambda, with ``lam="cv"``; None of a loaded fit."""
+        """Path by which ``lam="cv"`` chose lambda; None for a loaded fit."""
         chosen = self.problem.lam_rule == "cv" and self.full_model is not None
         return self.full_model._path if chosen and self.full_model is not None else None
 
     @property
     def model(self) -> "Model | NamesOfModel":
-        """The model; of a loaded fit, or of rows in files, names of its columns."""
+        """The model; for a loaded or streamed fit only the names of its columns."""
         if self.full_model is not None:
             return self.full_model
         names = ["Intercept"] * self.problem.intercept + list(self.design.names)
@@ -257,7 +257,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def _moments(self) -> tuple[Vector, Vector] | None:
-        """Means and standard deviations of the columns of the fit; None if unknown."""
+        """Means and standard deviations of the predictors; None if unknown."""
         source = self.problem.source
         return None if source.is_missing else source.moments
 
@@ -532,13 +532,13 @@ class Results(DisplayedBySummary, ABC):
     def _further_columns(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
     ) -> "dict[str, pd.Series[float]]":
-        """Further columns that `augment` adds; a linear fit has some."""
+        """Further columns of `augment`, for linear fits."""
         if se_fit:
             raise OptionError("se_fit=True needs standard errors, which kernels lack.")
         return {}
 
     def _scores(self, matrix: designs.ModelMatrix) -> "pd.Series[float]":
-        """Scores of the rows of a matrix; NaN in those that are not complete."""
+        """Scores of the rows of a matrix; NaN for incomplete rows."""
         return matrix.spread(
             scores_of(self.problem, self.solution, matrix.values, matrix.offset)
         ).rename("score")
@@ -805,14 +805,14 @@ class Results(DisplayedBySummary, ABC):
 
 
 def varies(means: Vector, deviations: Vector) -> Mask:
-    """Which columns have different values, beyond the rounding of their mean."""
+    """Columns that are not constant, up to rounding."""
     return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
 def outcome_column(
     data: object, design: designs.Design, coding: LabelCoding, cure: str
 ) -> pd.Series:
-    """The outcome in data that may lack it; without a formula a column of its name.
+    """Return the outcome of data; without a formula, the column of its name.
 
     Raises
     ------
@@ -830,7 +830,7 @@ def outcome_column(
 
 
 def same_name(name: str, cure: str) -> ColumnError:
-    """The error for an outcome that is called as a predictor is."""
+    """Return the error for an outcome with the name of a predictor."""
     return ColumnError(
         f"The outcome and a predictor are both called {name!r}; use {cure}."
     )
@@ -858,7 +858,7 @@ def predicted(
 
 
 def checked_threshold(threshold: object, problem: Problem) -> float:
-    """A threshold on the scale of `thresholded`, or `OptionError`."""
+    """Return a threshold on the scale of `thresholded`, or raise `OptionError`."""
     return checks.check_threshold(threshold, problem.loss == "log")
 
 
@@ -872,7 +872,7 @@ def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.flo
 
 
 def score_at(threshold: float, problem: Problem) -> float:
-    """The score that a threshold is, the inverse of `thresholded`; may be infinite."""
+    """Score of a threshold, the inverse of `thresholded`; may be infinite."""
     if problem.loss != "log":
         return threshold
     from scipy.special import logit

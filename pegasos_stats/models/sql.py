@@ -104,18 +104,18 @@ class SqlTerm(NamedTuple):
     parts: list[Tree]
 
     def in_json(self) -> dict[str, object]:
-        """The term as it is in JSON."""
+        """The term as JSON."""
         names = ("coefficient", "centre", "scale")
         return self._asdict() | {name: number(getattr(self, name)) for name in names}
 
 
 def number(value: float) -> dict[str, object]:
-    """A double as decimal digits and, for languages that round these, its bits."""
+    """A double as decimal and hexadecimal digits."""
     return {"value": float(value), "hex": float(value).hex()}
 
 
 def constant(value: object) -> Tree:
-    """The tree of text or of a number."""
+    """Tree of text or of a number."""
     if isinstance(value, str):
         return ["text", value]
     if not isinstance(value, bool | int | float) or not is_double(value):
@@ -124,18 +124,18 @@ def constant(value: object) -> Tree:
 
 
 def is_double(value: float) -> bool:
-    """Whether a number is finite, and no whole number that doubles merge."""
+    """Whether a number is finite and exact in double precision."""
     is_large = isinstance(value, int) and abs(value) > LARGEST_INTEGER
     return math.isfinite(value) and not is_large
 
 
 def joined(operation: str, trees: list[Tree]) -> Tree:
-    """One operation after the other, from the first."""
+    """Apply a binary operation from the left."""
     return reduce(lambda first, second: [operation, first, second], trees)
 
 
 def cannot(what: str) -> OptionError:
-    """The error for what other languages have no word for."""
+    """Return the error for expressions without a counterpart."""
     return OptionError(
         f"{what} cannot be written for other languages; compute it as a column of the "
         "data, and fit that."
@@ -158,7 +158,7 @@ COMPOSED: dict[str, Callable[..., Tree]] = {
 
 
 def applied(name: str, parts: Iterator[Tree], written: str) -> Tree:
-    """The tree of an operation on numbers, or `OptionError` if it is not supported."""
+    """Tree of an operation on numbers, or `OptionError` if it is not supported."""
     name = SAME_AS.get(name, name)
     if name in COMPOSED:
         return COMPOSED[name](*parts)
@@ -254,7 +254,7 @@ class Lowering:
         return joined("and", comparisons)
 
     def _check_compared(self, name: str, *trees: Tree) -> None:
-        """Raise unless all are numbers, or a column of text and text."""
+        """Raise an error unless numbers are compared, or a text column with text."""
         types = {*map(self._type, trees)} - {"boolean"}
         columns = [tree for tree in trees if tree[0] != "text"]
         is_text = types == {"text"} and len(columns) == 1 and columns[0][0] == "column"
@@ -296,7 +296,7 @@ class Writer:
     booleans: Collection[str] = ()
 
     def value(self, tree: Tree) -> str:
-        """A number, computed in double precision."""
+        """SQL of a number, computed in double precision."""
         operation, *operands = tree
         if operation == "column":
             kind, name = DOUBLE[self.dialect], self.name(operands[0])
@@ -328,7 +328,7 @@ class Writer:
         return f"{name}({', '.join(values)})"
 
     def condition(self, tree: Tree) -> str:
-        """A condition, which is unknown where a column is NULL."""
+        """SQL of a condition, which is NULL if a column is NULL."""
         operation, *operands = tree
         if operation in ("and", "or"):
             sides = [self.condition(part) for part in operands]
@@ -389,7 +389,7 @@ def quoted(text: str, first: str, last: str) -> str:
 
 
 def terms_of(result: "LinearResults") -> list[SqlTerm]:
-    """Write a fit as terms, whose sum and the intercept are the score.
+    """Return the terms of a fit, which add up to the score with the intercept.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a summary shows: header, table, details, and its notes."""
+"""Summaries: header, table, details and notes."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def summary_of(
     more: tables.Fields = (),
     footer: str = "",
 ) -> tables.Summary:
-    """A table under the header of every fit, with at most three notes on both.
+    """Summary of a fit: header, table and at most three notes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def header_lines(
 
 
 def title_of(problem: Problem) -> str:
-    """The model in words.
+    """Name of the model.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def title_of(problem: Problem) -> str:
 
 
 def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
-    """The outcome and its modelled level; long names are cut in the middle."""
+    """Outcome and modelled level; long names are shortened in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
     below, above = result.problem.label_counts
 

@@ -366,8 +366,8 @@ def test_a_coefficient_of_one_group_alone_has_no_error_by_cr3():
     data = sines()
     data["only"] = (data["g"] == 4).astype(float)
     result = ps.logit("y ~ x + z + only", data).fit(groups="g")
-    assert "'only': one group alone" in str(result.summary())
-    with pytest.warns(UndefinedMetricWarning, match="'only': one group alone"):
+    assert "'only': only one group" in str(result.summary())
+    with pytest.warns(UndefinedMetricWarning, match="'only': only one group"):
         errors = result.bse
     assert np.isnan(errors["only"])
     assert errors.drop("only").notna().all()
@@ -411,7 +411,7 @@ def test_strata_are_those_of_the_package_survey():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"groups": "g", "strata": "g"}, DataError, "one group alone"),
+        ({"groups": "g", "strata": "g"}, DataError, "only one group"),
         ({"groups": "g", "strata": "h", "cov_type": "CR1"}, OptionError, "strata"),
         ({"groups": ["g", "h"], "strata": "h"}, OptionError, "one kind"),
         ({"groups": ["g", "h"], "cov_type": "CR3"}, OptionError, "CR1"),

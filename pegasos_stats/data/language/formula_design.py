@@ -100,7 +100,7 @@ class SuspiciousColumn:
 
     @property
     def text(self) -> str:
-        """What the column is, how the model uses it, and what to do.
+        """Description of the column and of its use, with a remedy.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Rows of a fit, wherever they are: in memory, in files or partitions, or nowhere."""
+"""Training rows in memory, in files or partitions, or not available."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -369,7 +369,7 @@ class MissingRows(RowSource):
 
     @property
     def not_here(self) -> DataError:
-        """The error for rows that were not saved."""
+        """Error for rows that were not saved."""
         return DataError(NO_ROWS)
 
     def equals(self, X: Predictors) -> bool:

@@ -1,4 +1,4 @@
-"""The pairs bootstrap of a linear fit, on R's random numbers."""
+"""The pairs bootstrap of a linear fit, with R's random numbers."""
 
 import math
 import time
@@ -56,7 +56,7 @@ def bootstrap(
     groups: Groups | None = None,
     limit: float = math.inf,
 ) -> BootstrapResult:
-    """Draw rows with replacement, fit again, and again.
+    """Draw resamples of the rows, and fit the model to each.
 
     Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
     alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
@@ -176,7 +176,7 @@ def bootstrap(
 
 
 def centre_of_rows(problem: Problem) -> Vector | None:
-    """Means of all columns, by which refits get nearer to their optimum.
+    """Means of the columns, to centre them for more accurate refits.
 
     Large or sparse data are not copied: see `centre_for_errors`.
     """
@@ -187,7 +187,7 @@ def centre_of_rows(problem: Problem) -> Vector | None:
 
 
 class SettledRefits(NamedTuple):
-    """Resamples with little noise of the solver.
+    """Refits with small solver error.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ def refits(
     rng: RRandom,
     limit: float = math.inf,
 ) -> SettledRefits:
-    """Fit all resamples, as tightly as the first ones need it."""
+    """Fit all resamples, with the tolerance that the first ones need."""
     refit, B = Refit(problem, solution, options.tol, standardizes), options.replicates
     if groups is None:
         tasks = resampled_rows(problem.n, B, rng)
@@ -281,7 +281,7 @@ def seconds_of_all(
 
 
 def with_progress(parts: Iterable[Part], replicates: int) -> Iterator[Part]:
-    """Show on a line of tqdm's how many resamples are done."""
+    """Show a progress bar of the resamples."""
     from tqdm import tqdm
 
     with tqdm(total=replicates, unit="resample") as bar:
@@ -319,7 +319,7 @@ def reference_of(problem: Problem) -> Matrix | None:
 
 
 def in_a_task(n: int, replicates: int) -> int:
-    """Number of resamples that one call fits: fewer if they have many rows."""
+    """Number of resamples per task."""
     return max(1, min(TASK_ROWS // n, max(8, replicates // 16), 64))
 
 
@@ -335,7 +335,7 @@ def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
 
 
 def resampled_groups(groups: Groups, replicates: int, rng: RRandom) -> Iterator[Rows]:
-    """Rows of the resamples, of whole groups; arrays of shape (1, rows drawn).
+    """Rows of resamples of whole groups; arrays of shape (1, rows drawn).
 
     Examples
     --------
@@ -355,7 +355,7 @@ Trial = Callable[["Refit"], Iterable[tuple[Matrix, Matrix]]]
 
 
 class Refit:
-    """Fits resamples, beginning at the solution of the problem; for many threads.
+    """Fits resamples in threads, from the solution of the problem.
 
     With few columns many at once, see ``solvers/resamples.py``; others, and what
     does not converge, are fitted one at a time from the dual variables.
@@ -401,14 +401,14 @@ class Refit:
             self._together.look_near(estimates[some], REACH)
 
     def tighter(self) -> "Refit":
-        """The same with the next tolerance, as far as many at once get there."""
+        """Return a copy with the next smaller tolerance."""
         refit, refit._tol = copy(self), self._tol * 1e-2
         if self._together is not None:
             refit._together = self._together.with_tol(refit._tol)
         return refit
 
     def settled(self, trial: Trial) -> tuple["Refit", Vector]:
-        """Itself or a tighter one, with little noise; and its noise, shape (p + 1,).
+        """Return a refit with small solver error, and that error, shape (p + 1,).
 
         Noise is by how much resamples move that are solved more tightly, if most do. It
         is little if it is below `NOISE` of their standard deviations. Resamples that a

@@ -1,4 +1,4 @@
-"""How standard errors are estimated: `Sandwich`, `Cluster`, `Bootstrap`, default."""
+"""Options of standard errors: `Sandwich`, `Cluster`, `Bootstrap`, and defaults."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -103,7 +103,7 @@ class Sandwich:
 
 @dataclass(frozen=True)
 class Cluster(Sandwich):
-    """Options of the sandwich covariance of rows that come in groups.
+    """Options of the sandwich covariance of clustered rows.
 
     The scores of a group are summed before they are squared::
 
@@ -322,7 +322,7 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
 def chosen_options(
     cov_type: object, problem: Problem, groups: Groups | None = None
 ) -> CovType:
-    """The options of a covariance, the default by the loss; checked with the model.
+    """Return the options of a covariance, checked with the model.
 
     The log loss has HC3, with groups CR3, in strata the linearised covariance, with
     Firth's penalty that of the model; the hinge the bootstrap, with groups of whole
@@ -409,7 +409,7 @@ def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
 
 
 def group_correction(problem: Problem, groups: Groups | None) -> Correction:
-    """The correction of `Cluster` by default."""
+    """Return the default correction of `Cluster`."""
     if groups is not None and groups.strata_number:
         return "linearised"
     one_way = groups is None or len(groups.numbers) == 1
@@ -425,7 +425,7 @@ def seconds_of(problem: Problem, replicates: int) -> float:
 
 
 def goes_with_groups(cov_type: object) -> bool:
-    """Whether a covariance can be of groups of rows.
+    """Whether a covariance allows groups of rows.
 
     Examples
     --------

@@ -25,7 +25,7 @@ ZERO_DEVIANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ProfileTests:
-    """Likelihood-ratio tests of ``k`` coefficients, that each is 0.
+    """Likelihood-ratio tests that each of ``k`` coefficients is 0.
 
     Attributes
     ----------
@@ -62,12 +62,12 @@ class ProfileTable:
             array.flags.writeable = False
 
     def _conditions(self) -> Iterator[object]:
-        """There are two limits for each coefficient."""
+        """Each coefficient has two limits."""
         yield self.limits.shape == (len(self.p_value), 2)
 
 
 class Profile:
-    """The profile of each coefficient about a fit.
+    """Profile likelihoods of the coefficients of a fit.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Profile:
         self.separated = firth and fit_likelihood(rows, firth=False).diverges
 
     def deviance(self, j: int, value: float) -> float:
-        """Twice what the objective loses where coefficient `j` is held at a value.
+        """Twice the loss of log likelihood if coefficient `j` is fixed at a value.
 
         NaN if that fit does not converge, or is the better one: the objective with
         Firth's penalty may have several maxima.

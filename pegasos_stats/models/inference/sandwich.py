@@ -57,7 +57,7 @@ SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
 
 
 class FittedRows(NamedTuple):
-    """Some rows ``z = (1, x)``, or ``x`` without intercept, at the fit.
+    """Rows ``z = (1, x)`` of a block, or ``x`` without intercept, at the fit.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Products(NamedTuple):
 
 
 class RowScores(NamedTuple):
-    """Scores of some rows, and what else moves the coefficients.
+    """Scores of rows, and their influence through standardization and weights.
 
     Attributes
     ----------
@@ -180,7 +180,7 @@ class RowScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fit without its rows: what a read is sent with.
+    """A fit without its rows, as it is sent to workers.
 
     Attributes
     ----------
@@ -213,7 +213,7 @@ class Fitted:
     basis: Matrix | None = None
 
     def part(self, block: Block, dual: Values) -> FittedRows:
-        """The rows of a block, with their dual weights or none."""
+        """Return the rows of a block at the fit."""
         X = dense_rows(block.X)
         if self.centre is not None:
             X = X - self.centre
@@ -236,12 +236,12 @@ class Fitted:
     def pass_over(
         self, directions: Matrix, b: Vector | None, block: Block, dual: Values
     ) -> DirectionPass:
-        """What a direction does, that may separate rows."""
+        """Evaluate a direction that may separate rows."""
         Z, y, w, _, s = self.part(block, dual)
         return pass_over(Z, y, w, s, directions, b)
 
     def moved_forward(self, step: Vector, block: Block, dual: Values) -> int:
-        """Rows whose margins a step of the coefficients raises by 1 or more."""
+        """Count rows whose margins increase by 1 or more in a step."""
         Z, y, w, _, _ = self.part(block, dual)
         return int(((y * (Z @ step) >= FORWARD) & (w > 0.0)).sum())
 
@@ -432,7 +432,7 @@ def sandwich(
 
 @dataclass(frozen=True, eq=False)
 class SandwichRows:
-    """Where the rows of a fit are, and the fit about their centre.
+    """Rows of a fit, and the fit to centred predictors.
 
     Attributes
     ----------
@@ -492,7 +492,7 @@ class SandwichRows:
         return self.problem.source.map_blocks(work, dual, step)
 
     def total(self, work: Work[Result]) -> Result:
-        """Sum of what `work` finds in each block."""
+        """Sum of the results of `work` for the blocks."""
         total: Result = added(self.map_blocks(work))
         return total
 
@@ -537,7 +537,7 @@ class SandwichRows:
         )
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
-        """How many rows of the log loss are separated, if any, and what is left.
+        """Return the separated rows of the log loss and the remaining fit, or None.
 
         That is what the others determine, and the fit without them.
         """
@@ -630,7 +630,7 @@ class SandwichRows:
         return undefined(V, reason) if reason else V
 
     def penalty(self, k: int) -> Matrix:
-        """``lam J``, shape (k, k), for the columns as they are looked at."""
+        """``lam J``, shape (k, k), for the columns in use."""
         penalty, B = penalty_of(self.problem, k), self.fitted.basis
         return penalty if B is None else B.T @ penalty @ B
 
@@ -657,7 +657,7 @@ class SandwichRows:
         return np.asarray(np.linalg.solve(root, np.diag(scale)).T)
 
     def covariance_in(self, B: Matrix, H: Matrix) -> Covariance:
-        """The covariance by ``phi``, ``theta = B phi``: rows are read once more."""
+        """Covariance by ``phi``, ``theta = B phi``, by one more pass."""
         others = replace(self, fitted=replace(self.fitted, basis=B))
         inner = others.covariance(others.total(others.fitted.sums))
         step, prior = inner.newton_step, inner.prior
@@ -673,7 +673,7 @@ class SandwichRows:
         )
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
-        """Width of the kernel, and the curvature with it; all 0 without a width."""
+        """Bandwidth of the kernel, and the curvature; 0 without a bandwidth."""
         width, k = self.options.bandwidth, len(sums.H)
         if width == "silverman":
             row_weights, w = self.problem.weights, sums.margin_weights
@@ -728,7 +728,7 @@ class SandwichRows:
     def group_products(
         self, influence: RowInfluence, groups: Groups
     ) -> tuple[Products, Matrix | None]:
-        """``sum_ways c sum_g psi_g psi_g'``, with ``S_g`` as the correction has it."""
+        """``sum_ways c sum_g psi_g psi_g'``, with corrected ``S_g``."""
         parts = self.map_blocks(partial(self.fitted.scores, influence))
         (S, moved), undetermined = concatenated([*parts]), None
         products = []
@@ -819,7 +819,7 @@ def correction_factor(
 
 
 def null_directions(problem: Problem, solution: Solution) -> Matrix:
-    """Directions in which no score changes, of a fit with columns not estimable.
+    """Directions that change no score, if columns are not estimable.
 
     Returns
     -------
@@ -899,7 +899,7 @@ class Way(NamedTuple):
 
 
 def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
-    """Each way of grouping; of two ways their pairs too, which are subtracted.
+    """Return the ways of grouping; for two, also their pairs with a negative sign.
 
     Examples
     --------
@@ -984,14 +984,14 @@ def scores_left_out(
 
 
 def concatenated(parts: list[RowScores]) -> RowScores:
-    """Those of all blocks."""
+    """Concatenate the scores of all blocks."""
     moved = [part.moved for part in parts if part.moved is not None]
     whole = np.concatenate(moved) if moved else None
     return RowScores(np.concatenate([part.S for part in parts]), whole)
 
 
 def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
-    """A covariance whose variances are not below zero; and whether some were.
+    """Replace negative eigenvalues by 0 if a variance is negative.
 
     The difference of two ways of grouping may have such: its eigenvalues below zero are
     then set to 0 (Cameron, Gelbach & Miller 2011, section 2.3).

@@ -1357,7 +1357,7 @@ class Uncertainty:
         n_rows, free = self.covariance.separated, np.array(self.names)[self.unlimited]
         if not n_rows and len(free):
             text = (
-                f"{listing(list(free), LISTED)}: one group alone determines this "
+                f"{listing(list(free), LISTED)}: only one group determines this "
                 "coefficient, so CR3 has no standard error for it, and the one of "
                 "cov_type='CR1' is far too small."
             )
