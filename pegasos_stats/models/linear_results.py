@@ -180,8 +180,8 @@ class LinearResults(Results):
     def null_space(self) -> NullSpace:
         """Directions of coefficients that the training rows do not determine.
 
-        With ``lam = 0`` columns that are combinations of others; with a penalty those
-        that are constant, which only the penalty determines.
+        With ``lam = 0`` these belong to columns that are linear combinations of others,
+        with a penalty to constant columns.
         """
         names, problem = list(self.design.names), self.problem
         first, estimable = int(problem.intercept), self.solution.estimable
@@ -240,8 +240,8 @@ class LinearResults(Results):
     def covariance(self) -> wald.Estimate:
         """Estimated covariance with its components.
 
-        For the sandwich the bread and the bandwidth; for the bootstrap the coefficients
-        of all resamples, and the seed.
+        These are bread and bandwidth for the sandwich, and the coefficients of all
+        resamples and the seed for the bootstrap.
         """
         return self._errors.covariance
 
@@ -262,7 +262,7 @@ class LinearResults(Results):
         Warns
         -----
         ConvergenceWarning
-            If the distance of the fit from its optimum may be large relative to them.
+            If the fit is too far from its optimum for its standard errors.
         UndefinedMetricWarning
             If they are not defined.
         """
@@ -280,7 +280,7 @@ class LinearResults(Results):
 
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
-        that coefficient may differ from 0 for a predictor without effect.
+        that coefficient may differ from 0 even if the predictor has no effect.
         """
         return self._column("p_value", "pvalues")
 
@@ -303,16 +303,15 @@ class LinearResults(Results):
         ----------
         alpha : float, default 0.05
         method : "wald", "profile" or "simultaneous", optional
-            ``"profile"``: values at which the deviance, with all other coefficients
-            estimated again, is below the quantile of chi-squared with one degree of
-            freedom, as R's ``confint()`` of a ``glm``. For maximum likelihood, and the
-            default with Firth's penalty, which is then part of the likelihood. It does
-            not use `cov_type`. An end is infinite where the deviance stays below, and
-            NaN where the others do not converge. ``"wald"``, the default otherwise:
-            by the standard errors, or as the bootstrap has them. ``"simultaneous"``: by
-            the standard errors and the largest of all t statistics, so that all
-            intervals hold together with this level, as ``confint(glht())`` of R's
-            multcomp.
+            ``"profile"``: values for which the profile deviance is below the quantile
+            of chi-squared with one degree of freedom, as R's ``confint()`` of a
+            ``glm``. It is for maximum likelihood, and the default with Firth's penalty,
+            which is then part of the likelihood; `cov_type` is not used. A limit is
+            infinite if the deviance remains below the quantile, and NaN if a fit does
+            not converge. ``"wald"``, the default otherwise: by the standard errors, or
+            as by the bootstrap. ``"simultaneous"``: by the standard errors and the
+            maximum of the t statistics, so that the level is joint for all intervals,
+            as ``confint(glht())`` of R's multcomp.
 
         Returns
         -------
@@ -323,8 +322,8 @@ class LinearResults(Results):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or too small for the number of
-            resamples; ``"profile"`` of a fit that is penalised by `lam`, or has weights
-            or groups; or as for `bse`.
+            resamples; with ``"profile"`` if the fit is penalised by `lam`, or has
+            weights or groups; or as for `bse`.
         DataError
             If the profile needs the training rows, and they are not in memory.
 
@@ -431,8 +430,8 @@ class LinearResults(Results):
 
         The penalty pulls probabilities towards 1/2, so that few events are predicted
         too often. The intercept is estimated again by maximum likelihood, the other
-        coefficients held: the mean probability of the training rows is then the share
-        of the second level. Standard errors and tests do not change.
+        coefficients fixed: the mean probability of the training rows then equals the
+        share of the second level. Standard errors and tests do not change.
 
         Raises
         ------
@@ -485,7 +484,7 @@ class LinearResults(Results):
         Raises
         ------
         OptionError
-            If the hypotheses cannot be read, or as for `bse`.
+            If the hypotheses cannot be parsed, or as for `bse`.
         """
         return self._errors.t_test(r_matrix)
 
@@ -501,16 +500,16 @@ class LinearResults(Results):
         Returns
         -------
         JointTest
-            With ``statistic, pvalue, df_num, df_denom``: several hypotheses by F with
-            ``"HC3"``, ``"sandwich"`` and clusters, from the resamples with the default
-            bootstrap, by chi-squared otherwise; one hypothesis has the p-value of its
-            coefficient. See `Sandwich` and `Bootstrap`.
+            With ``statistic, pvalue, df_num, df_denom``. Several hypotheses are tested
+            by F with ``"HC3"``, ``"sandwich"`` and clusters, by the resamples with the
+            default bootstrap, and otherwise by chi-squared. A single hypothesis has the
+            p-value of its z or t test. See `Sandwich` and `Bootstrap`.
 
         Warns
         -----
         UndefinedMetricWarning
-            If a combination is equal in all samples, such as the coefficient
-            of a constant column: they are left out, and `df_num` counts the others.
+            If a combination is equal in all samples, such as the coefficient of a
+            constant column: it is excluded, and `df_num` counts the others.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -518,8 +517,8 @@ class LinearResults(Results):
     def f_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
-        Wald's statistic divided by the number of hypotheses, with `df_resid` degrees of
-        freedom, or those of the clusters, unlike in `wald_test`.
+        Unlike `wald_test` it divides Wald's statistic by the number of hypotheses, and
+        uses `df_resid` degrees of freedom, or those of the clusters.
 
         Parameters
         ----------
@@ -541,15 +540,15 @@ class LinearResults(Results):
         """Test each term separately: that all its coefficients are 0.
 
         A factor is one term, however many levels it has. Each row is the ``wald_test``
-        of a term's coefficients. With an interaction a main effect is that where the
-        other variable is 0 or at its reference level: no test of type II.
+        of a term's coefficients. With an interaction a main effect is the effect if the
+        other variable is 0 or at its reference level: this is not a type II test.
 
         Returns
         -------
         DataFrame
             Columns ``term, statistic, distribution, df, df_denom, p_value``:
-            `distribution` is ``"chi2"``, ``"F"`` or ``"bootstrap"``, the law that the
-            statistic of this row is compared with; one coefficient by ``"HC3"`` has
+            `distribution` is ``"chi2"``, ``"F"`` or ``"bootstrap"``, by which the
+            p-value of this row is computed. With ``"HC3"`` a single coefficient has
             chi-squared, a term of several F, see `Sandwich`. `df_denom` is infinite
             for chi-squared and missing for resamples. The intercept is the first row.
 

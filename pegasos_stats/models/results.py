@@ -352,19 +352,19 @@ class Results(DisplayedBySummary, ABC):
         ----------
         data : DataFrame or array, a Scan, or a frame of Dask; optional
             New rows; the training rows if omitted. Files are read block by block, and
-            their rows are numbered from 0. A Dask frame yields a lazy result, which
-            scores each partition where it is.
+            their rows are numbered from 0. A Dask frame yields a lazy result, which is
+            computed on the workers.
         unseen : "error" or "missing"
             New factor levels raise an error, or count as missing values: their rows
             have no prediction, and a warning has their number.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows, if the fit had an array; or instead of the column that
-            the fit used.
+            Offset of new rows: required if the fit had an array, and otherwise a
+            substitute for the column that the fit used.
 
         Returns
         -------
         Series, on the index of `data`; NaN in rows with missing values. For a Dask
-        frame it is a Dask series; so are labels and probabilities
+        frame the result is lazy, as are labels and probabilities
 
         Raises
         ------
@@ -401,9 +401,9 @@ class Results(DisplayedBySummary, ABC):
         threshold : float, optional
             Rows above it get the second level, rows below it the first. With the log
             loss it is a probability of the second level, as in `predict_proba`; with
-            the hinge, which has no probabilities, a score. `thresholds` chooses one. By
-            default the score is compared with 0, which is a probability of 0.5 unless
-            classes were weighted.
+            the hinge, which has no probabilities, a score. `thresholds` helps to choose
+            a threshold. By default scores are compared with 0, which corresponds to a
+            probability of 0.5 unless classes were weighted.
 
         Returns
         -------
@@ -413,7 +413,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         OptionError
-            If `threshold` is not such a number.
+            If `threshold` is not a number, or not a probability with the log loss.
 
         Examples
         --------
@@ -436,10 +436,10 @@ class Results(DisplayedBySummary, ABC):
         """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
 
         ``z`` is the score. With weights of the levels, ``"balanced"`` or a dictionary,
-        ``log(w+ / w-)`` is subtracted from it, so that probabilities are for levels as
-        frequent as in the training data. With weights of rows they are for the
-        population that these make, as those of ``glm()``.
-        `predict` uses the sign of the score.
+        ``log(w+ / w-)`` is subtracted from it, so that probabilities refer to the
+        frequencies of the levels in the training data. With weights of rows they refer
+        to the weighted population, as in ``glm()``. `predict` uses the sign of the
+        score.
 
         Parameters
         ----------
@@ -481,8 +481,8 @@ class Results(DisplayedBySummary, ABC):
         ----------
         data : DataFrame or array, a Scan, or a frame of Dask; optional
             New rows. If omitted, the training data: the outcome and the columns of
-            the design matrix, factors as columns of 0 and 1. The partitions of a Dask
-            frame are augmented where they are, once the result is computed.
+            the design matrix, factors as columns of 0 and 1. A Dask frame yields a lazy
+            result, which is computed on the workers.
         actual, ties, unseen : optional
             As for `confusion`; without labels there are no margins and losses. Labels
             in files or Dask frames must be a column.
@@ -501,10 +501,10 @@ class Results(DisplayedBySummary, ABC):
         DataFrame, on the index of `data`
             All columns of the data, then ``predicted``, ``score``, for the log loss
             ``probability`` (of the second level; broom's ``.fitted``), and where the
-            labels are available ``margin = y score`` and ``loss``. For the rows of a
-            logistic fit ``resid`` (the deviance residual), ``hat`` and ``cooks_d``,
-            see `get_influence`. Rows with a missing value stay, with
-            missing predictions.
+            labels are available ``margin = y score`` and ``loss``. For the training
+            rows of a logistic fit ``resid`` (the deviance residual), ``hat`` and
+            ``cooks_d``, see `get_influence`. Rows with a missing value have missing
+            predictions.
 
         Raises
         ------
@@ -666,10 +666,10 @@ class Results(DisplayedBySummary, ABC):
         Parameters
         ----------
         data, ties, unseen, threshold : optional
-            As for `predict`. Files, also those of the fit, are read once, and
-            need 9 bytes for each row, and 8 more for the area under the ROC curve; the
-            table lists the first 100,000 misclassified rows. A Dask frame is scored
-            partition by partition, and the scores are collected here.
+            As for `predict`. Files are read once and need 9 bytes of memory per row,
+            and 8 more for the area under the ROC curve; the table lists the first
+            100,000 misclassified rows. A Dask frame is scored on the workers, and the
+            scores are collected.
         actual : Series or array, optional
             Labels of the rows; if omitted, the outcome's column of `data`.
         positive, event_level, mode, prevalence, beta : optional
@@ -692,10 +692,10 @@ class Results(DisplayedBySummary, ABC):
         Returns
         -------
         ConfusionMatrix
-            Without intervals and tests if these are rows of the fit, in any order, or
-            more than one in twenty is and chance would not repeat so many; ``source``
-            says which rows they are. A fit from files, or loaded, knows its rows all
-            together in their order alone.
+            Intervals and tests are missing if these are the training rows, in any
+            order, or if more than 5% of them are training rows, beyond chance matches;
+            see ``source``. A streamed or loaded fit recognises only all its rows in
+            their order.
         """
         choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
         choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}
@@ -704,7 +704,7 @@ class Results(DisplayedBySummary, ABC):
             from pegasos_stats.studies.validation import subgroups
 
             if data is None:
-                raise OptionError("splits the rows of data=; give data.", "by", by)
+                raise OptionError("splits the rows of data=; pass data.", "by", by)
             choices |= {"ties": ties, "unseen": unseen, "threshold": threshold}
             columns = {"actual": actual, "offset": offset, **of_rows}
             columns |= {"freq_weights": freq_weights}

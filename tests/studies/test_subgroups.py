@@ -86,7 +86,7 @@ def test_the_figure_has_all_subgroups_and_all_rows(result):
 def test_what_is_refused(result, options, error, match):
     with pytest.raises(error, match=match):
         result.confusion(NEW, **options)
-    with pytest.raises(OptionError, match="give data"):
+    with pytest.raises(OptionError, match="pass data"):
         result.confusion(by="religious")
 
 
