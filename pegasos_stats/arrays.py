@@ -15,6 +15,7 @@ Values = TypeVar("Values")
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Dense = NDArray[np.float64] | NDArray[np.float32]
+SparseRows: TypeAlias = "csr_array"
 Predictors: TypeAlias = Union[Dense, "csr_array"]  # shape (n, p)
 Rows = NDArray[np.int64]  # positions of rows, from zero
 Integers = NDArray[np.int64]

@@ -5,22 +5,19 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol, TypeAlias, Union
+from typing import Protocol, TypeAlias, Union
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors
-from pegasos_stats.arrays import DataColumn, Mask, Predictors, Vector
+from pegasos_stats.arrays import DataColumn, Mask, Predictors, SparseRows, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.files import SEPARATED, separator_in
 from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "csr_array"]
+Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "SparseRows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +182,7 @@ def table_of(X: object) -> Table:
         return as_frame(X) if isinstance(X, pd.Series) else X
     if not user_data.is_sparse(X):
         return as_frame(X)
-    matrix: csr_array = X
+    matrix: SparseRows = X
     if len(matrix.shape) != 2:
         count = len(matrix.shape)
         size = "one dimension" if count == 1 else f"{count} dimensions"

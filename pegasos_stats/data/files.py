@@ -20,23 +20,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from os import PathLike
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors
-from pegasos_stats.arrays import DataColumn, Integers
+from pegasos_stats.arrays import DataColumn, Integers, SparseRows
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data.language.vocabulary import as_character
 from pegasos_stats.data.user_data import limit
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path, shown_path
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 Kinds = Mapping[str, str]  # NUMBERS, TEXT or BOOLEANS, by the name of a column
 Reader = Callable[[str], str | None]
@@ -580,11 +577,11 @@ class Svmlight:
     """
 
     y: DataColumn
-    X: "csr_array"
+    X: SparseRows
     zero_based: bool
     n_dropped: int = 0
 
-    def __iter__(self) -> Iterator["DataColumn | csr_array"]:
+    def __iter__(self) -> Iterator["DataColumn | SparseRows"]:
         return iter((self.y, self.X))
 
 

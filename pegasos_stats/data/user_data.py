@@ -18,19 +18,16 @@ from collections.abc import (
 )
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats import errors
-from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors
+from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors, SparseRows
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.other_frames import in_pandas
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 LARGEST_WHOLE = 2.0**53  # below which doubles hold all whole numbers
 NULLABLE = {
@@ -480,7 +477,7 @@ def _not_in_rows() -> errors.DataError:
     )
 
 
-def in_rows(X: "csr_array") -> "csr_array":
+def in_rows(X: SparseRows) -> SparseRows:
     """A sparse matrix as a CSR array; all indices are checked first.
 
     Raises
@@ -501,7 +498,7 @@ def in_rows(X: "csr_array") -> "csr_array":
     return matrix
 
 
-def sparse_values(X: "pd.DataFrame | csr_array") -> "csr_array":
+def sparse_values(X: "pd.DataFrame | SparseRows") -> SparseRows:
     """Numbers of a sparse matrix, or of a frame with sparse columns, as a CSR array.
 
     Columns are sorted within each row and occur once.
@@ -707,7 +704,7 @@ def _places(
     return rows, values.indices[entries]
 
 
-def _frame_to_csr(frame: pd.DataFrame) -> "csr_array":
+def _frame_to_csr(frame: pd.DataFrame) -> SparseRows:
     """Turn a frame with sparse columns into a sparse matrix, dense columns included."""
     from scipy.sparse import csc_array, hstack
 

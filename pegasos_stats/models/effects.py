@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Axes, Mask, Matrix, Predictors, Vector, dense_rows
@@ -41,8 +42,6 @@ from pegasos_stats.models.inference.wald import NullSpace
 from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from pegasos_stats.models.linear_results import LinearResults
 
 Scale = Literal["response", "link"]

@@ -6,10 +6,11 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pegasos_stats import checks, compiled
 from pegasos_stats.arrays import Axes, DataColumn, Vector
@@ -33,9 +34,6 @@ from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter
 from pegasos_stats.studies.folds import Folds
 from pegasos_stats.tables import Summarised, Summary, significant
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Rule = Literal["min", "1se"]
 

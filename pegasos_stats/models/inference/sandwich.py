@@ -12,11 +12,11 @@ means and deviations, ``D_i``: see `Fitted.scores`.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
+from pegasos_stats.arrays import Mask, Matrix, SparseRows, Vector, dense_rows
 from pegasos_stats.arrays import Rows as Numbers
 from pegasos_stats.data.design import Scaling
 from pegasos_stats.data.sample import Groups
@@ -39,9 +39,6 @@ from pegasos_stats.solvers.separation import (
 )
 from pegasos_stats.solvers.sums import solved
 from pegasos_stats.solvers.threads import one_thread
-
-if TYPE_CHECKING:  # scipy is loaded where it is used
-    from scipy.sparse import csr_array
 
 Result = TypeVar("Result")
 
@@ -880,9 +877,9 @@ class Way(NamedTuple):
         Indicators of the strata.
     """
 
-    indicator: "csr_array"
+    indicator: SparseRows
     factor: float
-    strata: "csr_array | None"
+    strata: "SparseRows | None"
 
     def product(self, psi: Matrix) -> Matrix:
         """``c sum_g psi_g psi_g'``; in strata about their means, ``c`` of the stratum.
@@ -925,7 +922,7 @@ def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
     return ways
 
 
-def indicator_of(codes: Numbers) -> "csr_array":
+def indicator_of(codes: Numbers) -> SparseRows:
     """1 where a row, or a group, has the code; shape (codes, rows)."""
     from scipy.sparse import csr_array
 
