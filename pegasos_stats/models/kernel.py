@@ -47,9 +47,9 @@ class KernelSVM(Model):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` has a dual weight
-    for each row, Pegasos a count of violations; only rows where this is above zero are
-    needed for prediction.
+    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` yields a dual variable for each
+    row, Pegasos a count of violations; only rows with a positive one are needed for
+    prediction.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class KernelSVM(Model):
     Raises
     ------
     LabelError, ColumnError, DataError, OptionError
-        As for `SVM`; also for an option that the kernel does not have.
+        As for `SVM`; also for an option that does not apply to the kernel.
 
     References
     ----------

@@ -40,26 +40,27 @@ class Sandwich:
     ``H`` is the curvature of the penalised risk at the optimum, ``G`` the covariance of
     the scores of the rows. For the log loss ``H = (1/n) sum_i w_i s_i (1 - s_i) z_i
     z_i' + lam J`` with ``z = (1, x)``, ``s_i = 1 / (1 + exp(m_i))``, and ``J`` the
-    identity with a 0 for the intercept. The hinge has its curvature where rows lie at
-    the margin, ``u_i = 1 - y_i f(x_i) = 0``, so ``H`` needs their density there ::
+    identity with a 0 for the intercept. The curvature of the hinge is at the margin,
+    ``u_i = 1 - y_i f(x_i) = 0``, so that ``H`` depends on the density of rows there ::
 
         H = (1/n) sum_i w_i k_h(u_i) z~_i z~_i' + lam J,    z~_i = z_i - u_i c_{y_i}
 
     with the Gaussian kernel ``k_h``; ``c_y`` is the slope of the regression of ``z`` on
-    ``u`` in class ``y``, along which each row is moved to the margin.
+    ``u`` in class ``y``, by which rows are shifted to the margin.
 
     Parameters
     ----------
     bandwidth : "silverman" or float, default "silverman"
-        ``h`` of the hinge, or the rule ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
-        ``u_i`` for it, as R's ``bw.nrd`` has it.
+        ``h`` of the hinge, by default ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
+        ``u_i``, as R's ``bw.nrd``.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
         For the log loss; the hinge allows only ``"HC0"``. ``"HC1"``
         multiplies by ``n / (n - d)``, ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
         the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``, ``h_i``
-        its leverage ``w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` has the
-        information ``H - lam J`` for ``G``, as any logistic regression prints it: right
-        if the model holds and lambda goes to 0. It is not for weights.
+        its leverage ``w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` uses the
+        information ``H - lam J`` for ``G``, as the usual output of logistic regression:
+        it is valid if the model is correct and lambda tends to 0. It does not allow
+        weights.
 
     Raises
     ------
@@ -71,9 +72,9 @@ class Sandwich:
     ``"HC3"`` is the default of the log loss. Joint tests with it, and with the sandwich
     of the hinge, are Hotelling's: ``W (n - k - q + 1) / (q (n - k))`` is compared with
     F on ``q`` and ``n - k - q + 1`` degrees of freedom; others are Wald's, by
-    chi-squared. The sandwich of the hinge is right where a continuous predictor with an
-    effect separates margins, and too small if margins tie; the default there is
-    `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM are HC0.
+    chi-squared. The sandwich of the hinge is valid if a continuous predictor has an
+    effect, and too small if many margins are equal; the default of the hinge is
+    `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM equal HC0.
 
     References
     ----------
@@ -109,9 +110,9 @@ class Cluster(Sandwich):
 
         G = (1/n) c sum_g S_g S_g'
 
-    CR3, the default of the log loss, leaves each group out: it puts ``(I - B_g
-    M)^-1 S_g`` in the place of ``S_g``, with ``c = 1``, ``B_g`` the Hessian of the
-    group and ``M = (n H)^-1``, which is Newton's step from the fit to that without the
+    CR3, the default of the log loss, approximates leaving each group out: it replaces
+    ``S_g`` by ``(I - B_g M)^-1 S_g``, with ``c = 1``, the Hessian ``B_g`` of the group
+    and ``M = (n H)^-1``. This is a Newton step from the fit to the fit without the
     group. CR0 and CR1 have ``c = M / (M - 1)`` for M groups. Two ways of grouping,
     ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups;
     if a variance is then below zero, eigenvalues of the covariance below zero are set
@@ -127,9 +128,9 @@ class Cluster(Sandwich):
         default is ``"linearised"`` with strata; else ``"CR3"`` for one way of grouping
         and the log loss or squared hinge; else ``"CR1"``.
     use_t : bool, default True
-        Whether tests and intervals use t and F, and not the normal and chi-squared
-        distribution. Degrees of freedom are ``M - 1``, ``M`` the smaller number of
-        groups; in strata the groups less the strata, plus 1, less the coefficients.
+        Whether tests and intervals use t and F instead of the normal and chi-squared
+        distributions. Degrees of freedom are ``M - 1`` with the smaller number ``M`` of
+        groups; in strata, groups minus strata plus 1 minus coefficients.
 
     Raises
     ------
@@ -139,9 +140,10 @@ class Cluster(Sandwich):
     Notes
     -----
     Joint tests of ``q`` hypotheses by CR3 compare ``W (M - q) / (q (M - 1))`` with F on
-    ``q`` and ``M - q`` degrees of freedom; others ``W / q``. A coefficient that cannot
-    be estimated once a group is left out, such as that of a dummy which is one group,
-    has no standard error by CR3 (NaN); the others have the generalised inverse.
+    ``q`` and ``M - q`` degrees of freedom; other corrections compare ``W / q``. A
+    coefficient that cannot be estimated without one of the groups, such as that of a
+    dummy variable of one group, has no standard error by CR3 (NaN); for the others the
+    generalised inverse is used.
 
     For ``lam = 0`` standard errors are those of R: ``clubSandwich::vcovCR(type =
     "CR3")``, ``sandwich::vcovCL(type = "HC1")`` for CR1 (``cadjust = TRUE, multi0 =
@@ -179,8 +181,8 @@ class Cluster(Sandwich):
 class Bootstrap:
     """Options of the pairs bootstrap: rows are drawn with replacement and fitted again.
 
-    Resample ``b`` has the rows that R draws, after one ``set.seed(seed)``, by the
-    ``b``-th ``sample(n, n, replace = TRUE)``; ``lam`` does not change;
+    Resample ``b`` consists of the rows of the ``b``-th ``sample(n, n, replace = TRUE)``
+    of R after ``set.seed(seed)``; ``lam`` does not change;
     balanced weights and standardization are computed again. With ``fit(groups=...)``
     whole groups are drawn, each with all its rows, by ``sample(M, M, replace = TRUE)``.
     Rows of weight 0 are not drawn, and not counted in ``n``.
@@ -196,12 +198,12 @@ class Bootstrap:
         normal quantile times the standard deviation of the resamples. ``"envelope"``:
         the estimate, plus and minus the larger of its distances to the ``k``-th
         smallest and largest of ``m`` resamples, ``k = floor((m + 1) (1 - level) / 2)``,
-        which holds the percentile and the basic interval.
+        which contains the percentile and the basic interval.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-6
-        Relative duality gap of each resample, at most. It is made smaller, down to
-        1e-12, where that moves resamples by more than 1e-3 of a standard error.
+        Maximum relative duality gap of each resample. It is reduced, down to 1e-12, if
+        this moves resamples by more than 1e-3 standard errors.
     workers : int, optional
         Number of threads; all usable cores if omitted. Results do not depend on it.
 
@@ -214,18 +216,18 @@ class Bootstrap:
 
     Notes
     -----
-    With envelopes p-values are counted, ``2 (1 + c) / (1 + m)``: ``c`` resamples are as
-    far from the estimate as the hypothesis is, on the side where there are more. That
-    is the level at which the envelope ends there. Joint hypotheses ``R theta = r`` have
+    With envelopes the p-value is ``2 (1 + c) / (1 + m)``: ``c`` resamples are at least
+    as far from the estimate as the hypothesis, on the side with more of them. The
+    envelope of this level ends at the hypothesis. Joint hypotheses ``R theta = r`` have
     ``(1 + c) / (1 + m)``: for ``c`` resamples ``d' (R S R')^-1 d`` with ``d = R (theta*
-    - theta)`` is at least that of ``d = R theta - r``. The metric ``S = ((1/n) sum_i
-    w_i z_i z_i')^-1`` does not depend on how factors are coded. With other intervals
-    tests are by the normal and the chi-squared distribution.
+    - theta)`` is at least as large as for ``d = R theta - r``. The metric ``S = ((1/n)
+    sum_i w_i z_i z_i')^-1`` does not depend on the coding of factors. With other
+    intervals tests use the normal and the chi-squared distribution.
 
-    Where predictors have few values, estimates of the hinge jump from one corner of the
-    objective to another. A warning appears if 2.5% of the resamples have one value of a
-    coefficient: no theory covers that, and simulated coverage is 0.69 to 1. Where all
-    resamples have one value, p-value and interval are NaN.
+    If predictors have few distinct values, many resamples of the hinge have equal
+    estimates. A warning appears if 2.5% of the resamples do: no theory covers this
+    case, and simulated coverage was 0.69 to 1. If all resamples are equal, p-value and
+    interval are NaN.
 
     References
     ----------
@@ -324,14 +326,14 @@ def chosen_options(
 ) -> CovType:
     """Return the options of a covariance, checked with the model.
 
-    The log loss has HC3, with groups CR3, in strata the linearised covariance, with
-    Firth's penalty that of the model; the hinge the bootstrap, with groups of whole
-    groups, and for rows in files or Dask none.
+    Defaults are HC3 for the log loss, CR3 with groups, the linearised covariance in
+    strata, and the model-based one with Firth's penalty. For the hinge the default is
+    the bootstrap, with groups of whole groups, and none for files and Dask.
 
     Raises
     ------
     OptionError
-        If it is neither a name nor options, or does not go with groups or the model.
+        If it is neither a name nor options, or groups or the model do not allow it.
 
     Examples
     --------
