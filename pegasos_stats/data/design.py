@@ -242,7 +242,7 @@ def as_frame(X: object) -> pd.DataFrame:
     names = [f"x{j + 1}" for j in range(array.shape[1])]
     try:
         return pd.DataFrame(array, columns=names, copy=False)
-    except UnicodeEncodeError:  # text that pandas cannot hold as such
+    except UnicodeEncodeError:  # text that pandas cannot store as a string
         return pd.DataFrame(array, columns=names, dtype=object)
 
 

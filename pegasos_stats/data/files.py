@@ -47,7 +47,7 @@ QUOTED = {"'": '"\'"'}  # shorter than by shlex
 THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 BYTES_AT_ONCE = 2**22  # of a file
-IN_MEMORY: dict[str, bytes] = {}  # what standard input held, by the name it has here
+IN_MEMORY: dict[str, bytes] = {}  # content of standard input, by name
 UNREADABLE = (OSError, EOFError, zlib.error)
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
@@ -400,7 +400,7 @@ def read_csv(
     path : str
     style : CsvStyle
     kinds : mapping of str to str, optional
-        What columns hold, ``"numbers"`` or ``"text"``, instead of what they seem to.
+        Types of columns, ``"numbers"`` or ``"text"``, instead of automatic ones.
     id : str, optional
         A column that is read as it is written.
 

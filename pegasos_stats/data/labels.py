@@ -426,7 +426,7 @@ def factor_levels(labels: DataColumn, name: str) -> list[Level]:
         return [level for level in labels.cat.categories if level in values]
     try:
         return sorted(values)
-    except Exception:  # values of others may raise what they like
+    except Exception:  # foreign values may raise anything
         kinds = sorted({type(value).__name__ for value in values})
         raise LabelError(
             f"The outcome {shown(name)} mixes values of types {', '.join(kinds)}, "

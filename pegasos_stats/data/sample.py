@@ -316,7 +316,7 @@ def column_of_counts(
     ----------
     freq_weights : as for `repeated`, or None
     counts : Counts or None
-        How the rows of the fit were counted.
+        Source of the frequency weights of the fit.
     data : DataFrame or other
 
     Returns
@@ -546,7 +546,7 @@ def r_sum(values: Vector) -> float:
     for first in range(0, values.size, SUMMED_AT_ONCE):
         terms = np.concatenate([total, values[first : first + SUMMED_AT_ONCE]])
         total = np.add.accumulate(terms)[-1:]
-    with np.errstate(over="ignore"):  # as in R, whose sum is infinite then
+    with np.errstate(over="ignore"):  # the sum is then infinite, as in R
         return float(total[0].astype(np.float64))
 
 
@@ -621,7 +621,7 @@ class Groups:
     names : tuple of str
         Of the columns, one for each way; empty where labels have no name.
     numbers : tuple of int
-        How many groups there are.
+        Numbers of groups.
     codes : tuple of int arrays, shape (n,)
         Group of every row, numbered from 0 as they first appear. A loaded fit, which
         has no rows, has none.
@@ -889,21 +889,21 @@ class Sample:
     coding : LabelCoding
     dropped : MissingRowCounts
     complete : bool array
-        Which rows of the data these are.
+        Rows of the data that are in the sample.
     weights : float64 array, shape (n,), or None
         Weights of the rows, with mean 1; None if all are 1.
     raw_weights : float64 array, shape (n,), or None
         The weights before they were scaled.
     weights_of : "rows", "levels" or "balanced"
-        As of `Problem`.
+        As for `Problem`.
     counted : Counts or None
-        How rows were counted, with ``freq_weights=``.
+        Source of the frequency weights.
     lines : RowIndex or None
         Positions of the rows in the data.
     offset : float64 array, shape (n,), or None
         Offset of each score.
     offsets : Offset or None
-        Where that is from.
+        Source of the offset.
     """
 
     X: Predictors

@@ -89,7 +89,7 @@ def is_missing(value: object) -> bool:
     try:
         single: Any = value
         return value is None or bool(pd.isna(single) is True)
-    except Exception:  # such as of Decimal("sNaN")
+    except Exception:  # such as for Decimal("sNaN")
         return False
 
 
@@ -314,14 +314,14 @@ def check_aligned(
     Parameters
     ----------
     name : str
-        What they are, for messages.
+        Name of the values, for messages.
     values : Series, array or list
     index : Index, shape (n,)
         Row labels of the data.
     labelled : bool
         Whether the data have row labels, which those of a Series must equal.
     of : str
-        What the data are, for messages.
+        Name of the data, for messages.
     """
     if len(values) != len(index):
         raise errors.DataError(
@@ -356,7 +356,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
             raise refused
         try:
             column = pd.Series(without_rounding(labels), copy=False)
-        except UnicodeEncodeError:  # text that pandas cannot hold as such
+        except UnicodeEncodeError:  # text that pandas cannot store as a string
             column = pd.Series(labels, dtype=object)
         column = to_supported_dtype(column)
         if len(column.array) != len(labels):

@@ -72,7 +72,9 @@ WHAT = {  # a prediction is
 RESAMPLES = Bootstrap(399)  # of shares, which are steps
 TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
-ONE_SIDED = float(np.sqrt(np.finfo(float).eps))  # and for those at an end of the range
+ONE_SIDED = float(
+    np.sqrt(np.finfo(float).eps)
+)  # for one-sided differences at an end of the range
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
@@ -738,7 +740,7 @@ class Margins(tables.Summarised):
     Attributes
     ----------
     keys : DataFrame
-        What each is of: columns ``term, contrast`` (``term, value`` of predictions),
+        Terms of the estimates: columns ``term, contrast`` (``term, value`` of predictions),
         and ``at_`` with the name of each predictor that ``at=`` names.
     estimates : ContrastTests
         With ``effect, sd, pvalue, conf_int()``.
@@ -1217,7 +1219,7 @@ def checked_changes(
     rows : EffectRows
     names : list
     steps : collection
-        Those that have no slopes: they are moved by a standard deviation, if nothing
+        Predictors without slopes: they change by a standard deviation, if nothing
         else is requested.
 
     Raises
@@ -1290,7 +1292,7 @@ def effects(
         Of numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
     comparison : str
-        As of `margins`.
+        As for `margins`.
     """
     estimand = partial(Estimand, here.shares, comparison=comparison)
     for name in names:

@@ -63,9 +63,9 @@ class Recorder:
     Parameters
     ----------
     problem : Problem
-        What is minimised, on the training rows.
+        Objective on the training rows.
     ties : "na", "positive" or "negative"
-        How a score of exactly 0 counts; with ``"na"`` such rows are left out.
+        Class of a score of exactly 0; with ``"na"`` such rows are excluded.
     test_error : callable, optional
         From a solution to its error rate on held-out rows.
     """
@@ -114,7 +114,7 @@ class Model(ABC):
     problem: Problem
     _sample: samples.Sample
     _path: "LambdaPath | None" = None  # that chose lambda, with lam="cv"
-    _choices: "dict[bytes, Self] | None" = None  # models at such a lambda, by groups
+    _choices: "dict[bytes, Self] | None" = None  # models with chosen lambda, by groups
     _likelihood: MaximumLikelihood | None = None  # with lam = 0
 
     def __repr__(self) -> str:

@@ -90,7 +90,7 @@ class LinearResults(Results):
     Attributes
     ----------
     errors_by : Sandwich, Cluster, Bootstrap, None or "default"
-        How standard errors are estimated, as requested; compare `cov_type`.
+        Requested kind of standard errors; compare `cov_type`.
     groups : Groups or None
         Of rows that depend on each other, where ``fit(groups=)`` gave them.
     lines : RowIndex or None
@@ -704,7 +704,7 @@ class LinearResults(Results):
         if self.problem.loss != "log":
             return float("nan")
         beta = self.solution.beta
-        with np.errstate(over="ignore"):  # of a loaded fit whose file was edited
+        with np.errstate(over="ignore"):  # for a loaded fit from an edited file
             penalty = 0.5 * self.problem.lam * float(beta @ beta)
         return -self.nobs * (self.objective - penalty)
 

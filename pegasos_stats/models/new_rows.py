@@ -91,7 +91,7 @@ class ScoredBlock(NamedTuple):
     columns : DataFrame or None
         Further columns.
     counting : int array, shape (k,), or None
-        How often rows count in a table, by the weights of the fit.
+        Frequency weights of the rows in a table.
     """
 
     scores: "pd.Series[float]"

@@ -53,7 +53,7 @@ class Note:
     Attributes
     ----------
     topic : str
-        What it is about; who shows notes chooses them by it.
+        Subject of the note, by which summaries choose.
     severity : "note" or "warning"
         A warning is a reason not to trust the numbers.
     text : str

@@ -127,13 +127,13 @@ class Results(DisplayedBySummary, ABC):
     solver : Optimum, Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
-        How data become a matrix; used again for new data.
+        Rule that converts data to a matrix, also for new data.
     coding : LabelCoding
         Which level is -1 and which +1.
     index : Index, shape (n,)
         Row labels of the rows used.
     offsets : Offset or None
-        Where the offset is from, if the fit has one.
+        Source of the offset, if the fit has one.
     dropped : MissingRowCounts
         Counts of the rows left out for missing values.
     trace : DataFrame or None
@@ -145,7 +145,7 @@ class Results(DisplayedBySummary, ABC):
     counted : Counts or None
         Counts of the rows, with ``freq_weights=``.
     full_model : Model or None
-        What was fitted, with its rows; None for a loaded fit, and of rows in files.
+        The model with its rows; None for a loaded or streamed fit.
     """
 
     problem: Problem

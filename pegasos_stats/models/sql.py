@@ -48,9 +48,9 @@ DOUBLE = {
 # SQLite reads "x" as text if there is no column x, but not `x`.
 QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 
-WITH_NAN = ("duckdb", "postgresql")  # which is equal to itself there, and the largest
+WITH_NAN = ("duckdb", "postgresql")  # NaN equals itself, and is the largest number
 
-# Text of a column, which is compared letter by letter whatever its collation is.
+# A text column, compared byte by byte, regardless of collation.
 LETTERS = {"sqlite": "{} COLLATE BINARY", "duckdb": 'CAST({} AS VARCHAR) COLLATE "C"'}
 
 WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
@@ -176,7 +176,7 @@ class Lowering:
     Attributes
     ----------
     state : mapping
-        What transformations found at fit, by the text of their calls.
+        States of transformations, by the text of their calls.
     types : mapping of str to str
         ``"number"``, ``"text"`` or another type of columns. Only numbers are computed
         with; numbers are compared with numbers, and a column of text with text.

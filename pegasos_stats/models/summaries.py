@@ -54,7 +54,7 @@ def summary_of(
     more : sequence of (name, value)
         Further details.
     footer : str
-        What the table leaves out.
+        Line about omitted coefficients.
     """
     every = [*result.notes, *notes]
     shown = ranked(every) if details else most_important(every)

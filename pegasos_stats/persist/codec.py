@@ -38,7 +38,7 @@ PLAIN = (bool, int, str, type(None))
 NUMPY = re.compile(r"[<>|=][biufUOmM][0-9]*(\[[0-9]*[a-zA-Z]+\])?", re.ASCII)
 ZONE = re.compile(r"(?!dateutil)[A-Za-z][\w+:/-]*", re.ASCII)  # not a file path
 MAX_INTEGER = 2**62  # absolute value
-HUGE = 1e300  # whose products with coefficients are numbers
+HUGE = 1e300  # so that products with coefficients are finite
 BOUNDS = {  # of numbers, by words of ``_field_rules``
     "finite": (-HUGE, HUGE),
     "nonnegative": (0.0, HUGE),
@@ -500,7 +500,7 @@ class Rule(NamedTuple):
     hints: Mapping[str, object] = {}
 
 
-RULES: dict[str, Rule] = {}  # by class name, which is unique
+RULES: dict[str, Rule] = {}  # by class name
 
 
 def validate(record: Value) -> None:

@@ -69,7 +69,7 @@ LEAST_SIMILARITY = 0.6  # to suggest a function: their names are short
 # Text in quotes; one that is never closed goes on to the end.
 LITERAL = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)"
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)", re.DOTALL)
-# Words of R, and what they are here.
+# Words of R, and their replacements.
 OF_R = (
     (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
     (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=

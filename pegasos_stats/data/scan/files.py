@@ -675,7 +675,7 @@ class Scan:
         ----------
         columns : sequence of str
         rows : int, optional
-            How many at a time; as the budget allows, if left out.
+            Rows of a piece; by default as the memory budget allows.
         kinds : mapping of str to str, optional
             Types of columns that replace those of the files, see `as_at_fit`.
         verbatim : collection of str
@@ -934,7 +934,7 @@ def row_labels(schema: "pa.Schema") -> list[str]:
     """
     try:
         labels = (schema.pandas_metadata or {}).get("index_columns")
-    except (ValueError, AttributeError, RecursionError):  # what others wrote
+    except (ValueError, AttributeError, RecursionError):  # written by other programs
         return []
     if not isinstance(labels, list):
         return []

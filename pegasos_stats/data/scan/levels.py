@@ -41,7 +41,7 @@ def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
     expression : Expression
     formula : str
     noun : str
-        Where the rows are.
+        Name of the storage, for messages.
     """
     for call in expression.calls:
         if learns(call):
@@ -135,7 +135,7 @@ class ResolvedFormula:
     counts : str or None
         Column of frequency weights, if there is one.
     offsets : Offset or None
-        Where the offset is from, if there is one.
+        Source of the offset, if there is one.
     offset_columns : tuple of str
         Columns that the offset uses.
     n_reads : int

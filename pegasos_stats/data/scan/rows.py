@@ -160,7 +160,7 @@ class Matrices:
     Attributes
     ----------
     design : Design
-        What was agreed on, scaled if it is to be.
+        Design with all levels, and scaling if standardized.
     variables : tuple of str
     single : bool
         Whether rows are of single precision, as all columns are.
@@ -215,7 +215,7 @@ class Matrices:
         -------
         array, shape (k, p)
         bool array
-            Which they are.
+            Complete rows.
         dict
             In which rows a column has no value.
         """
@@ -362,7 +362,7 @@ class PassCounts(NamedTuple):
     y, weights, offset : list of arrays
         Of the rows of each piece that are used, weights before scaling.
     lacking : Counter
-        How many values each column lacks.
+        Number of missing values of each column.
     lines, rows, without : int
         Rows, before and after each was repeated, and those without an outcome.
     """
@@ -578,7 +578,7 @@ class StreamedRows(RowSource):
         Number of the first row.
     shape : pair of int
     n_reads : int
-        How many times all rows have been read.
+        Number of passes over all rows.
     most_kept : int
         Rows that fit into memory of the client.
     """
@@ -794,7 +794,7 @@ def _map_partition(
 ) -> tuple[Result | None, Values | None]:
     """Return the result of a partition, and its rows' values if they changed.
 
-    What Dask holds is not changed: it may be asked for again.
+    `values` is not changed in place, as Dask may repeat the task.
     """
     changed = values.copy()
     result = added(replace(rows, scan=there).map_blocks(work, changed))

@@ -75,7 +75,7 @@ def bootstrap(
         Its coefficients are the centre of intervals; refits begin there.
     options : Bootstrap
     scaling : Scaling, optional
-        How the predictors were standardized, if they were.
+        Standardization of the predictors, if any.
     groups : Groups, optional
         Draw whole groups, all rows of each; a resample then has the rows of as many
         groups as there are.
@@ -241,7 +241,7 @@ def refits(
     workers = 1 if is_quick else options.workers
     with one_thread():
         if refit.is_single:
-            refit(first[0][:1])  # what is compiled by that is not timed
+            refit(first[0][:1])  # compilation is not timed
             seconds_of_all(refit, first[0], B, workers, limit)
         parts = list(map_in_order(refit, first, workers))
         refit.look_near_the_margin(*map(np.concatenate, zip(*parts, strict=True)))

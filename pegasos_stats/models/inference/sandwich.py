@@ -182,7 +182,7 @@ class Fitted:
     Attributes
     ----------
     lam, loss, intercept
-        As of the problem.
+        As for the problem.
     beta : float64 array, shape (p,)
     alpha : float
         For rows about their centre.
@@ -191,11 +191,11 @@ class Fitted:
     slopes : float64 array, shape (p',)
         Coefficients of `columns`; `beta` without separation.
     directions : float64 array, shape (q, k), or None
-        Which rows are left out, as they are separated, see `Separation`.
+        Directions that separate the excluded rows, see `Separation`.
     columns : int array, shape (k',), or None
         Coefficients that the other rows determine.
     basis : float64 array, shape (k', k'), or None
-        What makes these columns nearly orthogonal: rows are ``z'B``.
+        Basis in which the columns are nearly orthogonal: rows are ``z'B``.
     """
 
     lam: float
@@ -364,7 +364,7 @@ def sandwich(
     solution : Solution
     options : Sandwich
     scaling : Scaling, optional
-        How the predictors were standardized, if they were.
+        Standardization of the predictors, if any.
     groups : Groups, optional
         Of rows that depend on each other; options are a `Cluster` then.
     relative_gap : float
@@ -438,7 +438,7 @@ class SandwichRows:
     dual : float64 array, shape (n,), or None
         Dual weights, of a hinge fit near its optimum.
     options, scaling, groups
-        As of `sandwich`.
+        As for `sandwich`.
     """
 
     problem: Problem

@@ -145,7 +145,7 @@ class NullSpace:
     def hypothesised(self, R: Matrix) -> Mask:
         """The same of hypotheses about coefficients, shape (m, q).
 
-        Those without a column that is left out are about the fit without it.
+        Hypotheses without an excluded column are about the fit without it.
         """
         return np.asarray(self.broken_by(R) & (R[:, self.columns] != 0.0))
 
@@ -319,7 +319,7 @@ class BootstrapResult:
         the distance of the ``beta`` of a resample from its optimum.
     options : Bootstrap
     notes : tuple of Note
-        How many resamples were excluded.
+        Notes on excluded resamples.
     tolerance : float64 array, shape (k,), optional
         Differences between resamples that are due to the solver.
     error : float64 array, shape (k,), optional
@@ -332,7 +332,7 @@ class BootstrapResult:
     priors : float64 array, shape (m,), optional
         With balanced weights ``log(n- / n+)`` of each resample.
     separated, unbounded
-        As of `Covariance`.
+        As for `Covariance`.
     centre : float64 array, shape (p,), optional
         ``c``, if columns are far from 0: `tolerance`, `error` and `reference` are for
         ``(alpha + c'beta, beta)``.
@@ -1139,7 +1139,7 @@ class Uncertainty:
         Coefficients, the intercept first; 0 for columns that are not estimable.
     covariance : Covariance or BootstrapResult
     null : NullSpace
-        What the training rows do not determine.
+        Directions that the training rows do not determine.
     """
 
     result: "LinearResults"
