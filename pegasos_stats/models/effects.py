@@ -949,7 +949,8 @@ def margins(
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
         marginal odds ratio). Numeric predictors then increase by `change`, 1 if
-        omitted. The interval and the test of a ratio are based on its logarithm.
+        omitted; those of 0 and 1 change from 0 to 1, unless `change` is given. The
+        interval and the test of a ratio are based on its logarithm.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
@@ -1022,6 +1023,7 @@ def margins(
         )
     checks.check_flag("dummy", dummy)
     response = Response.by(self, scale)
+    dummy = dummy or (comparison != "difference" and change is None)
     rows = rows_of(self, data, weights, dummy, offset, response.shifts)
     names = rows.checked(variables)
     numbers = [name for name in names if name not in rows.levels]

@@ -373,3 +373,19 @@ def test_changes_and_comparisons_that_are_refused(options, match):
     result = ps.logit("y ~ x + z + g", waves()).fit()
     with pytest.raises(OptionError, match=match):
         result.margins(**options)
+
+
+def test_ratios_of_a_predictor_of_0_and_1_compare_these():
+    """marginaleffects 0.6.0 compares 1 with 0 too: 1.025986242780, 0.025654338062."""
+    i = np.arange(300)
+    data = pd.DataFrame({"x": np.sin(i), "z": np.cos(3 * i), "k": i % 3})
+    score = np.sin(7 * i) + 0.4 * data["x"] - 0.5 * data["z"] + 0.3 * (i % 3 == 1)
+    data = data.assign(y=(score > 0) * 1, t=(np.sin(11 * i) > 0.2) * 1)
+    result = ps.logit("y ~ t + x*z + C(k)", data).fit(cov_type="nonrobust")
+    expected = {"ratio": 1.025986242780, "lnratio": 0.025654338062}
+    for comparison, value in expected.items():
+        row = result.margins("t", comparison=comparison).tidy().iloc[0]
+        assert row["estimate"] == pytest.approx(value, rel=1e-9)
+    assert result.margins("t", comparison="ratio").tidy()["contrast"][0] == "1 / 0"
+    more = result.margins("t", comparison="ratio", change=1).tidy()
+    assert more["contrast"][0] == "+ 1"

@@ -147,8 +147,9 @@ class Cluster(Sandwich):
 
     For ``lam = 0`` standard errors are those of R: ``clubSandwich::vcovCR(type =
     "CR3")``, ``sandwich::vcovCL(type = "HC1")`` for CR1 (``cadjust = TRUE, multi0 =
-    FALSE`` in two ways), and ``survey::svyglm`` in strata. With few groups CR1 is too
-    small (Bell & McCaffrey).
+    FALSE`` in two ways), and ``survey::svyglm`` in strata. clubSandwich calls CR1
+    ``"CR1S"``, CR0 ``"CR1"``, and CR0 without ``c`` ``"CR0"``. With few groups CR1 is
+    too small (Bell & McCaffrey).
 
     References
     ----------
