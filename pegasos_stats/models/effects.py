@@ -740,8 +740,8 @@ class Margins(tables.Summarised):
     Attributes
     ----------
     keys : DataFrame
-        Terms of the estimates: columns ``term, contrast`` (``term, value`` of predictions),
-        and ``at_`` with the name of each predictor that ``at=`` names.
+        Labels of the estimates: columns ``term, contrast`` (``term, value`` for
+        predictions), and ``at_`` with the name of each predictor in ``at=``.
     estimates : ContrastTests
         With ``effect, sd, pvalue, conf_int()``.
     title : str
