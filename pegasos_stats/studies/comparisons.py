@@ -997,26 +997,26 @@ def compare_solvers(
 
         set.seed(seed); sample.int(2147483647, runs)
 
-    so solvers with the same kind of order visit the rows in the same order, more runs
-    do not change the first ones, and an additional solver does not change the results
-    of the others. Seeds set in the solvers are not used. A solver without random
-    numbers runs as often as the others; only its times vary.
+    So solvers with the same kind of order visit the rows in the same order. Additional
+    runs do not change the first ones, and an additional solver does not change the
+    results of the others. Seeds of the solvers are ignored. A solver without random
+    numbers has the same number of runs; only its times vary.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
     solvers : mapping of name to solver
-        Solvers by name. `Optimum` and `SDCA` stop at their tolerance and record no
-        later epochs; with ``tol=0`` they run all.
+        Solvers by name. `Optimum` and `SDCA` stop at their tolerance; with ``tol=0``
+        they run all epochs.
     runs : int, default 100
     test : DataFrame or pair (y, X), optional
-        Held-out rows with labels, whose error is recorded.
+        Held-out rows with labels, to record their error rate.
     seed : int, default 1
         As for R's ``set.seed()``; None draws one.
     workers : int, optional
-        Number of threads; all usable cores if omitted. Only the times depend on it.
+        Number of threads, by default one per usable core. Only the times depend on it.
     progress : bool, default False
-        Whether to show a progress bar, a run at a time.
+        Whether to show a progress bar of the runs.
 
     Returns
     -------
@@ -1025,8 +1025,8 @@ def compare_solvers(
     Raises
     ------
     OptionError
-        If `model` is not a model, `solvers` holds something other than named solvers,
-        or a solver does not suit the model.
+        If `model` is not a model, `solvers` are not named solvers, or a solver cannot
+        fit the model.
     ColumnError
         If the held-out rows have no labels.
     DataError
@@ -1034,13 +1034,13 @@ def compare_solvers(
 
     Notes
     -----
-    ``cpu_seconds`` is the processor time of the updates alone, in the thread of the
-    run; drawing rows, and computing objectives and errors, is not included. All
-    but `Pegasos` run once beforehand, so that no time includes the loading of compiled
-    code. The runs of the solvers alternate, so that a slow phase of the machine affects
-    all of them. Parallel threads share caches and memory, which slows each of them:
-    ``workers=1`` gives the most accurate times. With a kernel model each thread holds
-    its own rows of the Gram matrix.
+    ``cpu_seconds`` is the processor time of the updates in the thread of the run. It
+    excludes drawing rows and computing objectives and error rates. All solvers but
+    `Pegasos` run once beforehand, so that times exclude the loading of compiled code.
+    The runs of the solvers alternate, so that a slow phase of the machine affects all
+    of them. Parallel threads share caches and memory, which slows them down; times are
+    most accurate with ``workers=1``. With a kernel model each thread stores its own
+    rows of the Gram matrix.
 
     References
     ----------
@@ -1114,24 +1114,24 @@ def compare_solvers(
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class SolverComparison(tables.Summarised):
-    """Runs of several solvers on one model; made by `compare_solvers`.
+    """Runs of several solvers on one model, from `compare_solvers`.
 
     Attributes
     ----------
     runs : DataFrame
-        A row for each epoch of each run: ``solver, run, seed, epoch, steps,
-        objective, gap, relative_gap, violations`` (of this epoch), ``training_error``,
-        ``test_error`` if there are held-out rows, and ``cpu_seconds``, the
-        processor time of all updates so far.
+        One row per epoch and run: ``solver, run, seed, epoch, steps, objective, gap,
+        relative_gap, violations`` (of this epoch), ``training_error``, ``test_error``
+        with held-out rows, and ``cpu_seconds``, the cumulative processor time of the
+        updates.
     solvers : mapping of name to solver
-        The solvers, as given.
+        The solvers by name.
     model : SVM, Logit or KernelSVM
     n_runs : int
-        Runs of each solver.
+        Number of runs of each solver.
     n_test : int or None
         Number of held-out rows.
     seed : int
-        Seed from which the seeds of the runs are drawn; drawn itself if none was given.
+        Seed from which the seeds of the runs are drawn.
     workers : int
         Number of threads.
 
@@ -1169,13 +1169,13 @@ class SolverComparison(tables.Summarised):
         return float(self.runs["objective"].min())
 
     def solver(self, name: str, run: int) -> AnySolver:
-        """Return a solver with the seed of one of its runs, which a fit then repeats.
+        """Return a solver with the seed of one of its runs, to repeat the run.
 
         Parameters
         ----------
         name : str
         run : int
-            Counted from 1, as in `runs`.
+            Number of the run, from 1, as in `runs`.
 
         Raises
         ------
@@ -1190,17 +1190,16 @@ class SolverComparison(tables.Summarised):
         return self.solvers[name].with_seed(None if pd.isna(seed) else int(seed))
 
     def tidy(self) -> pd.DataFrame:
-        """Mean, spread and quantiles over the runs, at every epoch.
+        """Return mean, spread and quantiles over the runs, at every epoch.
 
         Returns
         -------
         DataFrame
-            A row for each solver, epoch and measure, in columns ``solver, epoch,
-            measure, n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are
-            ``objective, gap, relative_gap, violations, training_error, test_error,
-            cpu_seconds``. Quantiles are R's type 7, ``sd`` has the divisor ``n - 1``
-            (NaN for one run). Runs that ended before an epoch are not included in it;
-            `n_runs` counts the others.
+            One row per solver, epoch and measure: columns ``solver, epoch, measure,
+            n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are ``objective, gap,
+            relative_gap, violations, training_error, test_error, cpu_seconds``.
+            Quantiles are R's type 7; ``sd`` uses the divisor ``n - 1`` (NaN for one
+            run). An epoch excludes runs that ended earlier; `n_runs` counts the others.
 
         Examples
         --------
@@ -1224,7 +1223,7 @@ class SolverComparison(tables.Summarised):
         return pd.DataFrame(columns).reset_index()
 
     def glance(self) -> pd.DataFrame:
-        """Statistics of each solver at the end of its runs.
+        """Return statistics of each solver at the end of its runs.
 
         Returns
         -------
@@ -1274,7 +1273,7 @@ class SolverComparison(tables.Summarised):
             "Means over the runs, each at its last epoch; spreads are in glance().",
             f"Certified by duality: the optimum lies between {low} and {high}.",
             *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
-            f"CPU time of the updates alone, in {threads}.",
+            f"CPU time of the updates only, in {threads}.",
         ]
         which = "training" if self.n_test is None else "test"
         columns = {
@@ -1298,15 +1297,16 @@ class SolverComparison(tables.Summarised):
     ) -> "tuple[Axes, Axes, Axes]":
         """Draw loss against CPU time, test error and gap against epoch.
 
-        A line goes through the median over the runs, a band from the 5% to the 95%
-        quantile. Each point of the first panel is an epoch: the median loss at the
-        median time. Axes are logarithmic where values span more than a factor of ten,
-        those of time and gap always.
+        Lines show the median over the runs, bands the 5% and 95% quantiles. Each point
+        of the first panel is an epoch: the median loss at the median time. The axes of
+        time and gap are logarithmic; other axes are logarithmic if values span more
+        than a factor of ten.
 
         Parameters
         ----------
         excess : bool, default False
-            Whether to show the loss minus `lower_bound`, the most that is left to gain.
+            Whether to show the loss minus `lower_bound`, an upper bound of the possible
+            gain.
         ax : three axes, optional
             By default new axes, one below the other.
         **line
@@ -1315,14 +1315,14 @@ class SolverComparison(tables.Summarised):
         Returns
         -------
         tuple of three Axes
-            Without held-out rows the second shows the training error.
+            Without held-out rows the second panel shows the training error.
 
         Raises
         ------
         DependencyError
             If matplotlib is not installed.
         OptionError
-            If `ax` does not hold three axes.
+            Unless `ax` contains three axes.
 
         Examples
         --------
@@ -1343,14 +1343,14 @@ class SolverComparison(tables.Summarised):
 
 
 def measures_of(runs: pd.DataFrame) -> list[str]:
-    """Return the measures of a record: without held-out rows there is no test error."""
+    """Return the measures of a record; test errors need held-out rows."""
     return [name for name in MEASURES if name in runs.columns]
 
 
 def runs_at_tolerance(last: pd.DataFrame, solver: AnySolver) -> int | None:
     """Count the runs of one solver that reached its tolerance; None if it has none.
 
-    They ended before the last epoch allowed, or with a gap that is small enough.
+    They ended before the last allowed epoch, or with a small enough gap.
     """
     if not solver.stops:
         return None

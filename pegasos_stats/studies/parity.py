@@ -46,7 +46,7 @@ RValue: TypeAlias = Any  # a vector, a list by name or not, None, ...
 Via = Literal["rpy2", "Rscript"]
 PACKAGE = Path(__file__).parents[1]
 NO_R = (
-    "There is no R at hand: {}; install R (in Debian r-base-core), and put Rscript on "
+    "R is not available: {}; install R (in Debian r-base-core), and put Rscript on "
     "the PATH."
 )
 # Results without exp() agree in every bit. exp() of the log loss may round differently
@@ -306,12 +306,12 @@ def r_at_hand(via: Via | None = None) -> R:
     Parameters
     ----------
     via : "rpy2" or "Rscript", optional
-        Only this one.
+        Allow only this interface.
 
     Raises
     ------
     DependencyError
-        If there is none.
+        If neither is available.
     OptionError
         If `via` is neither.
     """
@@ -433,15 +433,15 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
     solver = model.with_start_in_column_order(checked_solver(solver, Pegasos))
     problem, coding = model.problem, model.coding
     if not (isinstance(problem.X, np.ndarray) or issparse(problem.X)):
-        raise OptionError("The R reference reads no files; give a data frame.")
+        raise OptionError("The R reference does not read files; give a data frame.")
     if isinstance(solver, Optimum):
         raise OptionError(
-            "The R reference repeats runs of Pegasos and SDCA; give one of these."
+            "The R reference has only Pegasos and SDCA; give one of these solvers."
         )
     if solver.arithmetic == "fast":
         raise OptionError("is not in the R reference.", "arithmetic", "fast")
     if isinstance(solver, SDCA) and hasattr(problem, "kernel"):
-        raise OptionError("The R reference has SDCA for linear models alone.")
+        raise OptionError("The R reference has SDCA only for linear models.")
     if solver.uses_random_numbers and solver.seed is None:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)
@@ -480,7 +480,7 @@ class Compared(NamedTuple):
 
     @property
     def equal(self) -> bool:
-        """Whether the two agree, bit for bit or within the tolerance."""
+        """Whether both values agree, bit for bit or within the tolerance."""
         return self.how != "differs"
 
 
@@ -492,7 +492,7 @@ class ParityCheck(Displayed):
     Attributes
     ----------
     table : DataFrame
-        One row for each quantity that both computed, by name: columns ``python``, ``r``
+        One row per quantity that both computed, by name: columns ``python``, ``r``
         (text) and ``same``, which is "every bit", "to rounding" or "differs".
     coefficients : DataFrame
         Columns ``python`` and ``r``, the intercept first; rows by name. For a kernel
@@ -666,7 +666,7 @@ def tolerance(setup: Setup, name: str, ours: Run, theirs: Run) -> float:
 
 
 def _only_undecided_differ(setup: Setup, ours: Run, theirs: Run) -> bool:
-    """Whether tables of the log loss differ only by rows whose score rounds to 0."""
+    """Return whether tables differ only in rows whose score rounds to 0."""
     allowed = tolerance(setup, "scores", ours, theirs)
     far = np.abs(theirs["scores"]) > allowed
     here, there = (
@@ -701,7 +701,7 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
             return f"Step {at // size + 1:,} visits row {here} and {there}."
     if isinstance(solver, SDCA) and solver.random_stop is not None:
         return (
-            "All rows visited are the same; a run with a random stop is not repeated."
+            "All visited rows are the same; runs with a random stop are not repeated."
         )
     unit, total = "step", len(rows) // size
     if not isinstance(solver, Pegasos) or (
@@ -727,7 +727,7 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
         return next(words, "")
 
     if not differ_after(total):
-        return f"After all {total:,} {unit}s the two are the same; the rest differs."
+        return f"After all {total:,} {unit}s Python and R agree; other results differ."
     steps = range(1, total + 1)
     at = 1 + bisect_left(steps, True, key=lambda at: bool(differ_after(at)))
     visits = ""
@@ -750,12 +750,12 @@ def check_against_r(
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
-        With the data, not fitted.
+        Model with data, before ``fit()``.
     solver : Optimum, Pegasos or SDCA, optional
         ``Pegasos()`` by default; a missing seed is 1. If SDCA has a tolerance, R runs
         as many epochs as Python needed.
     via : "rpy2" or "Rscript", optional
-        How R is called; by default rpy2 if it can be imported, else Rscript.
+        Interface to R; by default rpy2 if it can be imported, else Rscript.
 
     Returns
     -------
@@ -802,7 +802,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     results = [_summed(setup, item, ours, theirs) for item in results]
     unequal, parting, reason = [item.name for item in results if not item.equal], "", ""
     if unequal == ["levels"]:
-        parting = f"Before the first step: the levels are {levels.words}."
+        parting = f"Before the first step: the classes are {levels.words}."
         locale = facts["collate"][0]
         reason = f"Another order of levels: R sorts text by its locale ({locale})."
     elif unequal:

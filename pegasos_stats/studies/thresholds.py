@@ -190,7 +190,7 @@ class Thresholds(Summarised):
         notes = [
             f"Nested: the threshold of each fold is chosen without its rows, {low} to "
             f"{high}.",
-            f"On the rows that have chosen it the {target.name} is "
+            f"On the rows that selected it the {target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
         return Summary(["Threshold"], table, notes, left, right)
@@ -277,7 +277,9 @@ class ThresholdRule:
         sides = (~rows.second, rows.second)
         for mark, level in zip(sides, self.coding.levels, strict=True):
             if not rows.weights[mark].any():
-                raise DataError(f"No row of level {level!r} is there to choose by.")
+                raise DataError(
+                    f"No row of class {level!r} is available for the choice."
+                )
         ends = SCALE_RANGE[self.scale]
         at, decisions = scores.cut(rows, self.positive == 1, self.usual, ends)
         return float(at[self.target.best(at, decisions, self.usual)]), at, decisions
@@ -357,7 +359,7 @@ class ThresholdRule:
         Raises
         ------
         DataError
-            If some of the rows are training rows.
+            If any row is a training row.
         """
         if table.source.endswith("training"):
             some = table.source != "training"
@@ -414,8 +416,8 @@ def thresholds(
     lies between the two, it is the candidate. Ties go to the candidate nearest to the
     usual threshold. The scale is the scale of `predict`.
 
-    Metrics and costs use ``freq_weights=`` and weights of rows.
-    Class weights, such as ``"balanced"``, are used in the fits only.
+    Metrics and costs use ``freq_weights=`` and weights of rows. Class weights, such as
+    ``"balanced"``, apply only to the fits.
 
     Parameters
     ----------
@@ -426,14 +428,14 @@ def thresholds(
         ``"accuracy"``, ``"kappa"``, ``"mcc"``, ``"f1"``, ``"f0.5"``, ``"f2"``; or
         to minimise: ``"error_rate"``.
     cost : dict, optional
-        Costs, instead of a metric; their mean over the rows is minimised. Give the
-        cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``,
-        or of an error in each actual level, ``{"no": 1, "yes": 5}``.
+        Costs, instead of a metric; their mean over the rows is minimised. State the
+        cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``, or
+        of misclassifying a row of each class, ``{"no": 1, "yes": 5}``.
     positive : label, optional
         Positive class; by default the second level, as everywhere.
     folds, repeats, groups, seed, workers, progress
-        As for `cross_validate`. By default folds keep the groups of
-        ``fit(groups=)`` whole; with two groupings, those of the first.
+        As for `cross_validate`. By default folds do not split the groups of
+        ``fit(groups=)``, or of the first of two groupings.
 
     Returns
     -------

@@ -127,7 +127,7 @@ def test_another_order_of_levels_is_named(r, model, changed):
     assert list(one.table.index[one.table["same"] == "differs"]) == ["levels"]
     assert one.reason.startswith("Another order of levels: R sorts text by its locale")
     assert one.parting == (
-        "Before the first step: the levels are ['A', 'b'] here, ['b', 'A'] in R."
+        "Before the first step: the classes are ['A', 'b'] here, ['b', 'A'] in R."
     )
 
 
@@ -160,8 +160,8 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
     kernel = ps.kernel_svm("y ~ o", data, lam=1.0)
     said = {
         "is not in the R reference": (model, ps.Pegasos(arithmetic="fast")),
-        "repeats runs of Pegasos and SDCA": (plain, ps.Optimum()),
-        "SDCA for linear models alone": (kernel, ps.SDCA()),
+        "has only Pegasos and SDCA": (plain, ps.Optimum()),
+        "SDCA only for linear models": (kernel, ps.SDCA()),
         "no files": (ps.svm("y ~ o", ps.scan(file), lam=1.0), None),
         "model is of type LinearResults": (plain.fit(ps.Pegasos(1, seed=1)), None),
     }
@@ -178,7 +178,7 @@ def test_without_r_there_is_an_error_of_ours(model, monkeypatch):
     with pytest.raises(DependencyError) as caught:
         ps.check_against_r(model, ps.Pegasos(1, seed=1))
     assert str(caught.value) == (
-        "There is no R at hand: rpy2 and Rscript are both missing; install R (in "
+        "R is not available: rpy2 and Rscript are both missing; install R (in "
         "Debian r-base-core), and put Rscript on the PATH."
     )
     with pytest.raises(DependencyError, match="rpy2 does not start an R here"):
