@@ -102,7 +102,7 @@ class StoredFit:
         if covariance is None:
             raise OptionError(
                 "The covariance was not computed before the classifier was pickled; "
-                "call classifier.result_.summary() first, or keep the fit by "
+                "call classifier.result_.summary() first, or save the fit with "
                 "ps.save(classifier.result_, path)."
             )
         return pd.DataFrame(covariance, terms, terms)
@@ -112,7 +112,7 @@ class StoredFit:
             raise AttributeError(name)
         raise MissingAttributeError(
             f"A pickled classifier has no result_.{name}: that needs the training "
-            "rows, which are not in a pickle. Keep the fit by "
+            "rows, which a pickle does not contain. Save the fit with "
             "ps.save(classifier.result_, path)."
         )
 
@@ -204,8 +204,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if "could not convert string to float" not in str(error):
                 raise
             raise DataError(
-                f"X has text ({error}); make dummies of it by OneHotEncoder() of "
-                "sklearn.preprocessing, or give ps.svm() or the like a formula."
+                f"X contains text ({error}); encode it with OneHotEncoder() of "
+                "sklearn.preprocessing, or use a formula with ps.svm()."
             ) from None
         self.classes_ = two_classes(labels, type(self).__name__)
         row_weights = checked_weights(sample_weight, rows)
@@ -227,7 +227,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.result_.converged is None and self.relative_gap_ > LARGE_GAP:
             warn_caller(
                 f"The fit has not converged: its relative gap is "
-                f"{self.relative_gap_:.2g}. Give more epochs, or solver='optimum'.",
+                f"{self.relative_gap_:.2g}. Increase epochs, or use solver='optimum'.",
                 ConvergenceWarning,
             )
         self._keep(self.result_)
@@ -270,7 +270,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.class_weight is None:
             cures += ["class_weight='balanced' makes the rule balanced"]
         if problem.loss == "log":
-            cures += ["predict_proba() ranks the rows all the same"]
+            cures += ["predict_proba() still ranks the rows"]
         else:
             cures += ["LogitClassifier() has probabilities that rank the rows"]
         label = listing(self.classes_[second[:1].astype(np.intp)])
@@ -505,10 +505,10 @@ def check_labels(y: object) -> None:
     if missing.size:
         raise LabelError(
             f"Input y contains NaN: {counted(missing.size, 'label')} missing, first at "
-            f"index {missing[0]}; leave such rows out."
+            f"index {missing[0]}; remove these rows."
         )
     if y.dtype == object and len({isinstance(label, str) for label in y}) == 2:
-        raise LabelError(f"y has text beside others: {listing(pd.unique(y))}.")
+        raise LabelError(f"y mixes text with other labels: {listing(pd.unique(y))}.")
 
 
 def checked_weights(weights: ArrayLike | None, rows: Rows) -> Vector | None:
@@ -533,7 +533,9 @@ def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
         )
     classes: np.ndarray = np.unique(labels)
     if classes.size < 2:
-        raise LabelError(f"y has 1 class, {listing(classes)}; take data with two.")
+        raise LabelError(
+            f"y has only the class {listing(classes)}; two classes are needed."
+        )
     return classes
 
 
