@@ -296,12 +296,9 @@ def shrinkage(name: str, shift: float) -> Note:
     Examples
     --------
     >>> shrinkage("age", 3.13).text
-    'The penalty moves age by about 3.1 standard errors. Intervals are for the ...'
+    'The penalty moves age by about 3.1 standard errors.'
     """
-    text = (
-        f"The penalty moves {name} by about {shift:.1f} standard errors. Intervals are "
-        "for the shrunken coefficients."
-    )
+    text = f"The penalty moves {name} by about {shift:.1f} standard errors."
     return Note("shrinkage", "note", text)
 
 

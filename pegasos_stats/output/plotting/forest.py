@@ -80,7 +80,7 @@ def draw_forest(
     if numbers and (width := style.column_width(ax)) < NUMBERS_WIDTH:
         raise OptionError(
             f"numbers=True needs a panel {NUMBERS_WIDTH:g} inches wide, and this one "
-            f"has {width:.1f}; give ax= of a wider figure, or omit numbers."
+            f"has {width:.1f}; pass ax= of a wider figure, or omit numbers."
         )
     labels = ax.get_legend_handles_labels()[1]
     shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
