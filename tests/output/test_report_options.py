@@ -90,7 +90,7 @@ def test_names_of_rows_are_on_the_page_with_an_id_alone(tmp_path, capsys):
     text = Path(page).read_text(encoding="utf-8")
     assert re.search(r"\| patient \d+ \| [56] \|", text)
     assert "a probability of '6' above 0.25 are" in text
-    assert "Tables have the threshold 0.25." in capsys.readouterr().out
+    assert "The tables use the threshold 0.25." in capsys.readouterr().out
     for wrong in (["7=1", "5=2"], ["5=x", "6=1"], ["5=1"], ["5=0", "6=0"]):
         given = [word for pair in wrong for word in ("--cost", pair)]
         assert main([*command, *given, "-o", page]) == 2
@@ -249,7 +249,7 @@ def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
     result = ps.logit("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
     errors = result.confusion(TEST, threshold=0.3).n_errors
     assert f"Misclassified  {errors} of 80" in out
-    assert "Tables have the threshold 0.3." in out
+    assert "The tables use the threshold 0.3." in out
     rate = result.confusion(threshold=0.3).error_rate
     assert f"training error {100.0 * rate:.1f}% at 0.3 (" in out
     assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
