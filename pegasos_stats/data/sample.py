@@ -720,9 +720,8 @@ class RowIndex:
         Parameters
         ----------
         labels : str, Series, array or list, shape (n,); or two of them
-            Labels of the groups, one for each row of the data, rows that were left
-            out included; or the name of a column. A frame or an array may have two
-            columns.
+            Labels of the groups, one for each row of the data, including excluded
+            rows; or the name of a column. A frame or an array may have two columns.
         why : str
             Why there have to be two groups, for a message.
 

@@ -4,9 +4,9 @@ Each is a function of the coefficients, ``g(theta)``, of fixed rows. By the delt
 method its variance is ``g' V g``, with the gradient ``g`` and the covariance ``V`` of
 the coefficients; with a bootstrap it is the variance of ``g`` over the resamples.
 
-``theta`` ends with two numbers that make any score a product ``z'theta``: the shift
-that weights of the classes have added to scores, which probabilities leave out, and 1,
-for the offset of a row. Rows ``z`` end with -1 or 0, and with the offset.
+A score is ``z'theta``. For this ``theta`` ends with the shift of scores by class
+weights and with 1, and rows ``z`` end with -1 or 0 and with the offset. Probabilities
+exclude the shift, by -1.
 """
 
 import re
@@ -1091,9 +1091,9 @@ def predictions(
     ----------
     variables : str or list of str, optional
         Predictors to set: a factor to each of its levels, a numeric predictor to its
-        minimum, quartiles and maximum, or to all values if these are five at most;
-        several in every combination. Without any, the mean prediction. Give other
-        values by ``at=``.
+        minimum, quartiles and maximum, or to all values if it has at most five. Several
+        predictors are set in all combinations. Without predictors, the result is the
+        mean prediction. For other values use ``at=``.
     data, at, scale, weights, offset
         As for `margins`.
 
@@ -1534,9 +1534,9 @@ def get_prediction(
     -------
     RowPredictions
         With ``summary_frame(alpha)``, whose columns are ``predicted, se, ci_lower,
-        ci_upper``, on the index of `data`; NaN in rows with missing values, and in
-        those that the training rows do not determine, as with a value in a column that
-        was constant there.
+        ci_upper``, on the index of `data`. Rows have NaN if a value is missing, or if
+        the training rows do not determine the prediction, as with a new value in a
+        column that was constant.
 
     Raises
     ------

@@ -415,10 +415,10 @@ class KernelResults(Results):
         Returns
         -------
         DataFrame
-            Columns ``term`` (``"Intercept"``, then row labels), ``estimate`` (the
-            intercept and `dual_coef`), and ``count`` (of violations) of a fit by
-            Pegasos; by `Optimum` ``dual_weight``, from 0 to the weight of the row,
-            which it reaches where the margin is below 1.
+            Columns ``term`` (``"Intercept"``, then row labels) and ``estimate`` (the
+            intercept and `dual_coef`). With Pegasos also ``count`` (of violations);
+            with `Optimum` ``dual_weight``, from 0 to the weight of the row, which it
+            equals if the margin is below 1.
 
         Examples
         --------

@@ -554,7 +554,7 @@ class LinearModel(Model):
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
-            including rows that were left out; a row of the fit without one is an error.
+            including excluded rows. A row of the fit without a label is an error.
             A list of two means two-way clustering. Groups are allowed with
             ``"default"``, ``"cluster"`` and, for a single grouping, ``"bootstrap"``.
             With ``freq_weights=`` all repetitions of a row are in its group.
@@ -659,20 +659,19 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse. The model holds a copy, which needs as much
-        memory again, so later changes of `X`, or of the file of a memory map, do not
-        affect it; no copy of an array of floats in memory that is read-only
-        (``X.flags.writeable = False``).
+        columns of a frame, stay sparse. The model holds a copy, so later changes of
+        `X`, or of the file of a memory map, do not affect it. A read-only array of
+        floats in memory (``X.flags.writeable = False``) is not copied.
     lam : float or "cv", optional
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
-        of other packages, with ``n`` the rows of the model (``nobs``): each counted by
-        `freq_weights`, without those that lack a value or have the weight 0. Folds and
-        resamples use it too. Pegasos, whose steps are ``1 / (lam t)``, has no default.
-        With ``"cv"`` the first fit uses the ``lambda_min`` of
-        ``lambda_path(model, folds=10, seed=1)``, with the `groups` of the fit whole;
-        ``result.lambda_path`` is that path, which is not saved. `cross_validate`
-        chooses again in each fold; standard errors treat lambda as fixed, and Pegasos
-        runs at the lambda that is best for the optimum. Rows have to be in memory.
+        of other packages. Here ``n`` is the number of rows of the model (``nobs``),
+        counted by `freq_weights`, without incomplete rows and rows of weight 0. Folds
+        and resamples use the same penalty. Pegasos, whose steps are ``1 / (lam t)``,
+        has no default. With ``"cv"`` the first fit uses the ``lambda_min`` of
+        ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`;
+        ``result.lambda_path`` is this path, which is not saved. `cross_validate`
+        chooses again in each fold. Standard errors treat lambda as fixed, and Pegasos
+        uses the lambda that is best for the optimum. Rows must be in memory.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     coding : "factor", "first-seen" or a pair (negative, positive)

@@ -738,10 +738,10 @@ class LinearResults(Results):
         """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
 
         ``H`` is the curvature of the penalised risk. Without penalty it is the number
-        of coefficients including the intercept; the penalty makes it smaller. NaN for
-        the hinge loss, where it would be slow, for a loaded fit that was saved
-        without the sandwich, and for rows in files or Dask by ``cov_type="none"``; with
-        another one it needs the passes of standard errors.
+        of coefficients including the intercept; the penalty makes it smaller. It is NaN
+        for the hinge loss, if it would be slow, and for a loaded fit that was saved
+        without the sandwich. For files and Dask it needs the passes of standard errors,
+        and is NaN with ``cov_type="none"``.
 
         References
         ----------
@@ -772,11 +772,11 @@ class LinearResults(Results):
     def penalty_shift(self) -> tuple[str, float]:
         """Coefficient that the penalty moves most, and by how many standard errors.
 
-        One Newton step from the fit towards ``lam = 0`` over the standard errors of the
-        unpenalised model: ``H0^-1 lam J theta`` over the roots of the diagonal of ``(n
-        H0)^-1``, where ``H0`` is the curvature of the risk without the penalty. NaN for
-        other losses, with ``lam = 0``, where ``H0`` is singular or rows are separated,
-        and where there are no standard errors.
+        This is a Newton step from the fit towards ``lam = 0``, ``H0^-1 lam J theta``,
+        divided by the standard errors of the unpenalised model, the roots of the
+        diagonal of ``(n H0)^-1``. ``H0`` is the curvature of the risk without the
+        penalty. It is NaN for other losses, with ``lam = 0``, if ``H0`` is singular,
+        rows are separated, or standard errors are missing.
         """
         problem, nothing = self.problem, ("", float("nan"))
         if problem.loss != "log" or not problem.lam or self._missing():

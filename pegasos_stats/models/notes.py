@@ -144,9 +144,9 @@ def above(shortfall: OptimalityBounds) -> str:
 def not_converged(result: "Results") -> Iterator[Note]:
     """Note that many predictions would change at the minimum.
 
-    Many are more than the number of errors may vary by chance: that has a standard
-    error of ``sqrt(e (1 - e / n))``, for ``e`` errors of ``n``; with none or one it is
-    set to 1. A fit that is worse than the model that is all zero has diverged.
+    Many means more than 1.96 standard errors of the number of misclassified rows. The
+    standard error is ``sqrt(e (1 - e / n))`` for ``e`` of ``n`` rows, with ``e`` at
+    least 1. A fit that is worse than the model with zero coefficients has diverged.
     """
     near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
     errors = max(1, near.errors)

@@ -572,8 +572,8 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     ------
     OptionError
         If a term cannot be written in SQL, such as ``poly()`` or ``bs()``, or
-        databases disagree about it: columns of text that are compared with each
-        other or read as numbers, dates, whole numbers beyond 2^53.
+        databases differ: comparisons of text columns, text as numbers, dates, integers
+        beyond 2^53.
 
     Examples
     --------

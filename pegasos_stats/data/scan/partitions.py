@@ -27,9 +27,9 @@ PLAIN = ("string", "bytes", "date", "empty")  # objects that stay as they are
 def of_one_kind(column: DataColumn) -> DataColumn:
     """Convert a column to numbers, booleans, text or categories.
 
-    Objects that are numbers or booleans become these, as in memory, and so do numbers
-    of pandas' own types where none is missing; sparse columns become dense, and
-    categories that are neither text nor numbers, such as intervals, text.
+    Object columns of numbers or booleans are converted, as in memory, and nullable
+    numbers if none is missing. Sparse columns become dense. Categories that are neither
+    text nor numbers, such as intervals, become text.
 
     Raises
     ------

@@ -37,9 +37,8 @@ def rows_digest(X: object) -> str | None:
 def digest_of(X: Predictors) -> str:
     """SHA-256, in hexadecimal, of the shape and the numbers of a matrix in their order.
 
-    Matrices have the same digest if they are equal: of a sparse one only what is not 0
-    counts, 0 and -0 are one number, and so are a float32 and the float64 it becomes.
-    A dense matrix and a sparse one have not.
+    Equal matrices have equal digests: explicit zeros of a sparse matrix do not count, 0
+    equals -0, and a float32 equals its float64. Dense and sparse matrices differ.
 
     Examples
     --------

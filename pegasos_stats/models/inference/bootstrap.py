@@ -59,14 +59,12 @@ def bootstrap(
     """Draw resamples of the rows, and fit the model to each.
 
     Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
-    alpha))`` over the rows of the ``b``-th resample, to a relative duality gap of
-    ``options.tol``, or one so small that solving more tightly moves the first resamples
-    by less than 1e-3 of a standard error, but not below 1e-12. Weights of rows are
-    drawn with them and scaled to mean 1 again;
-    balanced weights are computed again, as are means and
-    deviations of standardized predictors.
-    A resample with a single class has no optimum with an intercept: it is excluded,
-    and not replaced.
+    alpha))`` over the rows of the ``b``-th resample. The relative duality gap is at
+    most ``options.tol``. It is reduced, down to 1e-12, until a smaller one moves the
+    first resamples by less than 1e-3 standard errors. Weights of rows are drawn with
+    them and scaled to mean 1 again. Balanced weights, and means and standard deviations
+    of standardized predictors, are computed again. A resample with a single class has
+    no optimum with an intercept: it is excluded, and not replaced.
 
     Parameters
     ----------

@@ -63,9 +63,9 @@ class FittedRows(NamedTuple):
     u : float64 array, shape (m,)
         ``1 - y_i f(x_i)``.
     s : float64 array, shape (m,)
-        Minus the derivative of the loss by the margin; for the hinge 1 beyond it, 0
-        inside, and at the margin itself the share ``a_i / w_i`` of the dual weight, if
-        the fit is near its optimum.
+        Minus the derivative of the loss by the margin. For the hinge it is 1 beyond the
+        margin, 0 inside, and at the margin ``a_i / w_i`` with the dual variable, if the
+        fit is near its optimum.
     """
 
     Z: Matrix
@@ -282,12 +282,12 @@ class Fitted:
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
         risk a ratio of two means, balanced ones a sum of two such, for each class.
         ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` or ``(1 - h_i)^-1``. Standardized predictors
-        have equations of means and deviations stacked on these. On predictors as they
-        were the penalty is ``lam/2 sum_j (scale_j b_j)^2``, so that ``S_i`` has ``lam
-        beta_j (x_ij^2 - 1)`` added; coefficients move with ``scale_j``, by ``beta_j
+        have equations of means and deviations stacked on these. On the original
+        scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds ``lam beta_j
+        (x_ij^2 - 1)`` to ``S_i``. Coefficients change with ``scale_j``, by ``beta_j
         (x_ij^2 - 1) / 2``, and the intercept with the means, by ``sum_j beta_j x_ij``.
-        Balanced weights have a last column: by how much ``log(n- / n+)`` moves, ``n /
-        n-`` and ``-n / n+``.
+        With balanced weights the last column is the influence on ``log(n- / n+)``, ``n
+        / n-`` and ``-n / n+``.
         """
         Z, y, w, _, s = self.part(block, dual)
         r, first = w, int(self.intercept)
