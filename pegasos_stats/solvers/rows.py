@@ -27,6 +27,8 @@ class DenseRows:
     e : float64 array, shape (n,), optional
     """
 
+    is_sparse = False
+
     def __init__(self, X: Any, e: Vector | None) -> None:
         self._X, self._e, self._p = X, e, X.shape[1]
         self._size = self._p + (e is not None)
@@ -92,6 +94,8 @@ class DenseRows:
 
 class SparseRows(DenseRows):
     """Rows ``z_i = (x_i, e_i)`` with the same ``e_i`` for all, or ``x_i``."""
+
+    is_sparse = True
 
     def __init__(self, X: Any, e: Vector | None) -> None:
         super().__init__(X, e)
