@@ -26,6 +26,7 @@ import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Vector, dense_rows
 from pegasos_stats.data.design import Scaling
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import two_loops
@@ -35,7 +36,6 @@ from pegasos_stats.solvers.maximum_likelihood import (
     logistic,
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
-from pegasos_stats.solvers.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,16 @@ free intercept has ``sum_i w_i a_i y_i = 0``: after each step a Newton step of t
 intercept alone brings it near. Sparse rows take 70 steps in its place of 90 (a9a, w8a,
 ijcnn1 and a text), dense ones 262 of 276.
 
-With many rows to a column few of them matter: see ``active_rows.py``. A sample is
-solved first; its margins tell how near to the margin rows are solved.
+With many rows to a column few of them matter, those near the margin. At the optimum the
+dual weight of a row is 0 beyond the margin, ``w_i`` short of it, and between the two
+only where the margin is exactly 1. So rows that are far from the margin at a point near
+the optimum are fixed at 0 or at ``w_i``, and only the active rows are solved. The rows
+fixed at ``w_i`` are replaced by one row for each class, their weighted mean with their
+total weight. That is exact while its margin is below 1, because the hinge is linear
+there, and any share of that weight is feasible: so the dual of the reduced problem is a
+dual of the whole, and one pass over all rows certifies the point. The same pass finds
+the rows that were fixed on the wrong side; they become active, and the problem is
+solved again. A sample is solved first; its margins give the width of the active set.
 
 References
 ----------
@@ -44,7 +52,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.method import Goal, Method
@@ -52,6 +59,8 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.sums import blocks, doubles
 
+SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
+NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
 # Six sets of 300 to 2,000 rows take 105 steps to 1e-4 at 3, 114 at 1.
 CENTRE_GAP = 3.0  # times the smoothing
 CENTRE_STEPS = 12  # from one centre, at most; then gamma is doubled
@@ -72,6 +81,60 @@ MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # of the rows, unless they are nearer than 
 COPIED = 2**16  # entries that are copied together with the column of the intercept
 MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
 STALL_STEPS, LONG_RUN = 20, 90  # in which the gap is to be halved; steps that are many
+
+
+def with_sums(
+    Z: Matrix, y: Vector, t: Vector, w: Vector, sums: Matrix
+) -> tuple[Vector, Vector, Vector]:
+    """Rows near the margin, and the mean of the rows of each class fixed at ``w_i``.
+
+    Parameters
+    ----------
+    Z : float64 array, shape (m + 2, k)
+        Its last two rows are set to the means.
+    y : float64 array, shape (m,)
+        Signs of the rows: those of `Z`, or 1 where rows are multiplied by them.
+    t, w : float64 array, shape (m,)
+        Targets ``1 - y_i offset_i``, and weights.
+    sums : float64 array, shape (2, k + 2)
+        Over the fixed rows of -1 and of +1, of ``w_i y_i z_i``, targets and weights.
+
+    Returns
+    -------
+    y, t, w : float64 array, shape (m + 2,)
+
+    Examples
+    --------
+    >>> Z, one = np.array([[1.0], [0.0], [0.0]]), np.ones(1)
+    >>> sums = np.array([[0.0, 0.0, 0.0], [6.0, 3.0, 3.0]])
+    >>> with_sums(Z, one, one, one, sums)[1].tolist(), Z[2].tolist()
+    ([1.0, 0.0, 1.0], [2.0])
+    """
+    weight = np.maximum(sums[:, -1], NO_WEIGHT)
+    np.divide(sums[:, :-2], weight[:, None], out=Z[-2:])
+    t, w = np.append(t, sums[:, -2] / weight), np.append(w, weight)
+    return np.append(y, [1.0, 1.0]), t, w
+
+
+def on_wrong_side(full: Mask, low: Vector, high: Vector, reach: float) -> Mask:
+    """Rows that would be fixed on the wrong side, or nearly so.
+
+    Parameters
+    ----------
+    full : bool array, shape (n,)
+        Rows fixed at ``w_i``; the others at 0.
+    low, high : float64 array, shape (n,)
+        How short of the margin rows are, at least and at most in several fits.
+    reach : float
+        How near the margin is nearly.
+
+    Examples
+    --------
+    >>> s = np.array([0.05, 0.2, -0.05, -0.2])
+    >>> on_wrong_side(np.array([True, True, False, False]), s, s, 0.1).tolist()
+    [True, False, True, False]
+    """
+    return np.asarray(np.where(full, low < reach, high > -reach))
 
 
 class ProximalNewton:

@@ -8,6 +8,7 @@ import numpy as np
 from pegasos_stats import compiled
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, read_only
 from pegasos_stats.errors import DataError, OptionError
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.certificate import Certificate, feasible
 from pegasos_stats.solvers.intercept import best_intercept
@@ -27,7 +28,6 @@ from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
-from pegasos_stats.solvers.threads import one_thread
 
 # Rows; 3,000 x 9, Gaussian, C = 1 and 30: 109 and 405 ms; with 256 rows 95 and 812,
 # with 1,024 rows 154 and 352. Also rows and columns of a piece of the Gram matrix.

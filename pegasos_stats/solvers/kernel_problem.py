@@ -13,12 +13,12 @@ from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
 from pegasos_stats.checks import check_choice, check_count, check_positive, number_of
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import own_value
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Certificate, balanced, finite
 from pegasos_stats.solvers.options import option, values_of
 from pegasos_stats.solvers.problem import MethodRun, Problem
 from pegasos_stats.solvers.rounding import MARGIN, Within
 from pegasos_stats.solvers.sums import TINY
-from pegasos_stats.solvers.threads import one_thread
 
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None

@@ -33,9 +33,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import UNIT, Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.active_rows import on_wrong_side, with_sums
 from pegasos_stats.solvers.centring import needed_centre
-from pegasos_stats.solvers.hinge_proximal import ProximalNewton
+from pegasos_stats.solvers.hinge_proximal import (
+    ProximalNewton,
+    on_wrong_side,
+    with_sums,
+)
 from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem

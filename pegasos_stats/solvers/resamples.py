@@ -17,7 +17,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
-from pegasos_stats.solvers.active_rows import SCREENED_TOL
+from pegasos_stats.solvers.hinge_proximal import SCREENED_TOL
 from pegasos_stats.solvers.intercept import SAME_WEIGHT
 from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.losses import MarginLoss

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 
 from pegasos_stats.arrays import Rows, Vector
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import centring
 from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
@@ -30,7 +31,6 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.threads import one_thread
 
 if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import Pairs, RiskValue, line_search, two_loops
@@ -33,7 +34,6 @@ from pegasos_stats.solvers.sums import (
     row_blocks,
     solved,
 )
-from pegasos_stats.solvers.threads import one_thread
 
 FEW_COLUMNS = 60  # columns of which a Hessian costs no more than some passes
 # Share of the gap that a step of L-BFGS may leave with the diagonal or the Hessian of a

@@ -17,8 +17,8 @@ from pegasos_stats.arrays import (
     Vector,
     read_only,
 )
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.losses import LOSSES, LossName
-from pegasos_stats.solvers.threads import one_thread
 
 ENTRIES = 2**17  # of a block: a megabyte
 

@@ -21,7 +21,7 @@ from pegasos_stats.data.sample import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
 from pegasos_stats.models.linear import Model, checked_solver
-from pegasos_stats.parallel import map_in_order, n_workers
+from pegasos_stats.parallel import map_in_order, n_workers, one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import pegasos_run, solver_runs
 from pegasos_stats.solvers.certificate import Certificate, Gap
@@ -34,7 +34,6 @@ from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL
 from pegasos_stats.solvers.path import FoldedRows, PathPoint, fold_path
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.threads import one_thread
 from pegasos_stats.studies import folds as fold_rows
 from pegasos_stats.studies.folds import Folds, Split
 from pegasos_stats.tables import Fields, significant

@@ -30,7 +30,7 @@ from pegasos_stats.metrics.scores import METRICS, ScoredRows, areas_under_curves
 from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.inference.bootstrap import resampled_groups
 from pegasos_stats.models.linear import Logit, Model
-from pegasos_stats.parallel import map_in_order
+from pegasos_stats.parallel import map_in_order, one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import solver_runs
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
@@ -38,7 +38,6 @@ from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import AnySolution
-from pegasos_stats.solvers.threads import one_thread
 from pegasos_stats.studies.calibration import Sigmoid, recalibrated
 from pegasos_stats.studies.calibration import calibrate as platt
 from pegasos_stats.studies.cross_validation import best_lambda, cross_validate

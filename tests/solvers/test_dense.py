@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pegasos_stats.parallel import library, one_thread
 from pegasos_stats.solvers.certificate import feasible
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solver_runs import certificate_of
-from pegasos_stats.solvers.threads import library, one_thread
 from tests.processes import in_process
 from tests.solvers.exactly import both_objectives
 from tests.solvers.solved import solved

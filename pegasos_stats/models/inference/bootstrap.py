@@ -19,7 +19,7 @@ from pegasos_stats.models.inference.options import MOST_SECONDS, Bootstrap
 from pegasos_stats.models.inference.sandwich import cross
 from pegasos_stats.models.inference.wald import BootstrapResult, whitening
 from pegasos_stats.models.notes import Note
-from pegasos_stats.parallel import map_in_order, n_workers
+from pegasos_stats.parallel import map_in_order, n_workers, one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.certificate import certificate
@@ -33,7 +33,6 @@ from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.resamples import HingeResamples, Resamples, SmoothResamples
 from pegasos_stats.solvers.solver_runs import run_linear
-from pegasos_stats.solvers.threads import one_thread
 
 PILOT, REACH = 32, 2.0  # resamples; see `Refit.look_near_the_margin`
 TASK_ROWS = 2**17  # of the resamples of a task, if there are several

@@ -25,6 +25,7 @@ from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.notes import Note
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.centring import centre_for_errors
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.problem import Problem, Solution
@@ -38,7 +39,6 @@ from pegasos_stats.solvers.separation import (
     separated_by,
 )
 from pegasos_stats.solvers.sums import solved
-from pegasos_stats.solvers.threads import one_thread
 
 Result = TypeVar("Result")
 

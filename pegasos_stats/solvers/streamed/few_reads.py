@@ -47,6 +47,7 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import size_of_sample
 from pegasos_stats.data.scan.source import Block, RowSubset, Values, added
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.losses import LOSSES, LossName
@@ -59,7 +60,6 @@ from pegasos_stats.solvers.streamed import hinge
 from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
-from pegasos_stats.solvers.threads import one_thread
 
 LEAST_WIDTH = sys.float_info.min  # of a width
 MOST_FAILED = 8  # times that rows found no room after all

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import Dense, Vector
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers import sums
 from pegasos_stats.solvers.certificate import Certificate, finite, shares
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within
-from pegasos_stats.solvers.threads import one_thread
 
 UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
 
