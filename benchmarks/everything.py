@@ -33,10 +33,10 @@ cat(paste("R", getRversion()), sprintf("%s %s", found, sapply(found, function(p)
 """
 PACKAGES = ["pegasos_stats", "numpy", "scipy", "numba", "scikit-learn"]
 HEAD = [
-    *("Task", "Beside", "Data", "Rows", "Columns", "Times", "Lowest", "Highest"),
+    *("Task", "Peer", "Data", "Rows", "Columns", "Times", "Lowest", "Highest"),
     *("Milliseconds", "Stored", "Until", "Its until", "Remark"),
 ]
-DRAWN = "Task", "Beside", "Times", "Until"
+DRAWN = "Task", "Peer", "Times", "Until"
 LABEL = {"ha": "right", "va": "center", "fontsize": 9}
 
 
