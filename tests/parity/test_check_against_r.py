@@ -162,7 +162,7 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
         "is not in the R reference": (model, ps.Pegasos(arithmetic="fast")),
         "has only Pegasos and SDCA": (plain, ps.Optimum()),
         "SDCA only for linear models": (kernel, ps.SDCA()),
-        "no files": (ps.svm("y ~ o", ps.scan(file), lam=1.0), None),
+        "does not read files": (ps.svm("y ~ o", ps.scan(file), lam=1.0), None),
         "model is of type LinearResults": (plain.fit(ps.Pegasos(1, seed=1)), None),
     }
     for words, (each, solver) in said.items():
