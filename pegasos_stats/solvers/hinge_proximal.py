@@ -54,7 +54,7 @@ import numpy as np
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.interior import InteriorSteps
-from pegasos_stats.solvers.method import Goal, Method
+from pegasos_stats.solvers.options import Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
 from pegasos_stats.solvers.sums import blocks, doubles

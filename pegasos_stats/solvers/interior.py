@@ -31,7 +31,7 @@ import numpy as np
 from pegasos_stats.arrays import Mask, Matrix, Rows, Vector, dense_rows
 from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
 from pegasos_stats.solvers.intercept import best_intercept
-from pegasos_stats.solvers.method import Method
+from pegasos_stats.solvers.options import Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import TINY
 

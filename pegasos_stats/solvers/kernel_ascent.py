@@ -20,9 +20,8 @@ from pegasos_stats.solvers.kernel_problem import (
     kernel_certificate,
     value_roundings,
 )
-from pegasos_stats.solvers.method import SMO
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
-from pegasos_stats.solvers.options import given
+from pegasos_stats.solvers.options import SMO, given
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun

@@ -50,8 +50,7 @@ from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
 from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.method import NEWTON
-from pegasos_stats.solvers.options import DEFAULT_TOL
+from pegasos_stats.solvers.options import DEFAULT_TOL, NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.resamples import newton_steps
 from pegasos_stats.solvers.rounding import MARGIN

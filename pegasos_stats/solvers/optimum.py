@@ -48,11 +48,12 @@ from pegasos_stats.solvers.certificate import Certificate, feasible
 from pegasos_stats.solvers.hinge_proximal import Hinge
 from pegasos_stats.solvers.intercept import refitted
 from pegasos_stats.solvers.interior import InteriorSteps
-from pegasos_stats.solvers.method import Goal, Method
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
     KERNEL_TOL,
+    Goal,
+    Method,
     Solver,
     check_sample_kind,
     check_seed,

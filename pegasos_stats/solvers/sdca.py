@@ -13,11 +13,11 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import SampleKind
 from pegasos_stats.solvers.certificate import Gap, certificate
-from pegasos_stats.solvers.method import Method
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
     Arithmetic,
+    Method,
     Solver,
     check_sample_kind,
     check_seed,

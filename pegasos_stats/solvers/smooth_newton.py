@@ -24,7 +24,7 @@ from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import Pairs, RiskValue, line_search, two_loops
-from pegasos_stats.solvers.method import NEWTON, Method
+from pegasos_stats.solvers.options import NEWTON, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import EVERY, newton_rows, sample_rows
 from pegasos_stats.solvers.sums import (

@@ -10,7 +10,7 @@ from pegasos_stats.arrays import Rows, Vector, dense_rows
 from pegasos_stats.solvers.certificate import Certificate, Gap, feasible, finite
 from pegasos_stats.solvers.intercept import best_intercept, mean_loss, refitted
 from pegasos_stats.solvers.losses import LOSSES
-from pegasos_stats.solvers.method import SMO, Goal, Method
+from pegasos_stats.solvers.options import SMO, Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import Coordinates
 

@@ -51,8 +51,8 @@ from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.losses import LOSSES, LossName
-from pegasos_stats.solvers.method import NEWTON
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.options import NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.rounding import Rounding
 from pegasos_stats.solvers.sdca_run import solved_by_steps
