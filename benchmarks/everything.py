@@ -20,6 +20,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 from comparison import Comparison
+from matplotlib.ticker import LogLocator, NullFormatter
 from threadpoolctl import threadpool_limits
 
 SCRIPTS = [
@@ -36,8 +37,8 @@ HEAD = [
     *("Task", "Peer", "Data", "Rows", "Columns", "Times", "Lowest", "Highest"),
     *("Milliseconds", "Stored", "Until", "Its until", "Remark"),
 ]
-DRAWN = "Task", "Peer", "Times", "Until"
-LABEL = {"ha": "right", "va": "center", "fontsize": 9}
+DRAWN = "Task", "Peer", "Until", "Times", "Lowest", "Highest"
+BLUE = "#3366aa"
 
 
 def line(found: Comparison) -> list[str]:
@@ -68,21 +69,26 @@ def made_on() -> str:
 
 
 def draw(table: list[list[str]], path: Path) -> None:
-    """One row for each task and peer, a dot for each data set."""
-    rows: dict[tuple[str, str], list[float]] = {}
+    """One row for each task and peer, a dot with its range for each data set."""
+    rows: dict[str, list[list[float]]] = {}
     for cells in table:
-        task, peer, times, until = (cells[HEAD.index(name)] for name in DRAWN)
-        task += ", new process" if until == "a new process" else ""
-        rows.setdefault((task, peer), []).append(float(times))
-    size = 4.8, 0.5 * len(rows) + 0.8
+        task, peer, until, *times = (cells[HEAD.index(name)] for name in DRAWN)
+        task += ", new process" * (until == "a new process")
+        rows.setdefault(f"{task}: {peer}", []).append([*map(float, times)])
+    size = 4.8, 0.4 * len(rows) + 0.8
     figure, ax = plt.subplots(figsize=size, layout="constrained")
-    for place, (names, times) in enumerate(reversed(rows.items())):
-        ax.plot(times, [place] * len(times), "o", color="#3366aa", alpha=0.6, ms=5)
-        name = "\nbeside ".join(names)
-        ax.text(-0.02, place, name, transform=ax.get_yaxis_transform(), **LABEL)
+    for place, (name, times) in enumerate(reversed(rows.items())):
+        middle, low, high = zip(*times, strict=True)
+        places = [place] * len(times)
+        ax.plot(middle, places, "o", color=BLUE, alpha=0.6, ms=5)
+        ax.hlines(places, low, high, BLUE, lw=1.0, alpha=0.6)
+        ax.text(0.0, place + 0.3, name, transform=ax.get_yaxis_transform(), size=8.5)
     ax.axvline(1.0, color="#888888", lw=1.0)
-    ax.set(xscale="log", yticks=[], xlabel="processor time of\nthe other over ours")
+    ax.set(xscale="log", yticks=[], xlabel="processor time of the other over ours")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.grid(axis="x", linewidth=0.6, alpha=0.35)
     ax.spines[["top", "right", "left"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})
 
