@@ -86,9 +86,6 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
     return np.asarray(np.ldexp(a, power))
 
 
-SPARSE_BLOCKS = 8  # of rows, whose images are summed each by itself
-
-
 @dataclass(frozen=True)
 class Gap:
     """Objective of a fit, and a lower bound of the least one.
@@ -241,6 +238,7 @@ def certificate(
     a: Vector,
     enough: float = 0.0,
     is_feasible: bool = False,
+    sums: Callable[[Vector, float], Sums | None] | None = None,
 ) -> Certificate:
     """Primal and dual objective in one pass over the rows.
 
@@ -261,6 +259,8 @@ def certificate(
     enough : float
         A relative gap that is small enough, so that rounding has to be small beside it
         and no smaller.
+    sums : callable, optional
+        ``sums(a, reach)`` of a pass that was made, or None; see `Method.sums`.
 
     The objective is the one that is rounded in this way, unless it is off by more than
     one part in 10^12: then it is the one that is rounded once. From the dual objective
@@ -283,12 +283,17 @@ def certificate(
     if not is_feasible:
         a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)
-    seen = row_sums(problem, beta, alpha, a, bounds.reach)
+    seen = None if sums is None else sums(a, bounds.reach)
+    has_pass = seen is None
+    if seen is None:
+        seen = row_sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
     objective = finite(objective)
     risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
     if not are_close(objective, risk, reward, cost, enough):
+        if not has_pass:
+            return certificate(problem, beta, alpha, a, enough, is_feasible=True)
         exactly = compiled.risk.risk_and_image_exactly(
             problem.rows,
             problem.y,
@@ -314,15 +319,10 @@ def row_sums(
     X, y, given = problem.X, problem.y, (problem.weights, reach, problem.offset)
     if isinstance(X, np.ndarray):
         return risk_and_image(X, y, beta, alpha, problem.loss, a, *given)
-    rows, ay, found = problem.rows, a * y, np.zeros((SPARSE_BLOCKS, problem.p))
-    size = -(-problem.n // SPARSE_BLOCKS)
-    for image, first in zip(found, range(0, problem.n, size), strict=False):
-        block = rows._replace(indptr=rows.indptr[first:])
-        compiled.rows.add_rows(block, ay[first : first + size], image)
-    f = compiled.risk.scores(rows, beta, alpha)
-    return sums_at(
-        f, found.sum(axis=0), size + SPARSE_BLOCKS, y, problem.loss, a, *given
-    )
+    rows, image = problem.rows, np.zeros(problem.p)
+    compiled.rows.add_rows(rows, a * y, image)
+    f, most = compiled.risk.scores(rows, beta, alpha), problem.column_entries
+    return sums_at(f, image, most, y, problem.loss, a, *given)
 
 
 def finite(objective: float) -> float:

@@ -14,6 +14,8 @@ hinge, dense,                          proximal Newton on the rows near the marg
 hinge                                  proximal Newton, ``hinge_proximal``
 log, squared hinge,                    L-BFGS with the Hessian of a sample,
 ``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
+log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
+60 columns or more                     Newton, ``smooth_newton``
 log, squared hinge                     Newton, ``smooth_newton``
 =====================================  ================================================
 
@@ -87,7 +89,8 @@ class Optimum(Solver):
     * More rows than columns: Newton steps for the dual, by proximal points, with the
       hinge; with 3,000 dense rows or more these solve a sample, fix the rows far from
       the margin, and solve the others, until no row is on the wrong side. Newton steps
-      for the other losses; with many dense rows L-BFGS from the solution of a sample.
+      for the other losses; L-BFGS with many dense rows, from the solution of a sample,
+      and with 60 dense columns or more.
     * More columns than rows: dual coordinate ascent while it closes the gap, then
       Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
       pairs of rows instead, also with up to twice as many rows as columns.
@@ -195,10 +198,11 @@ def newton_steps(
 ) -> Method:
     """Newton steps for the loss, from ``beta, alpha`` and dual weights if given."""
     theta = None if start is None else np.append(start[0], start[1])
+    goal = Goal(solver.tol, solver.gap_tol)
     if problem.loss != "hinge":
-        return SmoothSteps(problem, theta)
+        return SmoothSteps(problem, theta, goal=goal)
     at = None if start is None or theta is None else (theta, start[2])
-    return Hinge(problem, Goal(solver.tol, solver.gap_tol), at)
+    return Hinge(problem, goal, at)
 
 
 def warn_of(

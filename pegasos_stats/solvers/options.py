@@ -32,6 +32,7 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.rng import RRandom, SampleKind, checked_seed
 from pegasos_stats.solvers.certificate import Certificate, Gap
 from pegasos_stats.solvers.problem import Unit
+from pegasos_stats.solvers.sums import Sums
 
 Arithmetic = Literal["reference", "fast"]
 
@@ -325,6 +326,18 @@ class Method(ABC):
     @abstractmethod
     def best(self) -> tuple[Vector, float, Vector]:
         """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+
+    def sums(self, a: Vector, reach: float) -> Sums | None:
+        """Sums for the certificate of `best`, where the last step has them.
+
+        Parameters
+        ----------
+        a : float64 array, shape (n,)
+            The dual weights, made feasible.
+        reach : float
+            As of `sums_at`.
+        """
+        return None
 
     def stands_still(self, patience: int) -> bool:
         """Whether so many last steps have not halved the gap."""

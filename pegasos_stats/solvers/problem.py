@@ -257,6 +257,11 @@ class Problem:
             return self.p + 2.0
         return int(np.diff(self.X.indptr).max(initial=0)) + 2.0
 
+    @cached_property
+    def column_entries(self) -> int:
+        """Entries of a column of sparse rows at most."""
+        return int(np.bincount(self.X.indices).max(initial=0))
+
     @property
     def n(self) -> int:
         """Number of rows."""

@@ -150,7 +150,8 @@ class LinearRun:
         at, tol = self._method.gap, self._solver.tol
         if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        at = certificate(self._problem, *self.best(), tol, is_feasible=True)
+        given = *self.best(), tol
+        at = certificate(self._problem, *given, True, self._method.sums)
         self.certificate = at
         return self._solver.reached(at)
 

@@ -15,24 +15,27 @@ Byrd, Chin, Neveitt & Nocedal, *On the use of stochastic Hessian information in
 optimization methods for machine learning*, SIAM Journal on Optimization 21 (2011).
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from pegasos_stats.arrays import Matrix, Rows, Vector
+from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.lbfgs import Pairs, RiskValue, line_search, two_loops
-from pegasos_stats.solvers.options import NEWTON, Method
+from pegasos_stats.solvers.options import NEWTON, Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import EVERY, newton_rows, sample_rows
 from pegasos_stats.solvers.sums import (
     TINY,
+    Sums,
     doubles,
     inverse,
     row_blocks,
     solved,
+    sums_at,
 )
 
 FEW_COLUMNS = 60  # columns of which a Hessian costs no more than some passes
@@ -58,8 +61,13 @@ class SmoothRisk:
 
     Attributes
     ----------
-    a : float64 array, shape (n,)
-        Dual weights at the point of the last pass.
+    scores, a : float64 array, shape (n,)
+        Scores without offsets, and dual weights, at the point of the last pass.
+    signed : float64 array, shape (p + 1,)
+        ``sum_i a_i y_i z_i`` there.
+    by_class : bool
+        Whether a pass is to compute `positive`, this sum over the rows of ``y = +1``.
+    positive : float64 array, shape (p + 1,), or None
     count : float
         Number of passes, a Hessian being as many as its products cost.
     last_hessian : float64 array, shape (p + 1, p + 1), or None
@@ -75,14 +83,17 @@ class SmoothRisk:
             np.arange(problem.n) if is_single else EVERY
         )
         self._blocks, is_dense = list(row_blocks(problem.X)), not self.rows.is_sparse
-        if is_single and is_dense:
+        if is_single:
             self._blocks = [slice(None)]
         self._Z: Matrix | None = None
         if is_dense and len(self._blocks) == 1:
             precision = np.float32 if is_single else np.float64
             self._Z = np.empty((problem.n, problem.p + 1), dtype=precision)
             self._Z[:, :-1], self._Z[:, -1] = problem.X, problem.intercept
-        self.a, self.count = np.empty(problem.n), 0.0
+        self.scores, self.a = np.empty(problem.n), np.empty(problem.n)
+        self.signed: Vector = np.zeros(problem.p + 1)
+        self.positive: Vector | None = None
+        self.by_class, self.count = False, 0.0
         self.last_hessian: Matrix | None = None
         self._last = 1.0
 
@@ -90,15 +101,17 @@ class SmoothRisk:
         """Pass over the rows at coefficients and intercept."""
         problem, p = self._problem, self._problem.p
         risk, image, violations = 0.0, np.zeros(p + 1), 0
+        self.positive = np.zeros(p + 1) if self.by_class else None
         for rows in self._blocks:
             B = doubles(problem.X, rows) if self._Z is None else self._Z
             y, a, k = problem.y[rows], self.a[rows], B.shape[1]
-            m = B @ theta[:k].astype(B.dtype, copy=False)
+            f = B @ theta[:k].astype(B.dtype, copy=False)
             if k == p:
-                m += theta[-1]
+                f += theta[-1]
+            self.scores[rows] = f
             if problem.offset is not None:
-                m += problem.offset[rows]
-            m *= y
+                f += problem.offset[rows]
+            m = np.multiply(f, y, out=f)
             losses = self._losses(m, a)
             if problem.weights is None:
                 risk += float(np.add.reduce(losses))
@@ -109,10 +122,12 @@ class SmoothRisk:
             image[:k] += signed @ B
             if k == p and problem.intercept:
                 image[p] += np.add.reduce(signed)
+            if self.positive is not None:
+                self.positive[:k] += (a * (y > 0.0)).astype(B.dtype, copy=False) @ B
             violations += int(np.count_nonzero(m < self._loss.margin))
         self.count += 1.0
         self._last = risk = risk / problem.n
-        gradient = image / -problem.n
+        self.signed, gradient = image, image / -problem.n
         penalty = problem.lam * theta[:p]
         gradient[:p] += penalty
         return RiskValue(risk + 0.5 * float(penalty @ theta[:p]), gradient, violations)
@@ -132,6 +147,29 @@ class SmoothRisk:
             losses += c - m
         np.divide(e, q, out=a)
         return np.asarray(losses)
+
+    def sums(self, a: Vector, reach: float) -> Sums | None:
+        """Sums at the last point for dual weights that are its own, balanced.
+
+        These are nearly a multiple of its own for each class; what they differ by
+        counts as rounding. None without the sums by class.
+        """
+        problem, own = self._problem, self.a
+        if self.positive is None:
+            return None
+        p, y, dual = problem.p, problem.y, float(a.sum())
+        plus, minus = 1.0, 1.0
+        if problem.intercept:
+            total, difference = float(own.sum()), float(own @ y)
+            plus = dual / max(total + difference, TINY)
+            minus = dual / max(total - difference, TINY)
+        own = own * ((plus + minus) / 2.0 + y * ((plus - minus) / 2.0))
+        rounding = float(np.abs(np.subtract(a, own, out=own)).sum())
+        image = minus * self.signed[:p] + (plus - minus) * self.positive[:p]
+        most = 8.0 + len(self._blocks) + math.ceil(problem.n / len(self._blocks))
+        most += rounding / max(UNIT * dual, TINY)
+        given = y, problem.loss, a, problem.weights, reach, problem.offset
+        return sums_at(self.scores.copy(), image, most, *given)
 
     def heights(self) -> Vector:
         """Second derivatives of the weighted losses at the last pass, over n."""
@@ -189,6 +227,8 @@ class SmoothSteps(Method):
         Where to begin; at the null model if that is better, or not given.
     is_single : bool
         As of `SmoothRisk`.
+    goal : Goal, optional
+        Passes near it sum by class, so that none more is needed for the certificate.
 
     Attributes
     ----------
@@ -197,11 +237,16 @@ class SmoothSteps(Method):
     """
 
     def __init__(
-        self, problem: Problem, theta: Vector | None = None, is_single: bool = False
+        self,
+        problem: Problem,
+        theta: Vector | None = None,
+        is_single: bool = False,
+        goal: Goal | None = None,
     ) -> None:
         super().__init__()
         self.name = NEWTON
         self._problem, self.risk = problem, SmoothRisk(problem, is_single)
+        self._goal = goal
         self.theta = null_model(problem)
         self._has_start = False
         if theta is not None:
@@ -213,6 +258,9 @@ class SmoothSteps(Method):
 
     def step(self, rows: Rows) -> None:
         """Take a step."""
+        if self.steps > 0 and self._goal is not None:
+            gain = 1e4 if self.name == NEWTON else 1e2  # that a step may bring
+            self.risk.by_class = self._left() <= gain * self._goal(self.at.risk)
         next(self.walk)
         self.violations += self.at.violations
         self.steps += 1
@@ -226,6 +274,10 @@ class SmoothSteps(Method):
         difference, as the entropy has its slope of 0 there with the score.
         """
         return Gap(self.at.risk, self.at.risk - self._left())
+
+    def sums(self, a: Vector, reach: float) -> Sums | None:
+        """Sums for the certificate, where the last pass has them."""
+        return self.risk.sums(a, reach)
 
     def _left(self) -> float:
         g = self.at.gradient
@@ -250,7 +302,9 @@ class SmoothSteps(Method):
         if not self._has_start:
             self.at = risk(self.theta)
         if not (self._has_start or p < FEW_COLUMNS or risk.rows.is_sparse):
+            self.name = LBFGS_METHOD
             yield from self._lbfgs(1.0 / risk.diagonal(), GAIN)
+            self.name = NEWTON
         while p < FEW_COLUMNS or not risk.factorises:
             d = risk.direction(self.at.gradient)
             self.theta, self.at = line_search(risk, self.theta, self.at, d)
@@ -279,7 +333,7 @@ def sample_minimum(sample: Problem, share: float) -> tuple[Vector, Matrix]:
     They end where one lowers the risk by less than `share` of it, about what the sample
     leaves open.
     """
-    is_single = sample.radius < 1e15  # no square overflows
+    is_single = isinstance(sample.X, np.ndarray) and sample.radius < 1e15
     steps, before = SmoothSteps(sample, None, is_single), np.inf
     for _ in range(50):
         next(steps.walk)
