@@ -89,7 +89,7 @@ def checked_page(
 
 
 def rows_path(path: str) -> str:
-    """The file of the misclassified rows, rows_place a page."""
+    """Return the path of the CSV file of misclassified rows, next to a page."""
     return f"{os.path.splitext(path)[0]}_misclassified.csv"
 
 
