@@ -31,7 +31,7 @@ def read_only(values: Values) -> Values:
     """Return a read-only view of an array, or of all arrays of a named tuple.
 
     Kernels are compiled only for read-only inputs: compiling for writable inputs too
-    would take seconds. Other values are unchanged.
+    would last seconds. Other values are unchanged.
 
     Examples
     --------

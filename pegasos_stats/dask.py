@@ -113,6 +113,6 @@ def rows(
         )
     check_unique(pd.Index(names))
     whole = data.rechunk({1: -1})
-    with dask.config.set({"dataframe.convert-string": False}):  # keep types
+    with dask.config.set({"dataframe.convert-string": False}):  # preserve types
         frame = dask.dataframe.from_dask_array(whole, columns=names)
     return Partitions(frame, bytes_of(memory))

@@ -2,7 +2,7 @@
 
 ``foreign_names.toml`` lists functions, classes, attributes, options of calls, and words
 of the command line. It is read when a name is missing. Modules use `missing_in_module`,
-classes `suggest_names`, and functions that take data or options `suggest_arguments`.
+classes `suggest_names`, and functions with data or options `suggest_arguments`.
 """
 
 import inspect
@@ -72,7 +72,7 @@ def suggestions(*section: str) -> dict[str, str]:
         ]
     return {
         folded(name): instead
-        for inner in reversed(tables)  # the first section with a name takes precedence
+        for inner in reversed(tables)  # the first section with a name is used
         for instead, names in inner.items()
         if isinstance(names, str)
         for name in names.split()
@@ -365,9 +365,9 @@ def _last_of(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def as_function(name: str, method: Call, opening: str) -> Call:
-    """Return a bound method as a function of another name, which its errors give.
+    """Return a bound method as a function of another name, which its errors contain.
 
-    `opening` takes the place of the first sentence of its docstring.
+    `opening` replaces the first sentence of its docstring.
     """
     owner, undecorated = cast(MethodType, method).__self__, inspect.unwrap(method)
 

@@ -276,7 +276,7 @@ def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
     except (TypeError, ValueError):  # duplicate or missing levels
         if not pa.types.is_dictionary(kind):
             raise
-        if pa.types.is_nested(kind.value_type):  # not levels: keep the values
+        if pa.types.is_nested(kind.value_type):  # values that are not levels
             return pd.Series(array.to_pylist(), dtype=object)
         levels = [v for chunk in array.chunks for v in chunk.dictionary.to_pylist()]
         categories = pd.unique(pd.Series(levels).dropna())

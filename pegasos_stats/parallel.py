@@ -1,12 +1,12 @@
 """Run tasks on all cores, in threads: compiled kernels release the GIL.
 
-One thread is best for products and solves of small matrices. OpenBLAS, which numpy
-brings, shares products from some thousand numbers on among all cores, and its threads
-wait for each other in a loop: two gain a tenth on an idle machine, and where another
-process works they take several times as long. It has no limit for one thread of Python,
-only one for the process. `one_thread` sets it to 1 while a fit by numpy runs, and back
-when the last of the simultaneous fits has ended: products of other threads of the
-process take one core meanwhile. With another BLAS of numpy nothing is set.
+Products and solves of small matrices are fastest in one thread. numpy's OpenBLAS
+distributes products of a few thousand numbers over all cores, and its threads wait for
+each other in a loop. Two threads save a tenth of the time on an idle machine, but need
+several times as long if another process runs. OpenBLAS limits threads only for the
+whole process. So `one_thread` sets the limit to 1 during a fit by numpy, and restores
+it after the last of the simultaneous fits. Products in other threads of the process use
+one core meanwhile. Other BLAS libraries are not changed.
 """
 
 import ctypes
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 MAX_WORKERS = 1024
 TASKS_PER_WORKER = 4  # submitted tasks per worker
-FOLDERS = "../numpy.libs", ".dylibs", ".libs"  # beside numpy, in its wheels
+FOLDERS = "../numpy.libs", ".dylibs", ".libs"  # next to numpy, in its wheels
 NAMES = "scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}"
 
 
@@ -66,7 +66,8 @@ def map_in_order(
         Must not change data that other calls use.
     items : iterable
     workers : int, optional
-        Number of threads, by default one per usable core. With 1 there is no thread.
+        Number of threads, by default one per usable core. With 1 the calling thread
+        does the work.
     most : int, optional
         Largest number of results in memory.
 
@@ -128,14 +129,14 @@ class Library:
     Attributes
     ----------
     fits : int
-        Number of fits that run.
+        Number of running fits.
     before : int
-        Number of threads before the first of them.
+        Number of threads before the first of these fits.
 
     Raises
     ------
     AttributeError
-        If it has none of the functions.
+        If the library lacks the functions.
     """
 
     def __init__(self, loaded: ctypes.CDLL) -> None:
@@ -150,7 +151,7 @@ class Library:
 
 @cache
 def library() -> Library | None:
-    """The OpenBLAS of numpy, None where there is none in its wheel."""
+    """Return numpy's OpenBLAS, or None if its wheel has no OpenBLAS."""
     home = Path(np.__file__).parent
     for folder in FOLDERS:
         for path in (home / folder).glob("*openblas*"):
@@ -188,7 +189,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    """No fit runs in a process that is forked off during one."""
+    """Reset the number of fits in a forked process."""
     blas = library()
     if blas is None:
         return

@@ -518,9 +518,8 @@ def columns_text(left: Fields, right: Fields, width: int = TEXT_WIDTH) -> list[s
 def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
-    Names that are too long take several lines; the table is wider than 78 characters
-    only if its numbers are. There is also a rule above the rows in `ruled`, counted
-    from 0.
+    Long names span several lines; the table is wider than 78 characters only if its
+    numbers are. There is also a rule above the rows in `ruled`, counted from 0.
 
     Examples
     --------

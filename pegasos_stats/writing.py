@@ -75,7 +75,7 @@ class OutputPath:
         return os.path.dirname(self.path)
 
     def failed(self, reason: object) -> DataError:
-        """Return the error that says why the file cannot be written."""
+        """Return the error that explains why the file cannot be written."""
         reason = getattr(reason, "strerror", None) or reason
         verb = f"The {self.kind.noun} cannot be written to"
         return DataError(f"{verb} {self.shown}: {reason}; give another path.")
