@@ -9,7 +9,6 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sums import moments
 
 FAR_MEAN = 30.0  # standard deviations from 0 to the mean
-LARGE = 1e6  # standard deviation of a column, where one scale for all may help
 
 
 def needed_centre(problem: Problem) -> Vector | None:
@@ -91,11 +90,11 @@ def centred(problem: Problem, centre: Vector) -> Problem:
     return replace(problem, X=X)
 
 
-def shifted_solution(found: Solution, centre: Vector | None) -> Solution:
+def shifted_solution(solution: Solution, centre: Vector | None) -> Solution:
     """Return the solution for ``x - c`` as that for ``x``: ``alpha - c'beta``."""
     if centre is None:
-        return found
-    return replace(found, alpha=float(found.alpha - centre @ found.beta))
+        return solution
+    return replace(solution, alpha=float(solution.alpha - centre @ solution.beta))
 
 
 def constants(problem: Problem) -> Vector | None:
@@ -126,7 +125,7 @@ def constants(problem: Problem) -> Vector | None:
     if maybe.size == 0:
         return None
     columns = X[:, maybe].tocsc()
-    low, high = (found.toarray().ravel() for found in (columns.min(0), columns.max(0)))
+    low, high = (end.toarray().ravel() for end in (columns.min(0), columns.max(0)))
     means, spread = np.zeros(problem.p), np.ones(problem.p)
     means[maybe], spread[maybe] = low, high - low
     return constants_of(means, spread)

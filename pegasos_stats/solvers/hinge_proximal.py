@@ -57,7 +57,7 @@ from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.options import Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rows import DenseRows, newton_rows
-from pegasos_stats.solvers.sums import blocks, doubles
+from pegasos_stats.solvers.sums import ENTRIES, blocks, doubles
 
 SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
 NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
@@ -78,7 +78,6 @@ RARE = 0.05  # share of a class below which most rows are near the margin
 # and 54; with 1e-3 and 1e-4 34, 73, 54 and 77.
 ROUGH_GAP = 1e-2
 MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # of the rows, unless they are nearer than that
-COPIED = 2**16  # entries that are copied together with the column of the intercept
 MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
 STALL_STEPS, LONG_RUN = 20, 90  # in which the gap is to be halved; steps that are many
 
@@ -470,7 +469,7 @@ class Hinge(Method):
         if sums is None:
             X = problem.X if rows.size == problem.n else problem.X[rows]
             X, e = doubles(X, slice(0, rows.size)), np.ones(rows.size) if free else None
-            if isinstance(X, np.ndarray) and X.size <= COPIED and e is not None:
+            if isinstance(X, np.ndarray) and X.size <= ENTRIES and e is not None:
                 X, e = np.column_stack([X, e]), None
         else:
             X, e = np.ones((rows.size + 2, self.penalty.size)), None

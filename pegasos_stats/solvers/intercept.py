@@ -77,14 +77,13 @@ def best_intercept(
     """
     w = np.ones(y.size) if weights is None else weights
     counts = w > 0.0
-    given = scores[counts], y[counts], w[counts]
-    return BEST_INTERCEPTS[loss](*given)
+    return BEST_INTERCEPTS[loss](scores[counts], y[counts], w[counts])
 
 
 def refitted(problem: Problem, beta: Vector) -> float:
     """Exact minimiser of the risk over the intercept, for these coefficients."""
-    found = compiled.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
-    return best_intercept(found, problem.y, problem.loss, problem.weights)
+    scores = compiled.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
+    return best_intercept(scores, problem.y, problem.loss, problem.weights)
 
 
 def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:

@@ -37,7 +37,7 @@ from pegasos_stats.solvers.sums import TINY
 
 INTERIOR_STEPS = 60  # at most
 MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # of one problem: 32 MB
-NO_SPREAD = 1e-100  # squares of larger numbers do not vanish
+NO_SPREAD = TINY**0.5  # squares of larger numbers do not vanish
 
 
 class InteriorSolution(NamedTuple):

@@ -21,7 +21,7 @@ from pegasos_stats.solvers.kernel_problem import (
     value_roundings,
 )
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
-from pegasos_stats.solvers.options import SMO, given
+from pegasos_stats.solvers.options import SMO, changed_values
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun
@@ -498,7 +498,7 @@ def checked_kernel_solver(
             "A kernel model has no run of Pegasos that ends by itself; leave the "
             "tolerances out, or the solver for the optimum."
         )
-    for name, value in given(solver).items():
+    for name, value in changed_values(solver).items():
         if name not in WITH_KERNELS:
             why = "makes no sense for a kernel model; leave it out."
             raise OptionError(why, name, value)

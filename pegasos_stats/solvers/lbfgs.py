@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from pegasos_stats.arrays import Matrix, Vector
-
-ROUNDING = 1e-13  # of a risk: a sum over the rows may rise so much by rounding
+from pegasos_stats.solvers.rounding import CLOSEST
 
 Pairs = list[tuple[Vector, Vector, float]]  # steps, changes of the gradient, products
 
@@ -48,7 +47,7 @@ def line_search(
     while True:
         point = theta + t * d
         there = risk(point)
-        if there.risk <= at.risk + 1e-4 * t * slope + ROUNDING * at.risk:
+        if there.risk <= at.risk + 1e-4 * t * slope + CLOSEST * at.risk:
             return point, there
         if t < 1e-8:
             return theta, risk(theta)

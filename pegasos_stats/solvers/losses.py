@@ -37,7 +37,7 @@ class MarginLoss:
         Second derivatives, from slopes; 0 for the hinge, which has them nowhere.
     rewards : callable
         ``w H(a / w)`` of dual weights and weights, None for 1.
-    alone : callable
+    null_intercept : callable
         The best intercept without predictors, from the weights of +1 and of -1.
     rounding : float
         Of a value or a reward, all its operations, relative.
@@ -60,7 +60,7 @@ class MarginLoss:
     slopes: Callable[[Vector], Vector]
     bends: Callable[[Vector], Vector]
     rewards: Callable[[Vector, Vector | None], Vector]
-    alone: Callable[[float, float], float]
+    null_intercept: Callable[[float, float], float]
     rounding: float
     metrics: tuple[str, ...]
     decides: str = "error_rate"
@@ -71,12 +71,12 @@ class MarginLoss:
 
 def log_losses(m: Vector) -> Vector:
     """``log(1 + exp(-m))``."""
-    found = np.empty(m.size)
+    losses = np.empty(m.size)
     for first in range(0, m.size, BLOCK):
         x = m[first : first + BLOCK]
         value = np.log1p(np.exp(-np.abs(x))) - np.minimum(x, 0.0)
-        found[first : first + BLOCK] = value
-    return found
+        losses[first : first + BLOCK] = value
+    return losses
 
 
 def log_slopes(m: Vector) -> Vector:
@@ -88,7 +88,7 @@ def log_slopes(m: Vector) -> Vector:
 
 def log_entropies(a: Vector, weights: Vector | None) -> Vector:
     """``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
-    found = np.zeros(a.size)
+    rewards = np.zeros(a.size)
     for first in range(0, a.size, BLOCK):
         rows = slice(first, first + BLOCK)
         t = a[rows]
@@ -98,8 +98,8 @@ def log_entropies(a: Vector, weights: Vector | None) -> Vector:
         inside = (t > 0.0) & (t < 1.0)
         t = np.where(inside, t, 0.5)
         part = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
-        found[rows] = part if weights is None else w * part
-    return found
+        rewards[rows] = part if weights is None else w * part
+    return rewards
 
 
 @np.errstate(over="ignore")
@@ -126,7 +126,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         slopes=lambda m: (m < 1.0).astype(np.float64),
         bends=np.zeros_like,
         rewards=lambda a, weights: a,
-        alone=lambda plus, minus: float(np.sign(plus - minus)),
+        null_intercept=lambda plus, minus: float(np.sign(plus - minus)),
         rounding=4.0 * UNIT,
         metrics=("error_rate", "hinge_loss", "auc"),
     ),
@@ -138,7 +138,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         slopes=log_slopes,
         bends=lambda s: s * (1.0 - s),
         rewards=log_entropies,
-        alone=lambda plus, minus: math.log(plus) - math.log(minus),
+        null_intercept=lambda plus, minus: math.log(plus) - math.log(minus),
         rounding=24.0 * UNIT,
         metrics=("error_rate", "log_loss", "brier_score", "auc"),
         decides="log_loss",
@@ -152,7 +152,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         slopes=lambda m: 2.0 * np.maximum(0.0, 1.0 - m),
         bends=lambda s: np.where(s > 0.0, 2.0, 0.0),
         rewards=squared_rewards,
-        alone=lambda plus, minus: (plus - minus) / (plus + minus),
+        null_intercept=lambda plus, minus: (plus - minus) / (plus + minus),
         rounding=6.0 * UNIT,
         metrics=("error_rate", "squared_hinge_loss", "auc"),
         most=np.inf,

@@ -48,12 +48,11 @@ from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers import separation
 from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
-from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.options import DEFAULT_TOL, NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.resamples import newton_steps
-from pegasos_stats.solvers.rounding import MARGIN
+from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
@@ -405,8 +404,8 @@ def _excess(x: Vector) -> Vector:
     x = np.maximum(x, -1.0)
     series = x * x * (0.5 - x * (1.0 / 6.0 - x / 12.0))
     safe = np.where(x > -1.0, x, 0.0)
-    found = np.where(x > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0)
-    return np.where(np.abs(x) < 1e-3, series, found)  # to eleven digits
+    excess = np.where(x > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0)
+    return np.where(np.abs(x) < 1e-3, series, excess)  # to eleven digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -663,15 +662,15 @@ class Ascent:
     def take_step(self, judged: bool = False, is_last: bool = False) -> None:
         """Take Newton's step, halved until the likelihood does not fall."""
         start, loss, step = self._theta, self.sums.loss, self._step
-        curved, taken = self.size > SMALL_STEP and not is_last, 1.0
+        curved, share = self.size > SMALL_STEP and not is_last, 1.0
         for _ in range(40):
-            self._theta = start + taken * step
+            self._theta = start + share * step
             if is_last:  # the numbers that are reported
                 self._theta = self._at.theta(*self._at.solution(self._theta))
             self._pass(curved, (start, step) if judged else None)
-            if is_last or self.sums.loss <= loss + ROUNDING * abs(loss):
+            if is_last or self.sums.loss <= loss + CLOSEST * abs(loss):
                 break
-            taken /= 2.0
+            share /= 2.0
 
     @property
     def proves_existence(self) -> bool:
@@ -702,8 +701,8 @@ class Ascent:
             at, centre=np.zeros(at.centre.size) if centre is None else centre
         )
         work = DirectionsPass(at, near, self._theta, b)
-        found: separation.DirectionPass = added(self._problem.source.map_blocks(work))
-        return found
+        sums: separation.DirectionPass = added(self._problem.source.map_blocks(work))
+        return sums
 
     def reason(self, names: Sequence[str]) -> str:
         """Why there is no estimate, in words that follow «Maximum likelihood»."""
@@ -712,10 +711,10 @@ class Ascent:
         ends = np.min(added(self._problem.source.map_blocks(ranges_of)), axis=0)
         # The classes overlap in at most one value of the column.
         separates = (-ends[1] <= ends[0, ::-1]).any(axis=0)
-        alone = [names[j] for j in at.columns if separates[j]]
-        if alone:
-            verb = "separates" if len(alone) == 1 else "separate"
-            which = listing(alone, 3)
+        separating = [names[j] for j in at.columns if separates[j]]
+        if separating:
+            verb = "separates" if len(separating) == 1 else "separate"
+            which = listing(separating, 3)
             return f"does not exist: {which} {verb} the classes"
         if self.is_separated:
             return "does not exist: the predictors together separate the classes"

@@ -113,7 +113,7 @@ class Solver:
     @property
     def options(self) -> str:
         """Options of the run that differ from the default, in words."""
-        options, values = declared(type(self)), given(self)
+        options, values = declared(type(self)), changed_values(self)
         return ", ".join(
             options[name].form.format(
                 value if isinstance(value, str | bool | int | float) else "given"
@@ -272,7 +272,7 @@ def values_of(owner: object) -> dict[str, Any]:
     return {name: getattr(owner, name) for name in declared(type(owner))}
 
 
-def given(owner: object) -> dict[str, Any]:
+def changed_values(owner: object) -> dict[str, Any]:
     """Values of the options that are not at their default."""
     options = declared(type(owner))
     return {

@@ -39,10 +39,9 @@ from pegasos_stats.solvers.hinge_proximal import (
     on_wrong_side,
     with_sums,
 )
-from pegasos_stats.solvers.lbfgs import ROUNDING
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rounding import MARGIN
+from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.rows import DenseRows
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
 from pegasos_stats.solvers.sums import TINY, largest_norm
@@ -163,7 +162,9 @@ class FoldedRows:
     @property
     def null_intercepts(self) -> Vector:
         """The best intercept of each fit without predictors, offsets excluded."""
-        return np.array([self.loss.alone(*pair) for pair in self.by_class[::-1].T])
+        return np.array(
+            [self.loss.null_intercept(*pair) for pair in self.by_class[::-1].T]
+        )
 
     @cached_property
     def mean_square(self) -> float:
@@ -241,10 +242,10 @@ class FoldedRows:
         largest = self.radius * norms + self.farthest + 1.0
         if self.intercept:
             largest += np.abs(theta[:, -1])
-        each = 8.0 * UNIT * (self.n + self.q + 16.0)  # eight sums over the rows
+        rounding = 8.0 * UNIT * (self.n + self.q + 16.0)  # eight sums over the rows
         centring = UNIT * (self.q + 4.0) * float(np.linalg.norm(self.centre))
-        moved = (each * self.radius + centring) ** 2 / penalty[:, :p].min(axis=1)
-        return np.asarray(dual - each * largest - centring * norms - moved)
+        moved = (rounding * self.radius + centring) ** 2 / penalty[:, :p].min(axis=1)
+        return np.asarray(dual - rounding * largest - centring * norms - moved)
 
     @cached_property
     def radius(self) -> float:
@@ -517,29 +518,29 @@ class SmoothPath:
         P, D, slope = np.full(B, np.inf), np.zeros(B), np.zeros_like(theta)
         reads, fits = np.zeros(B, dtype=np.int64), rows.every
         inverse, largest = None, np.inf
-        for read in range(1, 31):
+        for turn in range(1, 31):
             loss, bend, image = self._pass(theta[fits], fits)
             risk = rows.value(lam, theta[fits], loss.sum(axis=0), fits)
             reward = -np.einsum("cjl,jl->cj", image, theta[fits])
             dual = rows.bound(lam, theta[fits], reward, image, fits, loss, bend)
             descent = rows.penalty(lam, fits) * theta[fits]
             descent += image.sum(axis=0) / rows.total[fits, None]
-            lower = risk <= P[fits] * (1.0 + ROUNDING)
+            lower = risk <= P[fits] * (1.0 + CLOSEST)
             at = fits[lower]
             best[at], P[at], D[at] = theta[at], risk[lower], dual[lower]
             slope[at] = descent[lower] * rows.free[at]
             reads[fits] += 1
             gap = np.where(np.inf > P, (P - D) / P, np.inf)
             before, largest = largest, gap[fits].max()
-            still = ~(gap[fits] <= (AIM * tol if read <= SHARED else tol))
+            still = ~(gap[fits] <= (AIM * tol if turn <= SHARED else tol))
             back, going = fits[still & ~lower], fits[still & lower]
             fits = fits[still]
             if not len(fits):
                 break
-            if read > 1:
+            if turn > 1:
                 self.left = largest / before
             theta[back] = 0.5 * (theta[back] + best[back])
-            if read > SHARED:
+            if turn > SHARED:
                 for j in going:
                     own = self._inverse(self._hessian(best[j], j), lam, j)
                     theta[j] = best[j] - own @ slope[j] * rows.free[j]

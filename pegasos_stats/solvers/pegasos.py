@@ -230,10 +230,10 @@ class Passes:
             for first in range(0, self.steps, chunk):
                 count = min(chunk, self.steps - first)
                 if self.order == "subset":
-                    drawn = rng.sample_subsets(n, self.batch_size, count).reshape(-1)
+                    rows = rng.sample_subsets(n, self.batch_size, count).reshape(-1)
                 else:
-                    drawn = rng.sample_int(n, count * self.batch_size, replace=True)
-                yield np.asarray(drawn, dtype=np.int64) - 1
+                    rows = rng.sample_int(n, count * self.batch_size, replace=True)
+                yield np.asarray(rows, dtype=np.int64) - 1
         for _ in range(self.epochs or 0):
             if not isinstance(self.order, str):
                 yield from np.atleast_2d(self.order)
@@ -566,8 +566,8 @@ class Pegasos(Solver):
     @property
     def uses_random_numbers(self) -> bool:
         """Whether the order or the start is drawn."""
-        drawn = isinstance(self.order, str) and self.order != "sequential"
-        return drawn or (isinstance(self.start, str) and self.start == "random")
+        is_random = isinstance(self.order, str) and self.order != "sequential"
+        return is_random or (isinstance(self.start, str) and self.start == "random")
 
     @property
     def has_own_steps(self) -> bool:

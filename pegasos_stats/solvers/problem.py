@@ -409,14 +409,14 @@ def joined(*runs: MethodRun) -> tuple[MethodRun, ...]:
     >>> joined(MethodRun("Newton", 2, "iteration"), MethodRun("Newton", 1, "iteration"))
     (MethodRun(name='Newton', iterations=3, unit='iteration'),)
     """
-    found = [*runs[:1]]
+    merged = [*runs[:1]]
     for run in runs[1:]:
-        if run.name == found[-1].name:
-            both = found[-1].iterations + run.iterations
-            found[-1] = run._replace(iterations=both)
+        if run.name == merged[-1].name:
+            both = merged[-1].iterations + run.iterations
+            merged[-1] = run._replace(iterations=both)
         else:
-            found.append(run)
-    return tuple(found)
+            merged.append(run)
+    return tuple(merged)
 
 
 @dataclass(frozen=True, eq=False)

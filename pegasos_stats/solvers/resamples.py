@@ -22,6 +22,7 @@ from pegasos_stats.solvers.intercept import SAME_WEIGHT
 from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.losses import MarginLoss
 from pegasos_stats.solvers.problem import Problem, Solution
+from pegasos_stats.solvers.rounding import LAST
 
 # Rows near the margin that the kernel estimate leaves for interior points: a quarter,
 # but eight to a column. 1,000 x 10 and 5,000 x 5, 199 resamples: 0.32 and 0.51 s, with
@@ -29,7 +30,6 @@ from pegasos_stats.solvers.problem import Problem, Solution
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
 TIED = 1e-3  # from the margin: all of these rows are tried
 NEWTON_STEPS = 12
-LEAST_GAP = 1e-15  # of a risk: no gap is smaller
 MOST_PRODUCTS = 2**21  # numbers in products of the rows: 16 MB
 
 
@@ -84,8 +84,8 @@ class Resamples(ABC):
 
     def with_tol(self, tol: float) -> Self:
         """The same with another relative gap."""
-        found, found._tol = copy(self), tol
-        return found
+        other, other._tol = copy(self), tol
+        return other
 
     @abstractmethod
     def look_near(self, estimates: Matrix, reach: float) -> None:
@@ -195,7 +195,7 @@ class SmoothResamples(Resamples):
         reward = loss.rewards(a.ravel(), None).reshape(a.shape) - a * shift
         gap = risk - (parts * reward).sum(axis=1)
         gap += 0.5 * (image**2 / penalties[:, : self._p]).sum(axis=1)
-        return theta, np.maximum(gap, LEAST_GAP * risk), risk
+        return theta, np.maximum(gap, LAST * risk), risk
 
 
 class HingeResamples(Resamples):
@@ -259,9 +259,9 @@ class HingeResamples(Resamples):
         (rows, Z, cut, sides, products), m = part, part.rows.size
         totals = weights.sum(axis=1)
         near = weights[:, rows] / totals[:, None]
-        fixed = np.stack([weights[:, each] @ self._Z[each] for each in sides], 1)
+        fixed = np.stack([weights[:, side] @ self._Z[side] for side in sides], 1)
         fixed /= totals[:, None, None]
-        theta, each, negative = self._of_fit(near), Z[None], np.arange(m)[None] < cut
+        theta, z, negative = self._of_fit(near), Z[None], np.arange(m)[None] < cut
         own = min(m, max(OWN_TO_A_COLUMN * len(Z), m // OWN_SHARE))
         if few and own < m:
             theta, s = self._approached(part, near, fixed.sum(axis=1), penalties, own)
@@ -273,23 +273,23 @@ class HingeResamples(Resamples):
             np.put_along_axis(full, some, 0.0, axis=1)
             fixed[:, 0] += full[:, :cut] @ Z[:, :cut].T
             fixed[:, 1] += full[:, cut:] @ Z[:, cut:].T
-            each, negative, products = Z.T[some].transpose(0, 2, 1), some < cut, None
+            z, negative, products = Z.T[some].transpose(0, 2, 1), some < cut, None
             near = np.take_along_axis(near, some, axis=1)
         else:
             width = np.abs(Z[-1] - theta @ Z[:-1]).max(axis=1)
         mu = 0.1 * np.maximum(width, TIED)
         points = InteriorPoints(
-            *(each, negative, near, fixed, penalties, theta, mu, products)
+            *(z, negative, near, fixed, penalties, theta, mu, products)
         )
         theta, s, _, dual, inner = points.solved(SCREENED_TOL * self._tol)
         if self._free:
-            signs = np.broadcast_to(each[:, -2], s.shape)
+            signs = np.broadcast_to(z[:, -2], s.shape)
             theta[:, -1] += middles(signs * s, near * signs, fixed[:, :, -2])
         s = np.column_stack([-theta, np.ones(len(theta))]) @ self._Z.T
         np.maximum(s, 0.0, out=s)
         risk = np.einsum("bi,bi->b", weights, s) / totals
         risk += 0.5 * (penalties * theta**2).sum(axis=1)
-        return theta, np.maximum(risk - dual, LEAST_GAP * risk), risk, inner
+        return theta, np.maximum(risk - dual, LAST * risk), risk, inner
 
     def _of_fit(self, weights: Matrix) -> Matrix:
         return np.tile(self._theta, (len(weights), 1))
@@ -349,7 +349,7 @@ def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
     >>> middles(np.array([[-1.0, 2.0]]), np.array([[1.0, -1.0]]), np.zeros((1, 2)))
     array([0.5])
     """
-    order, each = np.argsort(kinks, axis=1), np.arange(len(kinks))
+    order, resample = np.argsort(kinks, axis=1), np.arange(len(kinks))
     weights = np.abs(signed)
     passed = np.take_along_axis(weights, order, axis=1).cumsum(axis=1)
     passed -= fixed[:, :1]
@@ -358,7 +358,7 @@ def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
     rounding = SAME_WEIGHT * np.minimum(plus, minus)
     is_in = (-fixed[:, 0] < plus) & (plus + rounding < passed[:, -1])
     low, high = (
-        kinks[each, order[each, (passed >= goal[:, None]).argmax(axis=1)]]
+        kinks[resample, order[resample, (passed >= goal[:, None]).argmax(axis=1)]]
         for goal in (plus - rounding, plus + rounding)
     )
     return np.where(is_in, 0.5 * (low + high), 0.0)

@@ -148,51 +148,51 @@ class Rounding:
         size = self._radius * norm(beta) + abs(alpha) + (problem.farthest or 0.0)
         self.reach = MARGIN * problem.products * UNIT * size
 
-    def primal(self, seen: Sums) -> Within:
+    def primal(self, sums: Sums) -> Within:
         """``P`` from the sums of one pass, `Sums`."""
-        mean = seen.loss / self._problem.n
+        mean = sums.loss / self._problem.n
         if self._problem.loss != "log":
-            moved = self.reach * seen.exposed / self._problem.n
+            moved = self.reach * sums.exposed / self._problem.n
         elif self.reach < 1.0:  # |loss'| <= loss, at any margin
             moved = self.reach * math.exp(self.reach) * mean
         else:
             moved = math.inf
-        return self._primal(mean, moved, seen.share)
+        return self._primal(mean, moved, sums.share)
 
-    def primal_exactly(self, seen: "SeenExactly") -> Within:
+    def primal_exactly(self, sums: "SeenExactly") -> Within:
         """``P`` from the sums with twice the digits, a `SeenExactly`."""
         n = self._problem.n
-        mean, error = (seen.loss + seen.loss_rest) / n, seen.loss_error / n
+        mean, error = (sums.loss + sums.loss_rest) / n, sums.loss_error / n
         return self._primal(mean, error, (4.0 * (n + 4.0) * UNIT) ** 2)
 
-    def reward(self, seen: Sums) -> Within:
+    def reward(self, sums: Sums) -> Within:
         """Mean reward of the dual weights from the sums of one pass, `Sums`.
 
         It is ``mean (w H(a/w) - a y offset)``.
         """
         n, loss = self._problem.n, self._problem.loss
-        value = seen.entropy / n
-        steep, size = STEEP * seen.dual / n, value
+        value = sums.entropy / n
+        steep, size = STEEP * sums.dual / n, value
         if loss != "log":  # a, less what is squared: the rewards may be below 0
-            steep, size = 0.0, 2.0 * seen.dual / n - value
-        share = seen.share
+            steep, size = 0.0, 2.0 * sums.dual / n - value
+        share = sums.share
         off = steep + (self._problem.loss_function.rounding + share) * size
         if self._problem.farthest is None:
             return Within(value, off)
-        less = seen.known / n
-        off += (LAST + share) * seen.known_size / n + LAST * abs(value - less)
+        less = sums.offset_sum / n
+        off += (LAST + share) * sums.offset_size / n + LAST * abs(value - less)
         return Within(value - less, off)
 
-    def cost(self, seen: Sums) -> Within:
+    def cost(self, sums: Sums) -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums of one pass, `Sums`."""
-        off = (seen.additions + 2.0) * UNIT * seen.dual * self._radius
-        return self._cost(cost(self._problem.lam, self._problem.n, seen.image), off)
+        off = (sums.additions + 2.0) * UNIT * sums.dual * self._radius
+        return self._cost(cost(self._problem.lam, self._problem.n, sums.image), off)
 
-    def cost_exactly(self, seen: "SeenExactly") -> Within:
+    def cost_exactly(self, sums: "SeenExactly") -> Within:
         """``lam/2 ||beta(a)||^2`` from the sums with twice the digits."""
         lam, n = self._problem.lam, self._problem.n
-        value = cost(lam, n, seen.image, seen.image_rest)
-        return self._cost(value, seen.image_error)
+        value = cost(lam, n, sums.image, sums.image_rest)
+        return self._cost(value, sums.image_error)
 
     def least(self) -> float:
         """A bound that holds for every fit: some risk above 0 is left.
@@ -272,9 +272,9 @@ def lower_bound(
     """
     excess = max(0.0, risk.above - objective) + 2.0 * UNIT * objective
     high, low = cost.above, max(0.0, reward.below)
-    given = low - high - excess
-    if given > 0.0:
-        return given, 0.0
+    bound = low - high - excess
+    if bound > 0.0:
+        return bound, 0.0
     best = low - high if 2.0 * high <= low else low * (low / (4.0 * high))
     covered = best if best >= excess else max(best, least())
     return 0.0, MARGIN * max(0.0, excess - covered)

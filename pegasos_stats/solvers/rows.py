@@ -39,26 +39,26 @@ class DenseRows:
 
     def times(self, theta: Vector) -> Vector:
         """``z_i'theta``."""
-        found = self._X @ theta[: self._p]
+        scores = self._X @ theta[: self._p]
         if self._e is not None:
-            found += theta[-1] * self._e
-        return np.asarray(found)
+            scores += theta[-1] * self._e
+        return np.asarray(scores)
 
     def image(self, c: Vector) -> Vector:
         """``sum_i c_i z_i``."""
-        found: Vector = c @ self._X
-        return found if self._e is None else np.append(found, c @ self._e)
+        image: Vector = c @ self._X
+        return image if self._e is None else np.append(image, c @ self._e)
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
         """``sum_i h_i z_i z_i'`` over some rows."""
         X, e, root = self._X[rows], self._e, np.sqrt(h)[:, None]
-        found = np.zeros((self._size, self._size))
+        gram = np.zeros((self._size, self._size))
         for part in blocks(*X.shape):
             B = X[part] * root[part]
             if e is not None:
                 B = np.column_stack([B, e[rows][part, None] * root[part]])
-            found += B.T @ B
-        return found
+            gram += B.T @ B
+        return gram
 
     def solution(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
@@ -127,9 +127,9 @@ class SparseRows(DenseRows):
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
         """``sum_i h_i z_i z_i'`` over some rows."""
-        found, some = np.zeros((self._size, self._size)), self._every[rows]
-        compiled.rows.add_gram(self._rows, self._one, some, h, found)
-        return np.asarray(found + found.T - np.diag(found.diagonal()))
+        gram, some = np.zeros((self._size, self._size)), self._every[rows]
+        compiled.rows.add_gram(self._rows, self._one, some, h, gram)
+        return np.asarray(gram + gram.T - np.diag(gram.diagonal()))
 
 
 def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:

@@ -392,5 +392,5 @@ def null_model(problem: Problem) -> Vector:
         theta[-1] = best_intercept(problem.offset, y, problem.loss, problem.weights)
     elif problem.intercept:
         plus, minus = reversed(problem.class_weights)
-        theta[-1] = problem.loss_function.alone(plus, minus)
+        theta[-1] = problem.loss_function.null_intercept(plus, minus)
     return theta

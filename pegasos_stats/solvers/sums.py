@@ -45,7 +45,7 @@ class Sums(NamedTuple):
         Dual weights, summed.
     image : float64 array, shape (p,)
         ``X'(a y)``.
-    known, known_size : float
+    offset_sum, offset_size : float
         ``sum_i a_i y_i offset_i`` and ``sum_i |a_i offset_i|``.
     additions : float
         The most additions of a summand of `image`.
@@ -60,8 +60,8 @@ class Sums(NamedTuple):
     exposed: float
     dual: float
     image: Vector
-    known: float
-    known_size: float
+    offset_sum: float
+    offset_size: float
     additions: float
     share: float
 
@@ -160,8 +160,8 @@ def image(c: Vector, B: Matrix) -> Vector:
     size = math.isqrt(m) or 1
     whole = m - m % size
     parts = np.matmul(c[:whole].reshape(-1, 1, size), B[:whole].reshape(-1, size, p))
-    found: Vector = parts.sum(axis=(0, 1)) + c[whole:] @ B[whole:]
-    return found
+    combined: Vector = parts.sum(axis=(0, 1)) + c[whole:] @ B[whole:]
+    return combined
 
 
 def kernel_rows(X: Predictors) -> Any:
@@ -187,10 +187,10 @@ def inverse(H: Matrix) -> Matrix:
     scale = scales(H)
     even = H * scale * scale[:, None]
     try:
-        found = np.linalg.inv(even)
+        result = np.linalg.inv(even)
     except np.linalg.LinAlgError:
-        found = np.linalg.pinv(even)
-    return np.asarray(found * scale * scale[:, None])
+        result = np.linalg.pinv(even)
+    return np.asarray(result * scale * scale[:, None])
 
 
 def scales(H: Matrix) -> Vector:
@@ -283,11 +283,11 @@ def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
     array([3.5])
     """
     n, p = X.shape
-    found = np.zeros(n)
+    scores = np.zeros(n)
     for rows in blocks(n, p) if p else ():
         products = doubles(X, rows) * beta
-        found[rows] += np.add.accumulate(products, axis=1, out=products)[:, -1]
-    return np.asarray(found + alpha)
+        scores[rows] += np.add.accumulate(products, axis=1, out=products)[:, -1]
+    return np.asarray(scores + alpha)
 
 
 @one_thread()
@@ -310,15 +310,15 @@ def risk_and_image(
     """
     (n, p), ay = X.shape, a * y
     f = np.empty(n) if scores is None else scores.copy()
-    found, largest, count = np.zeros(p), 0, 0
+    combined, largest, count = np.zeros(p), 0, 0
     for rows in blocks(n, p):
         B = doubles(X, rows)
         if scores is None:
             np.add(np.matmul(B, beta), alpha, out=f[rows])
-        found += image(ay[rows], B)
+        combined += image(ay[rows], B)
         largest, count = max(largest, len(B)), count + 1
     most = additions(largest) + count
-    return sums_at(f, found, most, y, loss, a, weights, reach, offset)
+    return sums_at(f, combined, most, y, loss, a, weights, reach, offset)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -359,7 +359,7 @@ def sums_at(
     if loss != "log":
         exposed = LOSSES[loss].slopes(m - reach)
         exposed *= 1.0 if weights is None else weights
-    known = np.zeros(0) if offset is None else a * y * offset
+    products = np.zeros(0) if offset is None else a * y * offset
     dual = total(a)
     return Sums(
         loss=total(losses if weights is None else weights * losses),
@@ -370,7 +370,7 @@ def sums_at(
         dual=dual,
         image=image,
         additions=additions_of_image,
-        known=total(known),
-        known_size=total(np.abs(known)),
+        offset_sum=total(products),
+        offset_size=total(np.abs(products)),
         share=(additions(y.size) + 2.0) * UNIT,
     )

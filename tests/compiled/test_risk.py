@@ -73,7 +73,7 @@ def test_sums_of_one_pass_are_what_the_formulas_say(n, loss, form):
     if loss == "hinge":
         np.testing.assert_allclose(seen.exposed, w[m < 1.125].sum(), **close)
     np.testing.assert_allclose(seen.dual, a.sum(), **close)
-    np.testing.assert_allclose(seen.known, a * y @ known, **close)
-    np.testing.assert_allclose(seen.known_size, a @ abs(known), **close)
+    np.testing.assert_allclose(seen.offset_sum, a * y @ known, **close)
+    np.testing.assert_allclose(seen.offset_size, a @ abs(known), **close)
     assert seen.errors == (m < 0.0).sum()
     assert seen.at_zero == tuple((y[m == 0.0] == k).sum() for k in (-1.0, 1.0))

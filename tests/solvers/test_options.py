@@ -17,7 +17,7 @@ from pegasos_stats.output.cli.commands import solver_of
 from pegasos_stats.output.cli.options import app, read_words
 from pegasos_stats.output.report.rendering import solver_call
 from pegasos_stats.solvers.kernel_problem import KernelFunction
-from pegasos_stats.solvers.options import declared, given, option, values_of
+from pegasos_stats.solvers.options import changed_values, declared, option, values_of
 from tests.persist.parts import written
 
 SOLVERS = [ps.Optimum, ps.Pegasos, ps.SDCA]
@@ -96,7 +96,7 @@ def test_repeated_lines_name_every_option_that_is_not_at_its_default(kind):
         assert re.search(rf"[(, ]{name}={re.escape(repr(value))}[,)]", call), name
     again = eval(call, {"ps": ps})
     assert values_of(again) == values_of(solver)
-    assert set(given(again)) == set(every)
+    assert set(changed_values(again)) == set(every)
 
 
 @dataclass(frozen=True, eq=False)

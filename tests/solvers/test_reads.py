@@ -150,7 +150,7 @@ def test_a_fit_that_may_keep_no_row_is_certified_and_ends():
     assert of_budget(1, tol=1e-4)[1].reached
 
 
-@pytest.mark.parametrize("failing", ["read", "solve"])
+@pytest.mark.parametrize("failing", ["pass_over", "solve"])
 def test_rows_that_find_no_room_after_all_are_let_go(failing, monkeypatch):
     """Whatever the sample said: the fit goes on without rows, and tries again."""
     method, calls = getattr(StreamedHinge, failing), []

@@ -32,7 +32,7 @@ from pegasos_stats.output.plotting.style import dress, pyplot
 from pegasos_stats.output.report.facts import WRITERS, ReportFacts
 from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.optimum import Optimum
-from pegasos_stats.solvers.options import given
+from pegasos_stats.solvers.options import changed_values
 from pegasos_stats.studies.cross_validation import end_of_path
 from pegasos_stats.tables import markdown, session_info
 
@@ -406,7 +406,7 @@ def fit_arguments(result: Fitted) -> dict[str, object]:
 
 def solver_options(result: Fitted) -> dict[str, object]:
     """Return the solver options that differ from their defaults, and the seed."""
-    options = given(result.solver.with_seed(result.seed))
+    options = changed_values(result.solver.with_seed(result.seed))
     return {k: Name(k) if isinstance(v, np.ndarray) else v for k, v in options.items()}
 
 

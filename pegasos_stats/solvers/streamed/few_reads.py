@@ -36,7 +36,6 @@ KDD 2010.
 """
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -54,17 +53,14 @@ from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.options import NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
-from pegasos_stats.solvers.rounding import Rounding
+from pegasos_stats.solvers.rounding import CLOSEST, Rounding
 from pegasos_stats.solvers.sdca_run import solved_by_steps
 from pegasos_stats.solvers.streamed import hinge
 from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
-from pegasos_stats.solvers.sums import Sums, risk_and_image
+from pegasos_stats.solvers.sums import TINY, Sums, risk_and_image
 
-LEAST_WIDTH = sys.float_info.min  # of a width
 MOST_FAILED = 8  # times that rows found no room after all
-FINEST = 1e-13  # relative gap of a problem in memory
-MOST_DUAL = 2.0**30  # sum of the dual weights of which units are counted exactly
 
 
 class Curve(NamedTuple):
@@ -114,7 +110,7 @@ class NewtonSums(NamedTuple):
 
     Attributes
     ----------
-    seen : Sums
+    totals : Sums
         Sums at the point, with the dual weights of rows that are not of the sample.
     excess : int
         ``sum_i a_i y_i`` of these, in units.
@@ -126,7 +122,7 @@ class NewtonSums(NamedTuple):
         ``sum_i w_i`` times the excess of the loss over that in the risk.
     """
 
-    seen: Sums
+    totals: Sums
     excess: int
     image: Vector
     hessian: Matrix
@@ -168,7 +164,7 @@ class NewtonPass:
         dual[:] = bounds.cut(w * s)
         dual[self.sampled[begin:end] - first] = 0.0
         bends = self.curve.bends(w, s)
-        seen = risk_and_image(
+        totals = risk_and_image(
             *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset, scores)
         )
         curved = np.flatnonzero(bends)
@@ -179,7 +175,7 @@ class NewtonPass:
             sums = self._sum(X, bends)
             hessian = np.block([[sums[:1], sums[1:]], [sums[1:, None], hessian]])
         return NewtonSums(
-            seen=seen,
+            totals=totals,
             excess=bounds.units(dual[y > 0.0]) - bounds.units(dual[y < 0.0]),
             image=self._sum(X, w * s * y),
             hessian=hessian,
@@ -221,7 +217,7 @@ class Newton:
         Of the dual point at hand, at the point of the last read.
     violations : int
         Rows that violated the margin at the last read.
-    stands : bool
+    has_stalled : bool
         Whether the last read brought no step.
     distance : float
         How far margins may be off at the point of the next read, about.
@@ -234,11 +230,11 @@ class Newton:
     ) -> None:
         self._problem, self._sample, self.name = problem, sample, NEWTON
         if problem.loss == "hinge":
-            self.name, width = "smoothed Newton", max(LEAST_WIDTH, width)
+            self.name, width = "smoothed Newton", max(TINY, width)
         self.width = self.distance = width
         self.point, self.bound = point, bounds.NO_BOUND
         self.violations, self._n_curved, self._halved = 0, 0, 0
-        self.stands = False
+        self.has_stalled = False
         self._a = np.zeros(problem.n)  # dual weights of all rows
         self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
         self._lowest: LowestRisk | None = None
@@ -248,20 +244,20 @@ class Newton:
         """The loss that the next read sums."""
         return Curve(self._problem.loss, self.width)
 
-    def read(self) -> Risk:
+    def pass_over(self) -> Risk:
         """Read all rows: risk, gradient and Hessian at the point; a dual point."""
         problem, n = self._problem, self._problem.n
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         work = NewtonPass(self.curve, self.point, reach, free, self._sample.numbers)
         sums: NewtonSums = added(problem.X.map_blocks(work, self._a))
-        self.violations, self._n_curved = sums.seen.violations, sums.n_curved
-        risk = Risk.of(problem, self.point, sums.seen)
+        self.violations, self._n_curved = sums.totals.violations, sums.n_curved
+        risk = Risk.of(problem, self.point, sums.totals)
         objective = risk.objective + sums.above / n
         if self._lowest is None or objective <= self._lowest.objective:
             self._lowest = None  # to have room
             means = sums.image / n, sums.hessian / n
             self._lowest = LowestRisk(self.point, objective, *means)
-        self.bound = self._bound(sums.seen, sums.excess)
+        self.bound = self._bound(sums.totals, sums.excess)
         return risk
 
     def _bound(self, sums: Sums, excess: int) -> bounds.Bound:
@@ -272,7 +268,7 @@ class Newton:
         most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
         weights = bounds.balanced(a, sample.y, most, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
-        if weights is None or sums.dual + float(a.sum()) > MOST_DUAL:
+        if weights is None or sums.dual + float(a.sum()) > 2.0**62 * bounds.UNIT:
             return bounds.NO_BOUND
         self._of_sample = weights
         of_sample = risk_and_image(
@@ -288,7 +284,7 @@ class Newton:
         if low is not here:
             middle = 0.5 * (low.beta + here.beta), 0.5 * (low.alpha + here.alpha)
             self.point, self._halved = Point(*middle), self._halved + 1
-            self.stands = bool(self.width) and self._halved > 20
+            self.has_stalled = bool(self.width) and self._halved > 20
             return
         free, lam = int(self._problem.intercept), self._problem.lam
         theta = np.append([low.alpha] * free, low.beta)
@@ -296,7 +292,7 @@ class Newton:
         with np.errstate(over="ignore", invalid="ignore"):
             H = self._lowest.hessian + np.diag(penalty)
             step = _step(H, penalty * theta - self._lowest.image)
-        theta, self.stands = theta - step, not step.any()
+        theta, self.has_stalled = theta - step, not step.any()
         self.point = Point(theta[free:], float(theta[0]) if free else 0.0)
         if self.width:
             self._choose_width(here)
@@ -314,11 +310,11 @@ class Newton:
             return
         fewest = self.width * 5 * (self._problem.p + 1) / max(1, self._n_curved)
         narrower = self.width / (2.0 if self._halved else 8.0)
-        width = min(self.width, max(length, narrower, LEAST_WIDTH))
+        width = min(self.width, max(length, narrower, TINY))
         width = max(width, min(fewest, self.width * 8.0))
-        self.stands |= width >= self.width and length <= 1e-3 * self.width
+        self.has_stalled |= width >= self.width and length <= 1e-3 * self.width
         if width > self.width and self._lowest is not None:  # too few in the corner
-            self.stands = True
+            self.has_stalled = True
             # All risks are higher with this width: the next point is the lowest.
             self._lowest = self._lowest._replace(objective=np.inf)
         self.width, self.distance = width, 0.5 * length
@@ -407,7 +403,7 @@ class StreamingSolver:
         """Whether further reads bring nothing."""
         return self._share < 1e-4
 
-    def read(self) -> tuple[Risk, Certificate]:
+    def pass_over(self) -> tuple[Risk, Certificate]:
         """Read all rows, and keep those near the margin if they find room.
 
         A read that finds no room is broken off, and another one keeps none.
@@ -422,10 +418,10 @@ class StreamingSolver:
         if isinstance(self.step, Newton) and self.step.width:
             self._keep_some(self.step)
         try:
-            risk = self.step.read()
+            risk = self.step.pass_over()
         except hinge.NoRoomError:
             self._keep_none()
-            risk = self.step.read()
+            risk = self.step.pass_over()
         self._reads += 1
         self.methods = joined(*self.methods, MethodRun(self.step.name, 1, "pass"))
         if self.best is None or risk.objective < self.best.objective:
@@ -434,11 +430,11 @@ class StreamingSolver:
 
     def solve(self, at: Certificate) -> None:
         """Go to the next point, and to a dual point."""
-        if self._reads > 1 and self.step.stands:
+        if self._reads > 1 and self.step.has_stalled:
             self._share /= 10.0
         tol = tolerance(self._solver, at) * self._share
         try:
-            self.step.solve(max(FINEST, tol), self._solver)
+            self.step.solve(max(CLOSEST, tol), self._solver)
         except hinge.NoRoomError:
             self._keep_none()
         self.seed = self.step.seed if self.seed is None else self.seed
@@ -514,7 +510,7 @@ def few_reads(
     """
     fit, reads = StreamingSolver(problem, solver), 0
     while True:
-        best, at = fit.read()
+        best, at = fit.pass_over()
         reads += 1
         if observe is not None:
             observe(reads, at)
@@ -531,13 +527,13 @@ def few_reads(
         n_epochs=reads,
         methods=fit.methods,
     )
-    return StreamedFit(solution, at, best.seen.table, reached, reads)
+    return StreamedFit(solution, at, best.totals.table, reached, reads)
 
 
 def tolerance(solver: Optimum, at: Certificate) -> float:
     """The relative gap that is asked for."""
     of_gap = (solver.gap_tol or 0.0) / at.objective if at.objective > 0.0 else 0.0
-    return max(solver.tol, of_gap) or FINEST
+    return max(solver.tol, of_gap) or CLOSEST
 
 
 def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:

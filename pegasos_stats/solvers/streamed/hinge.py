@@ -60,7 +60,7 @@ class ActiveRows:
         self.m, self._most = 0, most
         self._numbers = np.empty(most, dtype=np.int64)
         self._X = np.empty((most + 2, p))  # and two rows that stand for others
-        self._beside = np.empty((3, most + 2))
+        self._row_data = np.empty((3, most + 2))
         self.dual = np.zeros(0)
 
     @property
@@ -80,14 +80,14 @@ class ActiveRows:
     def _put(self, here: slice, rows: RowSubset) -> None:
         offset = 0.0 if rows.offset is None else rows.offset
         self._X[here] = rows.X
-        for held, values in zip(self._beside, (rows.y, rows.w, offset), strict=True):
-            held[here] = values
+        for room, values in zip(self._row_data, (rows.y, rows.w, offset), strict=True):
+            room[here] = values
 
     def together(self, others: RowSubset) -> RowSubset:
         """These rows and others after them, which are not kept."""
         end = self.m + others.y.size
         self._put(slice(self.m, end), others)
-        y, w, offset = self._beside[:, :end]
+        y, w, offset = self._row_data[:, :end]
         return RowSubset(self.numbers, self._X[:end], y, w, offset)
 
 
@@ -108,22 +108,22 @@ class HingeSums(NamedTuple):
 
     Attributes
     ----------
-    seen : Sums
+    totals : Sums
         Sums at the point, with the dual weights of the rows fixed.
     above : float64 array, shape (p,)
         ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
     fixed : int64 array, shape (2,)
         ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
-    known : float64 array, shape (2,)
+    offset_sums : float64 array, shape (2,)
         ``sum_i a_i offset_i`` of the same rows.
     joined : list of pairs
         Rows to keep from now on, and their dual weights so far.
     """
 
-    seen: Sums
+    totals: Sums
     above: Vector
     fixed: NDArray[np.int64]
-    known: Vector
+    offset_sums: Vector
     joined: list[tuple[RowSubset, Vector]]
 
 
@@ -165,23 +165,23 @@ class HingePass:
         o = np.zeros(y.size) if offset is None else offset
         joined = RowSubset(first + rows, X[rows], y[rows], w[rows], o[rows])
         return HingeSums(
-            seen=risk_and_image(
+            totals=risk_and_image(
                 *(X, y, *self.point, "hinge", a, w, self.reach, offset, scores)
             ),
             above=bounds.image(X, of_class[1]),
             fixed=np.array([bounds.units(c) for c in of_class]),
-            known=np.array([float(c @ o) for c in of_class]),
+            offset_sums=np.array([float(c @ o) for c in of_class]),
             joined=[(joined, began)] if rows.size else [],
         )
 
 
 def rows_like(problem: Problem, y: Vector, chosen: Values) -> float:
     """About how many of all rows are as those that are chosen of a sample."""
-    found = 0.0
+    count = 0.0
     for sign in (-1.0, 1.0):
         share = float(chosen[y == sign].mean())
-        found += share * np.count_nonzero(problem.y == sign)
-    return found
+        count += share * np.count_nonzero(problem.y == sign)
+    return count
 
 
 def near_margin(
@@ -209,12 +209,12 @@ class StreamedHinge:
         Where the next read looks.
     bound : Bound
         Of the dual point at hand.
-    kept : ActiveRows
+    active : ActiveRows
     state : int8 array, shape (n,)
         `ZERO`, `FULL` or `KEPT` of each row.
     violations : int
         Rows with a margin below 1 at the last read.
-    stands : bool
+    has_stalled : bool
         Whether the last read found no row to keep.
     seed : int or None
         Where rows were drawn.
@@ -228,33 +228,33 @@ class StreamedHinge:
     ) -> None:
         self._problem, self._delta = problem, delta
         self.point, self.bound = point, bounds.NO_BOUND
-        self.kept = ActiveRows(min(problem.X.most_kept, problem.n), problem.p)
+        self.active = ActiveRows(min(problem.X.most_kept, problem.n), problem.p)
         self.state = np.zeros(problem.n, dtype=np.int8)
         self._few = thinned(sample, max(1, 2**20 // problem.p // 2))
         self._state_of_few = np.zeros(self._few.y.size, dtype=np.int8)
-        self.stands, self.violations = False, 0
+        self.has_stalled, self.violations = False, 0
         self._sums: HingeSums | None = None
 
-    def read(self) -> Risk:
+    def pass_over(self) -> Risk:
         """Read all rows: the risk of the point, rows to keep, sums of the others."""
-        problem, before = self._problem, self.kept.m
+        problem, before = self._problem, self.active.m
         reach = Rounding(problem, *self.point).reach
         delta = self._delta if self._sums is None else None
         looking, sums = HingePass(self.point, reach, delta), None
         looking(self._few, self._state_of_few)
         for part in problem.X.map_blocks(looking, self.state):
             for rows, dual in part.joined:
-                self.kept.add(rows, dual)
+                self.active.add(rows, dual)
             part = part._replace(joined=[])
             sums = part if sums is None else plus(sums, part)
         assert sums is not None  # no source is without rows
-        self._sums, self.stands = sums, self.kept.m == before
-        self.violations = sums.seen.violations
-        return Risk.of(problem, self.point, sums.seen)
+        self._sums, self.has_stalled = sums, self.active.m == before
+        self.violations = sums.totals.violations
+        return Risk.of(problem, self.point, sums.totals)
 
     def solve(self, tol: float, solver: Optimum) -> None:
         """Solve the problem in memory: the next point, and its dual point."""
-        problem, kept, sums = self._problem, self.kept, self._sums
+        problem, active, sums = self._problem, self.active, self._sums
         assert sums is not None  # a read comes first
         both = self._with_fixed(sums)
         if both.y.size == 0:  # no margin is below 1, or near it
@@ -263,38 +263,38 @@ class StreamedHinge:
         # A problem divides by the number of its rows, and here it is to be by n.
         scale = both.y.size / problem.n
         offset = None if problem.farthest is None else both.offset
-        given = both.X, both.y, problem.lam, problem.loss, problem.intercept
-        inner = Problem(*given, weights=both.w * scale, offset=offset)
-        begin = np.concatenate([kept.dual, both.w[kept.m :]]) * scale
+        like = both.X, both.y, problem.lam, problem.loss, problem.intercept
+        inner = Problem(*like, weights=both.w * scale, offset=offset)
+        begin = np.concatenate([active.dual, both.w[active.m :]]) * scale
         exact = Optimum(
             tol, epochs=1000, seed=solver.seed, sample_kind=solver.sample_kind
         )
-        found = solved_by_steps(inner, exact, begin)
-        self.seed = found.seed if self.seed is None else self.seed
-        self.point = self._within_room(Point(found.beta, found.alpha))
-        own = slice(kept.m)
+        solution = solved_by_steps(inner, exact, begin)
+        self.seed = solution.seed if self.seed is None else self.seed
+        self.point = self._within_room(Point(solution.beta, solution.alpha))
+        own = slice(active.m)
         X, y, w = both.X[own], both.y[own], both.w[own]
-        a = bounds.cut(np.minimum(found.dual[own] / scale, w))
+        a = bounds.cut(np.minimum(solution.dual[own] / scale, w))
         excess = int(sums.fixed[1] - sums.fixed[0])
         weights = bounds.balanced(a, y, w, excess) if problem.intercept else a
         if weights is not None:
-            kept.dual, known = weights, None if offset is None else offset[own]
+            active.dual, offset = weights, None if offset is None else offset[own]
             of_kept = risk_and_image(
-                *(X, y, *self.point, "hinge", weights, w), offset=known
+                *(X, y, *self.point, "hinge", weights, w), offset=offset
             )
-            self.bound = bounds.Bound.of(problem, sums.seen.plus(of_kept))
+            self.bound = bounds.Bound.of(problem, sums.totals.plus(of_kept))
 
     def _with_fixed(self, sums: HingeSums) -> RowSubset:
         """The rows kept, and one for those of each class that are fixed."""
         w = sums.fixed.astype(np.float64) * bounds.UNIT
-        below = sums.above - sums.seen.image  # which is that of +1 less that of -1
+        below = sums.above - sums.totals.image  # which is that of +1 less that of -1
         X: Matrix = np.array([below, sums.above])
         there = w > 0.0
         of = w[there]
         y = np.array([-1.0, 1.0])[there]
         mean: Matrix = X[there] / of[:, None]
-        known: Vector = sums.known[there] / of
-        return self.kept.together(RowSubset(NOBODY, mean, y, of, known))
+        offsets: Vector = sums.offset_sums[there] / of
+        return self.active.together(RowSubset(NOBODY, mean, y, of, offsets))
 
     def _within_room(self, end: Point) -> Point:
         """The end of a step, or a point on the way for whose wrong rows there is room.
@@ -304,8 +304,8 @@ class StreamedHinge:
         NoRoomError
             If there is none, and not all rows have room.
         """
-        problem, left = self._problem, self._problem.X.most_kept - self.kept.m
-        most, few = min(ROOM * left, max(self.kept.m, 0.01 * problem.n)), self._few
+        problem, left = self._problem, self._problem.X.most_kept - self.active.m
+        most, few = min(ROOM * left, max(self.active.m, 0.01 * problem.n)), self._few
         solved = end
         for _ in range(9):
             m = few.y * bounds.scores(few.X, end, few.offset)
@@ -322,5 +322,5 @@ class StreamedHinge:
         """Dual weights of all rows, of these weights in the risk."""
         full = 1.0 if weights is None else bounds.cut(weights)
         a: Vector = np.where(self.state == FULL, full, 0.0)
-        a[self.kept.numbers] = self.kept.dual
+        a[self.active.numbers] = self.active.dual
         return a

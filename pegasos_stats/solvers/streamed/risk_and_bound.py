@@ -34,10 +34,10 @@ class Bound(NamedTuple):
     cost: Within
 
     @classmethod
-    def of(cls, problem: Problem, seen: sums.Sums) -> "Bound":
+    def of(cls, problem: Problem, totals: sums.Sums) -> "Bound":
         """That of the dual weights that were summed."""
         rounding = Rounding(problem, np.zeros(problem.p), 0.0)
-        return cls(rounding.reward(seen), rounding.cost(seen))
+        return cls(rounding.reward(totals), rounding.cost(totals))
 
 
 NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
@@ -46,20 +46,20 @@ NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
 @one_thread()
 def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
     """``x_i'beta + alpha + offset_i``."""
-    found = np.empty(len(X))
+    scores = np.empty(len(X))
     for rows in sums.blocks(*X.shape):
-        np.matmul(sums.doubles(X, rows), at.beta, out=found[rows])
-    found += at.alpha
-    return found if offset is None else found + offset
+        np.matmul(sums.doubles(X, rows), at.beta, out=scores[rows])
+    scores += at.alpha
+    return scores if offset is None else scores + offset
 
 
 @one_thread()
 def image(X: Dense, c: Vector) -> Vector:
     """``sum_i c_i x_i``."""
-    found = np.zeros(X.shape[1])
+    combined = np.zeros(X.shape[1])
     for rows in sums.blocks(*X.shape):
-        found += sums.image(c[rows], sums.doubles(X, rows))
-    return found
+        combined += sums.image(c[rows], sums.doubles(X, rows))
+    return combined
 
 
 @dataclass(frozen=True)
@@ -70,33 +70,33 @@ class Risk:
     ----------
     point : Point
     objective : float
-    seen : Sums
+    totals : Sums
     rounding : Rounding
     """
 
     point: Point
     objective: float
-    seen: sums.Sums
+    totals: sums.Sums
     rounding: Rounding
 
     @classmethod
-    def of(cls, problem: Problem, point: Point, seen: sums.Sums) -> "Risk":
+    def of(cls, problem: Problem, point: Point, totals: sums.Sums) -> "Risk":
         """The risk of a point from the sums of a read."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(point.beta @ point.beta)
-            objective = 0.5 * problem.lam * squares + seen.loss / problem.n
+            objective = 0.5 * problem.lam * squares + totals.loss / problem.n
         rounding = Rounding(problem, *point)
-        return cls(point, finite(objective), seen, rounding)
+        return cls(point, finite(objective), totals, rounding)
 
     def certificate(self, bound: Bound) -> Certificate:
         """Certify the point by a dual point."""
-        within, seen = self.rounding.primal(self.seen), self.seen
+        within, totals = self.rounding.primal(self.totals), self.totals
         return Certificate.bounded(
             self.objective,
             (within, *bound),
             self.rounding.least,
-            seen.errors,
-            seen.at_zero,
+            totals.errors,
+            totals.at_zero,
         )
 
 
