@@ -36,7 +36,7 @@ NULLABLE = {
     "u": "Int64",
     "uint64": "UInt64",
 }  # types of pandas, by kinds
-GIVE = "use a data frame, an array or a list"
+USE_TABLE = "use a data frame, an array or a list"
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
 LONGEST_TEXT = 10_000  # characters of a name or level
@@ -74,7 +74,7 @@ def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
 def unreadable(data: object) -> errors.DataError:
     """Make the error for data that neither numpy nor pandas can read."""
     return errors.DataError(
-        f"Data of type {type(data).__name__} cannot be read; {GIVE}."
+        f"Data of type {type(data).__name__} cannot be read; {USE_TABLE}."
     )
 
 

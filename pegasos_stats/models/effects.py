@@ -949,7 +949,7 @@ def margins(
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
         marginal odds ratio). Numeric predictors then increase by `change`, 1 if
-        omitted; those of 0 and 1 change from 0 to 1, unless `change` is given. The
+        omitted; those of 0 and 1 change from 0 to 1 unless `change` is set. The
         interval and the test of a ratio are based on its logarithm.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation

@@ -152,7 +152,7 @@ def not_converged(result: "Results") -> Iterator[Note]:
     errors = max(1, near.errors)
     cure = "Leave the solver out for the optimum, or pass refine=1e-6."
     if isinstance(result.solver, Optimum):
-        cure = "Give more epochs or tol=1e-6."
+        cure = "Use more epochs or tol=1e-6."
     if result.objective > zero:
         text = (
             f"the objective is above {zero:.4g}, that of the model that is all zero: "

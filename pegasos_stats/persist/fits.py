@@ -52,7 +52,7 @@ from pegasos_stats.solvers.solver_runs import OptimalityBounds
 from pegasos_stats.studies.calibration import CalibratedResults
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 
-MAX_SAVED_COEFFICIENTS = 256  # their covariance takes half a megabyte
+MAX_SAVED_COEFFICIENTS = 256  # their covariance is half a megabyte
 MAX_SECONDS = 3.0  # for the resamples of such a covariance
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")

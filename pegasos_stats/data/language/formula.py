@@ -922,7 +922,7 @@ def _terms_and_offsets(
     check_columns(data, reader.names)
     if both := {*reader.computed}.intersection([*reader.names, *reader.others]):
         text = f"The column {listing(sorted(both))} has the name of a computed term"
-        raise ColumnError(f"{text} beside it; rename it.")
+        raise ColumnError(f"{text} next to it; rename it.")
     for term in parsed:
         first, *others = term.factors
         if first.kind == "expression" and first.text.startswith(OFFSET) and not others:
