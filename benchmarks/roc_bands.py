@@ -9,6 +9,7 @@ of the band, as a multiple of that of the intervals.
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -16,33 +17,36 @@ from scipy import stats
 import pegasos_stats as ps
 from pegasos_stats.metrics.scores import roc_curve
 
-POPULATIONS = {  # means and standard deviations of normal scores of positives
-    "equal variances": (1.0, 1.0),
-    "unequal variances": (1.5, 2.0),
-    "strong": (2.5, 1.0),
-    "no difference": (0.0, 1.0),
+POPULATIONS = {  # distributions of the scores of negatives and of positives
+    "equal variances": (stats.norm(), stats.norm(1.0)),
+    "unequal variances": (stats.norm(), stats.norm(1.5, 2.0)),
+    "no difference": (stats.norm(), stats.norm()),
+    "exponential": (stats.expon(), stats.expon(scale=4.0)),
+    "logistic": (stats.logistic(), stats.logistic(0.95)),
+    "heavy tails": (stats.t(3), stats.t(3, 1.5)),
+    "beta": (stats.beta(1.2, 4.0), stats.beta(4.0, 3.0)),
+    "area 0.96": (stats.norm(), stats.norm(2.5)),
+    "area 0.98": (stats.norm(), stats.norm(3.0)),
 }
 SHAPES = [(150, 0.5), (600, 0.5), (600, 0.15), (2000, 0.3)]
 AT = np.arange(1, 200) / 200.0
 
 
 def measured(
-    n: int, share: float, mean: float, deviation: float, samples: int
+    n: int, share: float, negative: Any, positive: Any, samples: int
 ) -> tuple[float, float, float]:
     rng, actual = np.random.default_rng(7), (np.arange(n) < share * n).astype(int)
-    quantile = stats.norm.isf(AT)
-    true = stats.norm.sf((quantile - mean) / deviation)
-    slope = stats.norm.pdf((quantile - mean) / deviation) / deviation
-    slope /= stats.norm.pdf(quantile)
+    quantile = negative.isf(AT)
+    true = positive.sf(quantile)
+    slope = positive.pdf(quantile) / negative.pdf(quantile)
     m = int(actual.sum())
     variances = true * (1 - true) / m + slope**2 * AT * (1 - AT) / (n - m)
     reach = 1.96 * np.sqrt(variances)
     inside, pointwise, widths = 0, 0, []
     for _ in range(samples):
-        normal = rng.standard_normal(n)
-        scores = np.where(actual, mean + deviation * normal, normal)
+        scores = np.where(actual, positive.rvs(n, rng), negative.rvs(n, rng))
         x, low, high = ps.roc_band(actual, scores).to_numpy().T
-        curve = stats.norm.sf((stats.norm.isf(x) - mean) / deviation)
+        curve = positive.sf(negative.isf(x))
         inside += (curve[1:] <= high[:-1]).all() and (curve[:-1] >= low[1:]).all()
         points = roc_curve(actual, scores)
         own = np.interp(AT, points.false_positive, points.true_positive)

@@ -185,7 +185,8 @@ check <- function(path) {
     Z <- lapply(chosen, function(row) row$z * row$y)
     M <- do.call(c, lapply(Z, function(z) z[held]))
     M <- matrix(as.bigq(M), length(held))
-    move <- solve(M, 0 - image[held])
+    # gmp swaps no rows: M of zeros and ones may have no pivot, and M'M always has one
+    move <- solve(t(M) %*% M, t(M) %*% (0 - image[held]))
     for (i in seq_along(chosen)) {
       row <- chosen[[i]]
       image <- image + as.bigq(Z[[i]]) * move[i]
