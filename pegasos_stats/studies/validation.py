@@ -474,8 +474,10 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
     intercept, slope = recalibration(y, scores, weights / total)
     share = float(weights @ events) / total
     null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
-    margins = y * (intercept + slope * scores)
-    fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
+    fitted = null  # by constant predictions
+    if np.ptp(scores) > 0.0:
+        margins = y * (intercept + slope * scores)
+        fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
     r2 = -np.expm1(2.0 * (null - fitted)) / -np.expm1(2.0 * null)
     benefits = [
         (weights * (p >= level)) @ np.where(events, 1.0, -level / (1.0 - level)) / total
@@ -541,6 +543,11 @@ class Validation(tables.Summarised):
     threshold: float
     chosen: Vector
 
+    @property
+    def _defined(self) -> Mask:
+        """Which statistics a resample has, shape (b, m)."""
+        return np.asarray(np.isfinite(self.training - self.test))
+
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
         """Return one row per statistic.
@@ -549,17 +556,24 @@ class Validation(tables.Summarised):
         conf_high``. The interval of the apparent statistic, from quantiles of the
         resamples, is shifted by the optimism (Noma et al. 2021). Slope and intercept
         have no interval: in the training data they are always 1 and 0 for maximum
-        likelihood.
+        likelihood. A resample where a statistic is not defined, such as the slope of
+        constant predictions, does not count for it.
 
         Parameters
         ----------
         conf_level : float, default 0.95
         """
         level = check_fraction("conf_level", conf_level)
-        training, test = self.training.mean(axis=0), self.test.mean(axis=0)
-        optimism = training - test
-        ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-        low, high = np.quantile(self.training, ends, axis=0) - optimism
+        ends, defined = [(1.0 - level) / 2.0, (1.0 + level) / 2.0], self._defined
+        values = (
+            np.where(defined, side, np.nan) for side in (self.training, self.test)
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # undefined in all: NaN
+            inside, outside = values
+            training, test = np.nanmean(inside, axis=0), np.nanmean(outside, axis=0)
+            optimism = training - test
+            low, high = np.nanquantile(inside, ends, axis=0) - optimism
         recalibrates = np.isin(self.names, ["slope", "intercept"])
         low, high = (np.where(recalibrates, np.nan, end) for end in (low, high))
         return pd.DataFrame(
@@ -611,6 +625,11 @@ class Validation(tables.Summarised):
         notes = [
             f"{resampling} Intervals: of the apparent statistic, less the optimism."
         ]
+        if undefined := int((~self._defined).any(axis=1).sum()):
+            notes.append(
+                f"{counted(undefined, 'resample')} with constant or separated "
+                "predictions had no slope and intercept."
+            )
         if self.n_separated:
             notes.append(
                 f"{counted(self.n_separated, 'resample')} had no maximum likelihood "

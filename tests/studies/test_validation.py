@@ -158,6 +158,18 @@ def test_workers_do_not_change_a_number():
     pd.testing.assert_frame_equal(one, two, check_exact=True)
 
 
+def test_resamples_without_a_slope_do_not_count_for_it():
+    """Platt's sigmoid of an SVM without use is constant in some resamples."""
+    data = waves(120)
+    found = ps.validate(ps.svm("y ~ x + z", data, lam=0.1), 12, calibrate=True)
+    undefined = np.isnan(found.training[:, 3])
+    assert 0 < undefined.sum() < 12
+    row = found.tidy().set_index("term").loc["slope"]
+    assert row["training"] == pytest.approx(found.training[~undefined, 3].mean())
+    assert (found.training[undefined, 1] == 0).all()  # r2
+    assert f"{undefined.sum()} resample" in str(found.summary())
+
+
 def separable():
     """Few rows, so that some resamples are separated."""
     x = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
