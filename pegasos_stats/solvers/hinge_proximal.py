@@ -74,9 +74,11 @@ FLAT, TRIALS = 0.1, 40
 SCREENED_FROM, SCREENED_TO_A_COLUMN = 3000, 60  # rows: those near the margin are solved
 RARE = 0.05  # share of a class below which most rows are near the margin
 # Relative gap of a sample, and of the rows near the margin before the first pass over
-# all. Steps of 20,000 x 30 and x 200, 100,000 x 50 and 6,000 x 80 to 1e-6: 27, 58, 30
-# and 54; with 1e-3 and 1e-4 34, 73, 54 and 77.
-ROUGH_GAP = 1e-2
+# all. 100,000 x 50 takes 64 ms to 1e-4, with 1e-2 123 ms; 400,000 x 10 63 and 69.
+ROUGH_GAP = 3e-3
+# With fewer rows to a column all are the sample: 50,000 x 300 takes 0.88 s to 1e-6 and
+# 20,000 x 200 0.21, from a tenth of the rows 1.37 and 0.25.
+SAMPLED_TO_A_COLUMN = 200
 MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # of the rows, unless they are nearer than that
 MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
 STALL_STEPS, LONG_RUN = 20, 90  # in which the gap is to be halved; steps that are many
@@ -444,11 +446,13 @@ class Hinge(Method):
         return np.concatenate(found)
 
     def _solved_sample(self) -> Problem:
-        """Solve evenly spaced rows roughly: a tenth, but 30 to a column."""
-        problem, (n, p) = self._problem, self._problem.X.shape
-        m = max(n // 10, 30 * p)
-        sample = problem.of_rows(np.arange(0, n, n // m))
-        part = Hinge(sample, Goal(ROUGH_GAP, None))
+        """Solve evenly spaced rows roughly: a tenth, 30 to a column, or all rows."""
+        sample, (n, p), start = self._problem, self._problem.X.shape, None
+        if n < SAMPLED_TO_A_COLUMN * p:
+            start = beginning(sample)
+        else:
+            sample = sample.of_rows(np.arange(0, n, n // max(n // 10, 30 * p)))
+        part = Hinge(sample, Goal(ROUGH_GAP, None), start)
         while part.visits <= MOST_VISITS * sample.n:
             part.step()
             if part.gap.gap <= ROUGH_GAP * part.risk:
