@@ -29,13 +29,13 @@ from pegasos_stats.data.design import Scaling
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import best_intercept
-from pegasos_stats.solvers.lbfgs import two_loops
 from pegasos_stats.solvers.maximum_likelihood import (
     SMALLEST_STEP,
     independent,
     logistic,
 )
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution
+from pegasos_stats.solvers.smooth_newton import two_loops
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,8 +56,7 @@ from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.options import Goal, Method
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rows import DenseRows, newton_rows
-from pegasos_stats.solvers.sums import ENTRIES, blocks, doubles
+from pegasos_stats.solvers.sums import ENTRIES, DenseRows, blocks, doubles, newton_rows
 
 SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
 NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows

@@ -46,17 +46,24 @@ from pegasos_stats.data.scan.source import Block, Values, added
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers import separation
-from pegasos_stats.solvers.centring import centre_of
 from pegasos_stats.solvers.certificate import Certificate, finite
+from pegasos_stats.solvers.intercept import centre_of
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.options import DEFAULT_TOL, NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
 from pegasos_stats.solvers.resamples import newton_steps
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
-from pegasos_stats.solvers.rows import sample_rows
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
-from pegasos_stats.solvers.sums import TINY, additions, image, pivots, solved, table_of
+from pegasos_stats.solvers.sums import (
+    TINY,
+    additions,
+    image,
+    pivots,
+    sample_rows,
+    solved,
+    table_of,
+)
 
 SMALLEST_STEP = 1e-9  # of a standard error: the last of Newton's steps
 SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian

@@ -33,18 +33,17 @@ from typing import NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import UNIT, Mask, Matrix, Rows, Vector
-from pegasos_stats.solvers.centring import needed_centre
 from pegasos_stats.solvers.hinge_proximal import (
     ProximalNewton,
     on_wrong_side,
     with_sums,
 )
+from pegasos_stats.solvers.intercept import needed_centre
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
-from pegasos_stats.solvers.rows import DenseRows
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
-from pegasos_stats.solvers.sums import TINY, largest_norm
+from pegasos_stats.solvers.sums import TINY, DenseRows, largest_norm
 
 MARGINS = 2**15  # margins of a block: they stay in the cache of a core
 

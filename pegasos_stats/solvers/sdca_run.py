@@ -13,7 +13,7 @@ import numpy as np
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers import centring
+from pegasos_stats.solvers import intercept
 from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
 from pegasos_stats.solvers.intercept import mean_loss, zero_model
 from pegasos_stats.solvers.optimum import (
@@ -220,16 +220,16 @@ def run_sdca(
         If the tolerance is not reached.
     """
     check_solver(problem, solver)
-    centre, values = centring.needed_centre(problem), centring.constants(problem)
-    inner = problem if centre is None else centring.centred(problem, centre)
+    centre, values = intercept.needed_centre(problem), intercept.constants(problem)
+    inner = problem if centre is None else intercept.centred(problem, centre)
     if solver.arithmetic == "fast":
         inner = inner.in_quick_form
     run = LinearRun(inner, solver, dual)
     solution: Solution
 
     def shown(solution: Solution) -> Solution:
-        back = centring.shifted_solution(solution, centre)
-        beta, alpha = centring.without_constants(back.beta, back.alpha, values)
+        back = intercept.shifted_solution(solution, centre)
+        beta, alpha = intercept.without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
     many = float(inner.n) * inner.n * inner.p  # products in the Gram matrix of the rows
@@ -259,10 +259,10 @@ def solved_by_steps(
     problem, solver, dual
         As for `run_sdca`.
     """
-    centre = centring.needed_centre(problem)
-    inner = problem if centre is None else centring.centred(problem, centre)
+    centre = intercept.needed_centre(problem)
+    inner = problem if centre is None else intercept.centred(problem, centre)
     solution, _ = run_epochs(LinearRun(inner, solver, dual), inner.n, solver)
-    return centring.shifted_solution(solution, centre)
+    return intercept.shifted_solution(solution, centre)
 
 
 def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solution:

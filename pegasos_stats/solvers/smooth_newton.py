@@ -11,12 +11,15 @@ single precision will do.
 
 References
 ----------
+Liu & Nocedal, *On the limited memory BFGS method for large scale optimization*,
+Mathematical Programming 45 (1989).
 Byrd, Chin, Neveitt & Nocedal, *On the use of stochastic Hessian information in
 optimization methods for machine learning*, SIAM Journal on Optimization 21 (2011).
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,20 +27,23 @@ from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
-from pegasos_stats.solvers.lbfgs import Pairs, RiskValue, line_search, two_loops
 from pegasos_stats.solvers.options import NEWTON, Goal, Method
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rows import EVERY, newton_rows, sample_rows
+from pegasos_stats.solvers.rounding import CLOSEST
 from pegasos_stats.solvers.sums import (
+    EVERY,
     TINY,
     Sums,
     doubles,
     inverse,
+    newton_rows,
     row_blocks,
+    sample_rows,
     solved,
     sums_at,
 )
 
+Pairs = list[tuple[Vector, Vector, float]]  # steps, changes of the gradient, products
 FEW_COLUMNS = 60  # columns of which a Hessian costs no more than some passes
 # Share of the gap that a step of L-BFGS may leave with the diagonal or the Hessian of a
 # sample, and with the Hessian of all rows, which costs many passes. The diagonal takes
@@ -48,6 +54,48 @@ MOST_EXPONENT = {
     for precision in (np.dtype(np.float32), np.dtype(np.float64))
 }
 LBFGS_METHOD = "L-BFGS"
+
+
+class RiskValue(NamedTuple):
+    """A risk, its gradient and the number of violations at a point."""
+
+    risk: float
+    gradient: Vector
+    violations: int
+
+
+def two_loops(metric: Matrix | Vector, pairs: Pairs, d: Vector) -> Vector:
+    """The inverse Hessian of L-BFGS times a vector; a metric may be a diagonal."""
+    shares = []
+    for step, change, product in reversed(pairs):
+        shares.append(float(step @ d) / product)
+        d = d - shares[-1] * change
+    d = metric @ d if metric.ndim > 1 else metric * d
+    for step, change, product in pairs:
+        d = d + (shares.pop() - float(change @ d) / product) * step
+    return d
+
+
+def line_search(
+    risk: Callable[[Vector], RiskValue], theta: Vector, at: RiskValue, d: Vector
+) -> tuple[Vector, RiskValue]:
+    """The point along a direction where the risk has fallen in proportion to it.
+
+    By 1e-4 of the slope at least (Armijo). The search ends where it began if no step
+    down to 1e-8 does.
+    """
+    slope, t = float(at.gradient @ d), 1.0
+    while True:
+        point = theta + t * d
+        there = risk(point)
+        if there.risk <= at.risk + 1e-4 * t * slope + CLOSEST * at.risk:
+            return point, there
+        if t < 1e-8:
+            return theta, risk(theta)
+        slope_there = float(there.gradient @ d)
+        falls = slope_there > max(slope, 0.0)
+        share = slope / (slope - slope_there) if falls else 0.5
+        t *= min(0.7, max(0.1, share))
 
 
 class SmoothRisk:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pegasos_stats as ps
-from pegasos_stats.solvers.centring import needed_centre
+from pegasos_stats.solvers.intercept import needed_centre
 from pegasos_stats.solvers.problem import Problem
 
 N = 200

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array, random_array
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.rows import RESIDUAL, newton_rows
+from pegasos_stats.solvers.sums import RESIDUAL, newton_rows
 
 RNG = np.random.default_rng(5)
 SOME = np.array([0, 3, 4, 9, 30])

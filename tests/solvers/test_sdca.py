@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.certificate import primal
-from pegasos_stats.solvers.lbfgs import RiskValue, line_search
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.smooth_newton import RiskValue, line_search
 from tests.solvers.solved import risk_of_a_peer, solved
 
 LAMBDAS = [1e-1, 1e-2, 1e-3, 1e-4]

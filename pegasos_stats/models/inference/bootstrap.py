@@ -21,9 +21,13 @@ from pegasos_stats.models.inference.wald import BootstrapResult, whitening
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import map_in_order, n_workers, one_thread
 from pegasos_stats.rng import RRandom
-from pegasos_stats.solvers.centring import centre_for_errors, centred, shifted_solution
 from pegasos_stats.solvers.certificate import certificate
-from pegasos_stats.solvers.intercept import best_intercept
+from pegasos_stats.solvers.intercept import (
+    best_intercept,
+    centre_for_errors,
+    centred,
+    shifted_solution,
+)
 from pegasos_stats.solvers.maximum_likelihood import (
     LikelihoodRefits,
     estimable_columns,

@@ -26,7 +26,7 @@ from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwi
 from pegasos_stats.models.inference.wald import Covariance
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import one_thread
-from pegasos_stats.solvers.centring import centre_for_errors
+from pegasos_stats.solvers.intercept import centre_for_errors
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.separation import (

@@ -47,8 +47,8 @@ from pegasos_stats.arrays import Dense, Matrix, Rows, Vector
 from pegasos_stats.data.scan.rows import size_of_sample
 from pegasos_stats.data.scan.source import Block, RowSubset, Values, added
 from pegasos_stats.parallel import one_thread
-from pegasos_stats.solvers.centring import constants_of, without_constants
 from pegasos_stats.solvers.certificate import Certificate
+from pegasos_stats.solvers.intercept import constants_of, without_constants
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.options import NEWTON
