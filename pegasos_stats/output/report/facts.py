@@ -688,7 +688,8 @@ class ReportFacts:
             low, high = map(percent, rows.table.error_interval("exact"))
             note = f"95% interval {low} to {high}"
         elif (validation := self.validation) is not None and rows.name == "out-of-fold":
-            note = validation.folds.description
+            note, name = validation.folds.description, self.name_of_groups
+            note = note.replace(" groups", f" groups of {name}" if name else " groups")
             if not math.isnan(self.std_error):
                 note = f"standard error {percent(self.std_error)}, {note}"
             if validation.folds.repeats > 1:
@@ -752,6 +753,15 @@ class ReportFacts:
             return math.nan
         spread = float(self.validation.std_error.get("error_rate", math.nan))
         return max(spread, math.sqrt(rate * (1.0 - rate) / n))
+
+    @property
+    def name_of_groups(self) -> str:
+        """The column of the groups of folds, if the fit has the same groups."""
+        own = getattr(self.result, "groups", None)
+        codes = None if self.validation is None else self.validation.folds.groups
+        if codes is None or own is None or not own.by_name:
+            return ""
+        return str(own.names[0]) if np.array_equal(own.codes[0], codes) else ""
 
     @property
     def lists_all(self) -> bool:

@@ -309,11 +309,7 @@ def validation_lines(facts: ReportFacts, solver: Sequence[str]) -> list[str]:
     if folds.seed is None:
         options = {"folds": Name("folds"), "seed": study.seed}
     if folds.seed is not None and folds.groups is not None:
-        own, name = getattr(facts.result, "groups", None), Name("groups")
-        if own is not None and np.array_equal(own.codes[0], folds.groups):
-            options["groups"] = fit_arguments(facts.result).get("groups", name)
-        else:
-            options["groups"] = name
+        options["groups"] = facts.name_of_groups or Name("groups")
     if folds.seed is not None and folds.repeats > 1:
         options["repeats"] = folds.repeats
     call = ", ".join(["model", *solver, as_code(options)])
