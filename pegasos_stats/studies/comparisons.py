@@ -320,8 +320,6 @@ class ErrorComparison(tables.Summarised):
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
 
 BRACKETS: tuple[Brackets, ...] = get_args(Brackets)
-FITS = "give fits by name, such as {'hinge': a, 'log': b}, or a list of them."
-STARS = (0.001, 0.01, 0.05)
 
 
 @suggest_arguments
