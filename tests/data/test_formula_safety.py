@@ -210,7 +210,7 @@ def test_functions_shadow_nothing(name, data):
 
 @pytest.mark.parametrize("found", ["text", [1.0], None, object(), np.ones((N, 2, 2))])
 def test_what_a_function_of_the_caller_returns_is_checked(found, data):
-    with pytest.raises(FormulaError, match="one number for each row"):
+    with pytest.raises(FormulaError, match="one value for each row"):
         ps.svm("y ~ f(x)", data, functions={"f": lambda x: found}, lam=1.0)
 
 

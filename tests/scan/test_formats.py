@@ -54,7 +54,7 @@ def fitted(data, tmp_path_factory):
         scan = ps.scan(str(folder / "*"))
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "PIECE_ROWS", 128)
-            patch.setattr(files, "BLOCK", 4000)
+            patch.setattr(files, "CSV_BLOCK", 4000)
             formula = "y ~ x0 + x1 * flag + g + C(k) + quoted"
             result = ps.svm(formula, scan, lam=0.01, weights="w").fit(SOLVER)
             return result, result.decision_function(scan)

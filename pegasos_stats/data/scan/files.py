@@ -81,6 +81,7 @@ UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
+CSV_BLOCK = 2**21  # bytes at a time
 LEAST_MEMORY = 64 * 2**20  # bytes; blocks would have very few rows with less
 PIECE_SHARE = 32  # 1/32 of the budget is for the rows of a piece
 PIECE_ROWS = 2**15  # at most
@@ -247,7 +248,7 @@ def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingRe
 
     return csv.open_csv(
         file,
-        csv.ReadOptions(block_size=2**21),
+        csv.ReadOptions(block_size=CSV_BLOCK),
         csv.ParseOptions(delimiter=separator_of(file), newlines_in_values=True),
         csv.ConvertOptions(
             column_types=dict(types),
