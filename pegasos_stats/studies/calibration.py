@@ -1082,16 +1082,24 @@ progress
         strategy: Strategy | None = None,
         level: float = 0.95,
         band: bool = False,
+        groups: object = None,
     ) -> Reliability:
         """Compare out-of-fold probabilities with observed shares.
 
         Parameters
         ----------
-        bins, strategy, level, band
+        bins, strategy, level, band, groups
             As for `pegasos_stats.reliability`.
         """
-        rows = self.validation.actual, self.probabilities
-        return reliability(*rows, bins, strategy=strategy, level=level, band=band)
+        return reliability(
+            self.validation.actual,
+            self.probabilities,
+            bins,
+            strategy=strategy,
+            level=level,
+            band=band,
+            groups=groups,
+        )
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":

@@ -495,3 +495,13 @@ def test_new_rows_of_a_calibrated_fit_have_subgroups(data, calibrated):
     assert table.loc[(0, "slope"), "estimate"] == alone.slope
     expected = calibrated.confusion(own)
     assert table.loc[(0, "error_rate"), "estimate"] == expected.error_rate
+
+
+def test_rows_out_of_fold_have_groups_too(data, calibrated):
+    groups = np.arange(len(data)) // 5
+    rows = calibrated.validation.actual, calibrated.probabilities
+    expected = ps.reliability(*rows, groups=groups)
+    assert calibrated.reliability(groups=groups).slope_interval == (
+        expected.slope_interval
+    )
+    assert calibrated.reliability().slope_interval != expected.slope_interval
