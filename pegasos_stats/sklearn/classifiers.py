@@ -534,7 +534,7 @@ def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
     classes: np.ndarray = np.unique(labels)
     if classes.size < 2:
         raise LabelError(
-            f"y has only the class {listing(classes)}; two classes are needed."
+            f"y has only one class, {listing(classes)}; two classes are needed."
         )
     return classes
 

@@ -262,7 +262,7 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("labels", "weights", "named"),
         [
-            (["a"] * 4, None, "only the class 'a'"),
+            (["a"] * 4, None, "only one class, 'a'"),
             (list("abca"), None, r"'a', 'b', 'c'.*OneVsRestClassifier"),
             (list("abab"), [1.0, 0.0, 2.0, 0.0], "not 'b'"),
         ],

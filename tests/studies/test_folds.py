@@ -96,7 +96,7 @@ def test_folds_of_other_rows_are_refused_though_there_are_as_many(model):
     assert read(folds, model) is folds
     later = labels.set_axis([f"later {label}" for label in labels.index])
     for other, what in ((later, "row labels"), (labels[::-1].to_numpy(), "classes")):
-        with pytest.raises(DataError, match=f"of other rows: {what} differ; "):
+        with pytest.raises(DataError, match=f"to other rows: {what} differ; "):
             read(ps.Folds.stratified(other, 5, seed=1), model)
 
 

@@ -205,12 +205,12 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
         svm.thresholds(frame(1))
     ps.save(svm, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")
-    with pytest.raises(DataError, match="loaded"):
+    with pytest.raises(DataError, match="Loaded fits"):
         loaded.thresholds()
     new = frame(2, 70)
     ours, theirs = (fit.thresholds(new, seed=1) for fit in (loaded, svm))
     assert ours.by_fold.equals(theirs.by_fold)
-    with pytest.raises(DataError, match="No row of level 'yes'"):
+    with pytest.raises(DataError, match="No row of class 'yes'"):
         svm.thresholds(new[new["y"] == "no"], seed=1)
 
 
