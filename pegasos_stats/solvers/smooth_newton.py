@@ -118,6 +118,7 @@ class SmoothRisk:
     positive : float64 array, shape (p + 1,), or None
     count : float
         Number of passes, a Hessian being as many as its products cost.
+    n_blocks : int
     last_hessian : float64 array, shape (p + 1, p + 1), or None
     factorises : bool
         Whether a Hessian costs less than conjugate gradients.
@@ -131,6 +132,7 @@ class SmoothRisk:
             np.arange(problem.n) if is_single else EVERY
         )
         self._blocks, is_dense = list(row_blocks(problem.X)), not self.rows.is_sparse
+        self.n_blocks = len(self._blocks)
         if is_single:
             self._blocks = [slice(None)]
         self._Z: Matrix | None = None
@@ -276,7 +278,8 @@ class SmoothSteps(Method):
     is_single : bool
         As of `SmoothRisk`.
     goal : Goal, optional
-        Passes near it sum by class, so that none more is needed for the certificate.
+        Passes near it over many rows sum by class, so that none more is needed for the
+        certificate.
 
     Attributes
     ----------
@@ -306,8 +309,8 @@ class SmoothSteps(Method):
 
     def step(self, rows: Rows) -> None:
         """Take a step."""
-        if self.steps > 0 and self._goal is not None:
-            gain = 1e4 if self.name == NEWTON else 1e2  # that a step may bring
+        if self.steps > 0 and self._goal is not None and self.risk.n_blocks > 1:
+            gain = 1e4 if self.name == NEWTON else 1e3  # that a step may bring
             self.risk.by_class = self._left() <= gain * self._goal(self.at.risk)
         next(self.walk)
         self.violations += self.at.violations

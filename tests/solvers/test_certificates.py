@@ -1,5 +1,6 @@
 """Duality gaps: what they promise, against optima found by others."""
 
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
@@ -16,6 +17,7 @@ from pegasos_stats.solvers.certificate import (
 )
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.problem import Problem
+from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.studies.cross_validation import null_dual
 from tests.solvers.solved import risk_of_a_peer
 
@@ -136,3 +138,39 @@ def test_feasible_points_are_in_their_boxes_and_balance_the_classes():
     assert a @ y == pytest.approx(0.0, abs=1e-13)  # 50 terms of at most 1
     for sign in (1.0, -1.0):  # a class without weights leaves none to the other
         assert not balanced(np.where(y == sign, 0.7, 0.0), y).any()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_balanced_weights_have_equal_sums_without_rounding(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    y = np.where(rng.random(n) < (0.1, 0.5, 0.9)[seed % 3], 1.0, -1.0)
+    a = rng.random(n) * 10.0 ** rng.integers(-12, 3, n) * (rng.random(n) < 0.8)
+    lowered = balanced(a, y)
+    assert (lowered >= 0.0).all()
+    assert (lowered <= a).all()
+    assert sum(map(Fraction, lowered * y)) == 0
+    np.testing.assert_array_equal(balanced(lowered, y), lowered)
+
+
+@pytest.mark.parametrize("loss", ["log", "squared_hinge"])
+@pytest.mark.parametrize("kind", ["plain", "no intercept", "weights", "offset"])
+def test_sums_of_the_last_pass_certify_without_another_one(loss, kind, monkeypatch):
+    rng = np.random.default_rng(11)
+    X = 0.3 + rng.standard_normal((9000, 20))  # two blocks of rows
+    y = np.where(X[:, 0] + rng.standard_normal(9000) > 1.0, 1.0, -1.0)
+    weights = rng.random(9000) * (rng.random(9000) < 0.9)
+    given = {
+        "weights": {"weights": weights / weights.mean()},
+        "offset": {"offset": rng.standard_normal(9000)},
+    }
+    problem = Problem(X, y, 1e-3, loss, kind != "no intercept", **given.get(kind, {}))
+    with monkeypatch.context() as without:
+        without.setattr("pegasos_stats.solvers.certificate.row_sums", None)
+        solution = run_sdca(problem, ps.Optimum())
+    at = vars(solution)["certificate"]
+    exact = certificate(problem, solution.beta, solution.alpha, solution.dual)
+    assert at.objective == pytest.approx(exact.objective, rel=ROUNDING)
+    # Rounding may take 1e-9 of the objective off the bound, and adds nothing to it.
+    below = exact.dual_objective - at.dual_objective
+    assert -ROUNDING <= below / at.objective <= 1e-9
