@@ -283,14 +283,18 @@ def certificate(
     if not is_feasible:
         a = feasible(a, problem.y, problem.intercept, problem.most_dual)
     bounds = Rounding(problem, beta, alpha)
-    seen = None if sums is None else sums(a, bounds.reach)
-    has_pass = seen is None
-    if seen is None:
-        seen = row_sums(problem, beta, alpha, a, bounds.reach)
+    totals = None if sums is None else sums(a, bounds.reach)
+    has_pass = totals is None
+    if totals is None:
+        totals = row_sums(problem, beta, alpha, a, bounds.reach)
     with np.errstate(over="ignore", invalid="ignore"):
-        objective = float(0.5 * problem.lam * (beta @ beta) + seen.loss / problem.n)
+        objective = float(0.5 * problem.lam * (beta @ beta) + totals.loss / problem.n)
     objective = finite(objective)
-    risk, reward, cost = bounds.primal(seen), bounds.reward(seen), bounds.cost(seen)
+    risk, reward, cost = (
+        bounds.primal(totals),
+        bounds.reward(totals),
+        bounds.cost(totals),
+    )
     if not are_close(objective, risk, reward, cost, enough):
         if not has_pass:
             return certificate(problem, beta, alpha, a, enough, is_feasible=True)
@@ -308,7 +312,7 @@ def certificate(
         if abs(risk.value - objective) > 1e-12 * objective:
             objective = finite(risk.value)
     return Certificate.bounded(
-        objective, (risk, reward, cost), bounds.least, seen.errors, seen.at_zero
+        objective, (risk, reward, cost), bounds.least, totals.errors, totals.at_zero
     )
 
 
@@ -316,13 +320,13 @@ def row_sums(
     problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float
 ) -> Sums:
     """Sums over the rows, dense or sparse, which are read once."""
-    X, y, given = problem.X, problem.y, (problem.weights, reach, problem.offset)
+    X, y, others = problem.X, problem.y, (problem.weights, reach, problem.offset)
     if isinstance(X, np.ndarray):
-        return risk_and_image(X, y, beta, alpha, problem.loss, a, *given)
+        return risk_and_image(X, y, beta, alpha, problem.loss, a, *others)
     rows, image = problem.rows, np.zeros(problem.p)
     compiled.rows.add_rows(rows, a * y, image)
     f, most = compiled.risk.scores(rows, beta, alpha), problem.column_entries
-    return sums_at(f, image, most, y, problem.loss, a, *given)
+    return sums_at(f, image, most, y, problem.loss, a, *others)
 
 
 def finite(objective: float) -> float:

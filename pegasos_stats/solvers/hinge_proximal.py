@@ -363,12 +363,12 @@ class Hinge(Method):
         if self._now is None:
             return beginning(self._problem)[1] if self._a is None else self._a
         problem, shares = self._problem, self._now.a
-        found = np.zeros(problem.n)
+        weights = np.zeros(problem.n)
         if shares.size > self._rows.size:
             low, high = shares[-2:]
-            found[self._full] = np.where(problem.y[self._full] > 0.0, high, low)
-        found[self._rows] = shares[: self._rows.size]
-        return found if problem.weights is None else found * problem.weights
+            weights[self._full] = np.where(problem.y[self._full] > 0.0, high, low)
+        weights[self._rows] = shares[: self._rows.size]
+        return weights if problem.weights is None else weights * problem.weights
 
     def _over_all(self, a: Vector) -> Iterator[None]:
         problem, w = self._problem, self._problem.row_weights
@@ -431,18 +431,18 @@ class Hinge(Method):
 
     def _looked_at(self, reach: float) -> Rows:
         """Sum the loss of all rows; those that are fixed on the wrong side."""
-        problem, beta, found, loss = self._problem, self.theta[:-1], [], 0.0
+        problem, beta, wrong_rows, loss = self._problem, self.theta[:-1], [], 0.0
         fixed = problem.row_weights > 0.0
         fixed[self._rows] = False
         for rows in blocks(*problem.X.shape):
             s = self._slacks(problem, rows)
             wrong = on_wrong_side(self._full[rows], s, s, reach) & fixed[rows]
-            found.append(rows.start + np.flatnonzero(wrong))
+            wrong_rows.append(rows.start + np.flatnonzero(wrong))
             short = np.maximum(s, 0.0)
             self.violations += int(np.count_nonzero(short))
             loss += float(short @ problem.row_weights[rows])
         self.risk = loss / problem.n + 0.5 * problem.lam * float(beta @ beta)
-        return np.concatenate(found)
+        return np.concatenate(wrong_rows)
 
     def _solved_sample(self) -> Problem:
         """Solve evenly spaced rows roughly: a tenth, 30 to a column, or all rows."""
@@ -499,12 +499,12 @@ class Hinge(Method):
         y = problem.y[rows]
         wy = full * (problem.row_weights[rows] * y)
         sides = np.stack([np.minimum(wy, 0.0), np.maximum(wy, 0.0)])
-        found, signed = np.empty((2, self.penalty.size + 2)), sides.sum(axis=1)
-        found[:, :p] = sides @ problem.X[rows]
-        found[:, p:-2], found[:, -2:] = signed[:, None], np.abs(signed)[:, None]
+        Z, signed = np.empty((2, self.penalty.size + 2)), sides.sum(axis=1)
+        Z[:, :p] = sides @ problem.X[rows]
+        Z[:, p:-2], Z[:, -2:] = signed[:, None], np.abs(signed)[:, None]
         if problem.offset is not None:
-            found[:, -2] -= sides @ problem.offset[rows]
-        return found
+            Z[:, -2] -= sides @ problem.offset[rows]
+        return Z
 
     def _whole(self, theta: Vector) -> Vector:
         """With an intercept of 0, if there is none."""

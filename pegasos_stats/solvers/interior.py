@@ -155,9 +155,9 @@ class InteriorPoints:
         theta, penalty, fixed = self.theta, self.penalty, self.fixed
         sums = fixed + (self.sides * self.a[:, None]) @ self.Z.transpose(0, 2, 1)
         self.gradient = penalty * theta - sums[:, :, :-1].sum(axis=1)
-        each = np.column_stack([-theta, np.ones(len(theta))])
+        point = np.column_stack([-theta, np.ones(len(theta))])
         risk = np.einsum("bi,bi->b", self.w, np.maximum(self.s, 0.0))
-        risk += np.einsum("bsj,bj->b", fixed, each)
+        risk += np.einsum("bsj,bj->b", fixed, point)
         risk += 0.5 * np.einsum("bj,bj->b", penalty, theta * theta)
         if (penalty[:, -1] == 0.0).all():
             of_class = np.abs(sums[:, :, -2])
@@ -311,10 +311,10 @@ class InteriorSteps(Method):
             scores = problem.X @ beta + problem.row_offsets
             alpha = best_intercept(scores, problem.y, "hinge", problem.weights)
         a = feasible(a, problem.y, problem.intercept, problem.weights)
-        found = certificate(problem, beta, alpha, a)
-        if found.objective < before.objective:
+        at = certificate(problem, beta, alpha, a)
+        if at.objective < before.objective:
             self._beta, self._alpha = beta, alpha
-        if found.dual_objective > before.dual_objective:
+        if at.dual_objective > before.dual_objective:
             self._a = a
         self._at = certificate(problem, *self.best())
 

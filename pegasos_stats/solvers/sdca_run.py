@@ -150,8 +150,7 @@ class LinearRun:
         at, tol = self._method.gap, self._solver.tol
         if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
-        given = *self.best(), tol
-        at = certificate(self._problem, *given, True, self._method.sums)
+        at = certificate(self._problem, *self.best(), tol, True, self._method.sums)
         self.certificate = at
         return self._solver.reached(at)
 
@@ -296,13 +295,13 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]
     if all(solution.dual[side].sum() < 0.99 * w[side].sum() for side in sides):
         return solution
-    alone, _ = zero_model(problem)
+    null_intercept, _ = zero_model(problem)
     scores = problem.X @ solution.beta + offset
     at = mean_loss(problem, scores, solution.alpha) + penalty
     there, here = (
-        mean_loss(problem, offset, alpha) for alpha in (alone, solution.alpha)
+        mean_loss(problem, offset, alpha) for alpha in (null_intercept, solution.alpha)
     )
     if not there <= at + 1e-12 * at:
         return solution
-    alpha = solution.alpha if here <= there else alone
+    alpha = solution.alpha if here <= there else null_intercept
     return replace(solution, beta=np.zeros(problem.p), alpha=alpha)

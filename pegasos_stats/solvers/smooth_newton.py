@@ -218,8 +218,8 @@ class SmoothRisk:
         image = minus * self.signed[:p] + (plus - minus) * self.positive[:p]
         most = 8.0 + len(self._blocks) + math.ceil(problem.n / len(self._blocks))
         most += rounding / max(UNIT * dual, TINY)
-        given = y, problem.loss, a, problem.weights, reach, problem.offset
-        return sums_at(self.scores.copy(), image, most, *given)
+        others = y, problem.loss, a, problem.weights, reach, problem.offset
+        return sums_at(self.scores.copy(), image, most, *others)
 
     def heights(self) -> Vector:
         """Second derivatives of the weighted losses at the last pass, over n."""

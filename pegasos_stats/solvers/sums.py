@@ -480,10 +480,10 @@ class SparseRows(DenseRows):
 
     def image(self, c: Vector) -> Vector:
         """``sum_i c_i z_i``; rows with ``c_i = 0`` cost nothing."""
-        found = np.zeros(self._size)
-        found[-1] = self._one * c.sum()
-        compiled.rows.add_rows(self._rows, c, found[: self._p])
-        return found
+        image = np.zeros(self._size)
+        image[-1] = self._one * c.sum()
+        compiled.rows.add_rows(self._rows, c, image[: self._p])
+        return image
 
     def _by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
