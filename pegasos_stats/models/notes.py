@@ -349,7 +349,8 @@ def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
     if table.n_errors or table.n_undecided or table.n_classified <= 2 * k:
         return []
     text = (
-        "All training rows are predicted correctly: does a predictor leak the outcome?"
+        "All training rows are predicted correctly: does a predictor contain the "
+        "outcome?"
     )
     return [Note("separation", "note", text)]
 
