@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from html import escape
 from importlib.resources import files
 from io import StringIO
@@ -20,7 +20,6 @@ from urllib.parse import quote
 
 import numpy as np
 
-from pegasos_stats.arrays import Axes
 from pegasos_stats.errors import DependencyError, counted, plain
 from pegasos_stats.models import summaries
 from pegasos_stats.models.inference.options import chosen_options
@@ -55,7 +54,6 @@ CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
 PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.7  # inches; small, for legible text on phones
 ROC_SIDE = 4.2  # inches
 MAX_BARS_SHOWN = 20  # coefficients in a figure
-COEFFICIENT_HEIGHT = 0.22  # inches
 # Fixed names and no date make the SVG reproducible.
 SVG_SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
 NO_DATE = {"Date": None, "Creator": None}
@@ -420,7 +418,7 @@ def solver_call(result: Fitted) -> str:
 
 
 def draw_svg(
-    draw: Callable[["Axes"], object],
+    draw: Callable[..., object],
     width: float = PICTURE_WIDTH,
     height: float = PICTURE_HEIGHT,
 ) -> str:
@@ -441,7 +439,7 @@ def draw_svg(
 
         figure = Figure(figsize=(width, height), layout="constrained")
         text = StringIO()
-        draw(dress(figure.subplots()))
+        draw(ax=dress(figure.subplots()))
         figure.savefig(text, format="svg", metadata=NO_DATE)
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
@@ -457,39 +455,26 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
     """
     rows, result, cut = facts.rows, facts.result, facts.threshold
     table, figures, square = rows.table, dict[str, str](), (ROC_SIDE, ROC_SIDE)
-    if isinstance(result, LinearResults) and (
-        n := min(len(result.coef), MAX_BARS_SHOWN)
-    ):
-        size, plot = (
-            (PICTURE_WIDTH, max(2.2, COEFFICIENT_HEIGHT * n + 1.2)),
-            result.plot,
-        )
-        figures["coefficients"] = draw_svg(
-            lambda ax: plot.coefficients(n, ax=ax), *size
-        )
+    n = min(len(getattr(result, "coef", ())), MAX_BARS_SHOWN)
+    if isinstance(result, LinearResults) and n:
+        size, plot = (PICTURE_WIDTH, max(2.2, 0.22 * n + 1.2)), result.plot
+        figures["coefficients"] = draw_svg(partial(plot.coefficients, n), *size)
         if shape := facts.image_shape:
-            figures["image"] = draw_svg(
-                lambda ax: plot.coefficient_image(shape, ax=ax),
-                PICTURE_WIDTH,
-                PICTURE_WIDTH,
-            )
+            side, image = (PICTURE_WIDTH,) * 2, partial(plot.coefficient_image, shape)
+            figures["image"] = draw_svg(image, *side)
     if (folds := facts.validation) and rows.name == "out-of-fold" and rows.auc:
-        figures["roc"] = draw_svg(lambda ax: folds.plot_roc(ax=ax), *square)
+        figures["roc"] = draw_svg(folds.plot_roc, *square)
     elif rows.scores is not None and rows.auc is not None:
-        figures["roc"] = draw_svg(
-            lambda ax: draw_roc(table, result, ax, {}, cut), *square
-        )
+        curve = partial(draw_roc, table, result, line={}, threshold=cut)
+        figures["roc"] = draw_svg(curve, *square)
     start = 0.0 if cut is None else score_at(cut, result.problem)
     if rows.scores is not None and table.n_classified and math.isfinite(start):
         share = result.problem.loss == "log"
         at = 0.5 if cut is None and share else cut
-        figures["scores"] = draw_svg(
-            lambda ax: draw_scores(table, result, ax, {}, at, are_shares=share)
-        )
-    if (curve := facts.precision_recall) is not None:
-        figures["precision_recall"] = draw_svg(lambda ax: curve.plot(ax=ax), *square)
-    if (calibration := facts.calibration) is not None:
-        figures["calibration"] = draw_svg(lambda ax: calibration.plot(ax=ax), *square)
-    if (optimism := facts.optimism) is not None:
-        figures["instability"] = draw_svg(lambda ax: optimism.plot(ax=ax), *square)
+        bars = partial(draw_scores, table, result, threshold=at, are_shares=share)
+        figures["scores"] = draw_svg(partial(bars, line={}))
+    studies = {"calibration": facts.calibration, "instability": facts.optimism}
+    for name, study in {"precision_recall": facts.precision_recall, **studies}.items():
+        if study is not None:
+            figures[name] = draw_svg(study.plot, *square)
     return figures
