@@ -268,7 +268,7 @@ class Newton:
         most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
         weights = bounds.balanced(a, sample.y, most, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
-        if weights is None or sums.dual + float(a.sum()) > 2.0**62 * bounds.UNIT:
+        if weights is None or sums.dual + float(a.sum()) > 2.0**62 * bounds.DUAL_UNIT:
             return bounds.NO_BOUND
         self._of_sample = weights
         of_sample = risk_and_image(

@@ -286,7 +286,7 @@ class StreamedHinge:
 
     def _with_fixed(self, sums: HingeSums) -> RowSubset:
         """The rows kept, and one for those of each class that are fixed."""
-        w = sums.fixed.astype(np.float64) * bounds.UNIT
+        w = sums.fixed.astype(np.float64) * bounds.DUAL_UNIT
         below = sums.above - sums.totals.image  # which is that of +1 less that of -1
         X: Matrix = np.array([below, sums.above])
         there = w > 0.0

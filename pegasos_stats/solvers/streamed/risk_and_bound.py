@@ -2,7 +2,7 @@
 
 With a free intercept the dual asks for ``sum_i a_i y_i = 0``, and pays ``|alpha*
 delta|`` for a difference ``delta``. Where rows are read in blocks no sum in doubles is
-exact; dual weights are whole multiples of `UNIT`, whose sums are.
+exact; dual weights are whole multiples of `DUAL_UNIT`, whose sums are.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pegasos_stats.solvers.certificate import Certificate, finite, shares
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within
 
-UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
+DUAL_UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
 
 
 class Point(NamedTuple):
@@ -101,14 +101,14 @@ class Risk:
 
 
 def cut(a: Vector) -> Vector:
-    """Multiples of `UNIT` at most as large.
+    """Multiples of `DUAL_UNIT` at most as large.
 
     Examples
     --------
     >>> cut(np.array([1.0, 2.0**-33]))
     array([1., 0.])
     """
-    return np.floor(a / UNIT) * UNIT
+    return np.floor(a / DUAL_UNIT) * DUAL_UNIT
 
 
 def units(a: Vector) -> int:
@@ -119,7 +119,7 @@ def units(a: Vector) -> int:
     >>> units(np.array([1.0, 0.5])) == 3 * 2**31
     True
     """
-    return int((a / UNIT).astype(np.int64).sum())
+    return int((a / DUAL_UNIT).astype(np.int64).sum())
 
 
 def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
@@ -152,15 +152,15 @@ def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     >>> balanced(a, y, w, 2**40) is None
     True
     """
-    counts = (a / UNIT).astype(np.int64)
+    counts = (a / DUAL_UNIT).astype(np.int64)
     over = excess + int(counts[y > 0.0].sum()) - int(counts[y < 0.0].sum())
     heavier = y > 0.0 if over > 0 else y < 0.0
     lower = counts * heavier
-    higher = ((w / UNIT).astype(np.int64) - counts) * ~heavier
+    higher = ((w / DUAL_UNIT).astype(np.int64) - counts) * ~heavier
     if int(lower.sum()) >= abs(over):
         counts = counts - shares(lower, abs(over))
     elif int(higher.sum()) >= abs(over):
         counts = counts + shares(higher, abs(over))
     else:
         return None
-    return np.asarray(counts * UNIT, dtype=np.float64)
+    return np.asarray(counts * DUAL_UNIT, dtype=np.float64)
