@@ -552,10 +552,18 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
 
 
 def note_text(note: str, mark: str = "") -> list[str]:
-    """Wrap a note and indent its further lines by the length of its mark."""
+    """Wrap a note and indent its further lines by the length of its mark.
+
+    Examples
+    --------
+    >>> note_text("word " * 13 + "no\\N{NO-BREAK SPACE}break,\\N{NO-BREAK SPACE}please")[1]
+    'no break, please'
+    """
     indent = " " * len(mark)
-    text = f"{mark}{note}"
-    return wrap(text, TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    lines = wrap(
+        f"{mark}{note}", TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False
+    )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def cut(text: str, width: int) -> str:

@@ -1040,13 +1040,16 @@ class LinearResults(Results):
         check_count("digits", digits)
         cells, notes, footer = self.coefficient_cells(alpha, max_terms, digits)
         kind = "bootstrap" if isinstance(self.cov_type, Bootstrap) else "cluster"
+        more = [("Covariance:", f"{kind} ({self.groups})")] if self.groups else []
+        if self.lambda_path is not None and (folds := self.lambda_path.folds):
+            more.append(("Folds for lambda:", f"{folds.k}, seed {folds.seed}"))
         return summaries.summary_of(
             self,
             cells,
             notes,
             likelihood=self._likelihood(),
             details=details,
-            more=[("Covariance:", f"{kind} ({self.groups})")] if self.groups else [],
+            more=more,
             footer=footer,
         )
 

@@ -217,7 +217,7 @@ def columns_and_rows(result: "Results") -> Iterator[Note]:
         yield Note("columns", "warning", column.text)
     if (dropped := result.dropped).missing:
         text = (
-            f"{counted(dropped.total, 'row')} with missing values were left out: "
+            f"{counted(dropped.total, 'row')} with missing values were excluded: "
             f"{dropped.by_column}."
         )
         yield Note("rows", "note", text)
@@ -280,7 +280,7 @@ def _by_letters(text: str) -> tuple[str, str, str]:
 
 
 def factor_levels(design: Design) -> dict[str, list[object]]:
-    """Levels of each column that became a factor, the reference level first."""
+    """Levels of each column that became a factor, in their order."""
     inner = unscaled(design)
     if not isinstance(inner, FormulaDesign):
         return {}

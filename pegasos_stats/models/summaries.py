@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 INTERCEPT = "Intercept"
-MORE = "More: summary(details=True)"
+MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # on one line
 WEIGHTED = {
     "rows": "weighted rows",
     "levels": "weighted classes",

@@ -1309,9 +1309,9 @@ class Uncertainty:
         if rarer < FEW * slopes:
             text = (
                 f"there are {counted(problem.n_weighed, 'row')}, {rarer:,} of the "
-                f"rarer level, for {counted(slopes, 'coefficient')}"
+                f"rarer class, for {counted(slopes, 'coefficient')}"
                 f"{' besides the intercept' * problem.intercept}: with fewer than "
-                f"{FEW} of that level for each, estimates and intervals are "
+                f"{FEW} of that class for each, estimates and intervals are "
                 "rough. Use fewer predictors."
             )
             notes.append(Note("few events", "warning", text))
