@@ -552,17 +552,16 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
 
 
 def note_text(note: str, mark: str = "") -> list[str]:
-    """Wrap a note and indent its further lines by the length of its mark.
+    """Wrap a note at its spaces; indent all but the first line by the mark's length.
 
     Examples
     --------
-    >>> note_text("word " * 13 + "no\\N{NO-BREAK SPACE}break,\\N{NO-BREAK SPACE}please")[1]
-    'no break, please'
+    >>> note_text("word " * 14 + chr(160).join(["no", "break", "please"]))[1]
+    'no break please'
     """
     indent = " " * len(mark)
-    lines = wrap(
-        f"{mark}{note}", TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False
-    )
+    text = f"{mark}{note}"
+    lines = wrap(text, TEXT_WIDTH, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 

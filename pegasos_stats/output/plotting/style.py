@@ -485,7 +485,7 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     """Label rows from the top and return their positions.
 
     Rows that the axes already label keep their positions; new rows follow below. Below
-    a heading, see `with_headings`, levels have no variable.
+    a heading, see `with_headings`, levels have no variable; all other names are bold.
     """
     rows: dict[object, float]
     rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
@@ -501,7 +501,8 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     texts = fit_names(own, min(max(width, 8), 40), most)
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
-        label.set_fontweight("bold" if isinstance(name, GroupHeading) else "normal")
+        is_level = not above or str(name).startswith(above)
+        label.set_fontweight("normal" if is_level else "bold")
     vars(ax.yaxis.get_major_formatter())["rows"] = rows
     ax.tick_params(axis="y", length=0.0)
     ax.set_ylim(len(rows) - 0.4, -0.6)
