@@ -772,8 +772,8 @@ class FormulaDesign:
             f"Column {listing([factored(text, self.variables)])} holds levels that did "
             f"not occur at fit, {listing(values.unique())}, "
             f"{user_data.in_the_rows(values.index)}; the model knows "
-            f"{listing(self.codings[text].levels)}: drop or recode these rows, or use "
-            f"them no prediction by unseen={UNSEEN[1]!r}."
+            f"{listing(self.codings[text].levels)}: drop or recode these rows, or "
+            f"set unseen={UNSEEN[1]!r} for missing predictions."
         )
 
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
