@@ -15,12 +15,13 @@ The gap is a mean Kullback-Leibler divergence, which is computed without cancell
 
     P(theta) - D(a') = (1/n) sum_i w_i KL(a_i' / w_i || a_i / w_i) - r'theta,
 
-where ``r = (1/n) sum_i a_i' y_i z_i`` is what rounding leaves of the constraint.
+where ``r = (1/n) sum_i a_i' y_i z_i`` is the residual of the constraint, due to
+rounding.
 
 The estimate exists where a feasible dual point lies strictly inside and the columns
-have full rank (Albert & Anderson). One pass proves this for nearly all fits; otherwise
-the linear programme of `separation` decides. Predictors are standardized inside, so
-that units do not matter.
+have full rank (Albert & Anderson). One pass over the data proves this for nearly all
+fits; otherwise the linear programme of `separation` decides. Predictors are
+standardized internally, so their units do not matter.
 
 A column is not estimable if its residual on the columns before it, centred, is below
 1e-7 of its standard deviation, as in R's ``lm``.
@@ -65,17 +66,17 @@ from pegasos_stats.solvers.sums import (
     table_of,
 )
 
-SMALLEST_STEP = 1e-9  # of a standard error: the last of Newton's steps
-SMALL_STEP = 1e-3  # of a standard error: the next step takes the same Hessian
-COLLINEAR = 1e-7  # residual of a column, of its standard deviation, as in R's lm
-SURE_PIVOT = 1e-9  # a squared residual that a Gram matrix shows beside its rounding
-STRICTLY = 1e-10  # least dual weight of a row, and distance from its weight
-LEAST_SHARE = 1e-3  # of a dual weight, that the repair of the constraint leaves
-PROOF_PASSES = 12  # without a proof of existence, before the linear programme
+SMALLEST_STEP = 1e-9  # in standard errors: stop after a smaller Newton step
+SMALL_STEP = 1e-3  # in standard errors: reuse the Hessian after a smaller step
+COLLINEAR = 1e-7  # residual SD of a collinear column, relative to its SD, as in R's lm
+SURE_PIVOT = 1e-9  # smallest squared residual that a Gram matrix determines
+STRICTLY = 1e-10  # minimum distance of a strictly interior dual weight from its bounds
+LEAST_SHARE = 1e-3  # minimum factor by which the repair may shrink a dual weight
+PROOF_PASSES = 12  # without a proof of existence; then solve the linear programme
 
 
 class LikelihoodSums(NamedTuple):
-    """What a pass sums.
+    """Sums computed in one pass over the data.
 
     Attributes
     ----------
@@ -84,7 +85,7 @@ class LikelihoodSums(NamedTuple):
     gradient : float64 array, shape (k,)
         ``sum_i a_i y_i z_i``, so minus ``n`` times the gradient.
     hessian : float64 array, shape (k, k)
-        ``sum_i w_i s_i (1 - s_i) z_i z_i'``; zeros where it was not asked for.
+        ``sum_i w_i s_i (1 - s_i) z_i z_i'``; zeros if it was not requested.
     divergence : float
         ``sum_i w_i KL(a_i' / w_i || a_i / w_i)``.
     left : float64 array, shape (k,)
@@ -92,11 +93,11 @@ class LikelihoodSums(NamedTuple):
     table : int array, shape (2, 3)
         Rows by label and predicted label, the last column for scores of 0.
     behind : int
-        Rows with a weight whose margin is not above 0.
+        Rows of positive weight whose margin is 0 or negative.
     inside : float64 array, shape (2,)
-        The least of ``a'`` and ``1 - a'``, and of their ratios to ``a`` and ``1 - a``.
+        Minimum of ``a'`` and ``1 - a'``, and of their ratios to ``a`` and ``1 - a``.
     additions : float
-        Of a summand of `left`, at most.
+        Maximum number of additions of a summand of `left`.
     """
 
     loss: float
@@ -110,7 +111,7 @@ class LikelihoodSums(NamedTuple):
     additions: float
 
     def plus(self, other: "LikelihoodSums") -> "LikelihoodSums":
-        """The sums over the rows of both."""
+        """Add the sums over other rows."""
         pairs: Any = zip(self[:-2], other[:-2], strict=True)
         inside = np.minimum(self.inside, other.inside)
         most = max(self.additions, other.additions) + 1.0
@@ -126,9 +127,9 @@ class EstimableColumns:
     centre, scale : float64 array, shape (p,)
     intercept : bool
     columns : int array, shape (q,)
-        Of the predictors those that are estimable.
+        Indices of the estimable predictors.
     basis : float64 array, shape (q, q), or None
-        What makes nearly collinear columns orthogonal: columns are ``z' basis``.
+        Makes nearly collinear columns orthogonal: the columns are ``z' basis``.
     """
 
     centre: Vector
@@ -183,7 +184,7 @@ class EstimableColumns:
         return H
 
     def solution(self, theta: Vector) -> tuple[Vector, float]:
-        """``beta`` and ``alpha`` for the predictors as they are, shape (p,)."""
+        """``beta``, shape (p,), and ``alpha`` on the scale of the predictors."""
         inner, beta = theta[int(self.intercept) :], np.zeros(self.centre.size)
         if self.basis is not None:
             inner = self.basis @ inner
@@ -193,7 +194,7 @@ class EstimableColumns:
         return beta, float(theta[0] - self.centre @ beta)
 
     def theta(self, beta: Vector, alpha: float) -> Vector:
-        """The reverse of `solution`; coefficients of other columns are left out."""
+        """Inverse of `solution`; coefficients of inestimable columns are dropped."""
         inner = beta[self.columns] * self.scale[self.columns]
         if self.basis is not None:
             inner = np.asarray(np.linalg.solve(self.basis, inner))
@@ -216,28 +217,28 @@ class Triangle(NamedTuple):
 
     @classmethod
     def of(cls, Z: Matrix) -> "Triangle":
-        """The factor of some rows."""
+        """Factorise a matrix of rows."""
         return cls(np.asarray(np.linalg.qr(Z, mode="r")))
 
     def plus(self, other: "Triangle") -> "Triangle":
-        """The factor of the rows of both."""
+        """Factorise the rows of both."""
         return self.of(np.vstack([self.R, other.R]))
 
 
 def triangle_of(
     at: EstimableColumns, mean: Vector, block: Block, values: Values
 ) -> Triangle:
-    """The factor of the rows of a block, centred about their mean."""
+    """Factorise the rows of a block, centred at their mean."""
     Z = dense_rows(at.rows(block.X)) - mean
     return Triangle.of(Z * np.sqrt(block.w)[:, None])
 
 
 def standardized(problem: Problem) -> EstimableColumns:
-    """Columns that vary, centred and scaled; sparse ones, or without intercept, scaled.
+    """Scale the columns that vary; centre dense ones if there is an intercept.
 
-    The scale is the standard deviation, without intercept the root of the mean square,
-    raised to a power of 2: a product with its reciprocal is exact, and quicker than a
-    division.
+    The scale is the standard deviation (without intercept the root mean square),
+    rounded up to a power of 2: multiplying by its reciprocal is exact and faster than
+    dividing.
     """
     X, p = problem.X, problem.p
     if hasattr(type(X), "tocsr"):
@@ -259,7 +260,8 @@ def standardized(problem: Problem) -> EstimableColumns:
 def estimable_columns(problem: Problem) -> EstimableColumns:
     """Standardize the columns that are not combinations of the columns before them.
 
-    A Gram matrix tells, and where a residual is near its rounding the factor ``R``.
+    The residuals come from the Gram matrix, or from the factor ``R`` of a QR
+    decomposition if one is near the rounding of the Gram matrix.
     """
     at, weight = standardized(problem), sum(problem.class_weights)
     covariance = added(problem.source.map_blocks(partial(gram_of, at))) / weight
@@ -283,7 +285,7 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
 
 
 def independent(columns: Matrix) -> Mask:
-    """Which columns have a part that earlier ones do not determine, shape (k,).
+    """Mark columns that are linearly independent of the ones before, shape (k,).
 
     Examples
     --------
@@ -293,7 +295,7 @@ def independent(columns: Matrix) -> Mask:
     basis, answers = np.zeros((0, len(columns))), list[bool]()
     for column in columns.T:
         residual = column - (basis @ column) @ basis
-        residual -= (basis @ residual) @ basis  # once more, against rounding
+        residual -= (basis @ residual) @ basis  # repeated against rounding errors
         size = float(np.linalg.norm(residual))
         answers.append(size > COLLINEAR * float(np.linalg.norm(column)))
         if answers[-1]:
@@ -303,7 +305,7 @@ def independent(columns: Matrix) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodPass:
-    """What a pass does with a block: sums at a point, beside those of a dual point.
+    """Sum the rows of a block at a point, and at a dual point for comparison.
 
     Attributes
     ----------
@@ -312,10 +314,10 @@ class LikelihoodPass:
     curved : bool
         Whether the Hessian is summed.
     step : tuple of two float64 arrays, shape (k,), or None
-        Where Newton's step began, and the step: its linearisation is the dual point,
-        which is put into `dual`. Without one that is ``a``, and nothing is compared.
+        Start of the Newton step, and the step. The dual point is its linearisation, and
+        is stored in `dual`. Without a step it is ``a``, and nothing is compared.
     by_dual : bool
-        Whether `dual` has the dual point.
+        Whether `dual` contains the dual point.
     """
 
     at: EstimableColumns
@@ -417,18 +419,18 @@ def _excess(x: Vector) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class MaximumLikelihood:
-    """What the passes found.
+    """Result of the maximisation, or why there is no maximum.
 
     Attributes
     ----------
     solution : Solution or None
-        None where maximum likelihood does not exist, or nothing proves that it does.
+        None if the estimate does not exist, or if its existence is not proved.
     certificate : Certificate or None
     table : int array, shape (2, 3), or None
         Rows by label and predicted label, the last column for scores of 0.
     reason : str
-        Why there is no solution, in words that follow «Maximum likelihood»; empty if
-        there is one.
+        Why there is no solution, as the end of a sentence that begins with «Maximum
+        likelihood»; empty if there is one.
     n_passes : int
     """
 
@@ -440,7 +442,7 @@ class MaximumLikelihood:
 
     @property
     def streamed(self) -> StreamedFit:
-        """The estimate as that of other fits of rows in files."""
+        """The estimate in the form of other streamed fits."""
         assert self.solution is not None
         assert self.certificate is not None
         assert self.table is not None
@@ -450,7 +452,7 @@ class MaximumLikelihood:
 
 
 def no_maximum(reason: str) -> DataError:
-    """The error for a fit without an estimate."""
+    """Return the exception for a fit without an estimate."""
     return DataError(
         f"Maximum likelihood {reason}. Leave lam out for the penalty "
         "1/n, or give penalty='firth' for inference, lam='cv' for prediction."
@@ -469,9 +471,9 @@ def maximum_likelihood(
     Parameters
     ----------
     problem : Problem
-        Of the log loss with ``lam = 0``; rows in memory, in files or of Dask.
+        Log loss with ``lam = 0``; rows in memory, in files or in Dask partitions.
     names : sequence of str, optional
-        Of the predictors, for the reason why there is no estimate.
+        Names of the predictors, for the message if there is no estimate.
     observe : callable, optional
         Called after each pass with its number and the solution there.
 
@@ -504,7 +506,8 @@ def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikel
     ----------
     problem : Problem
     at : EstimableColumns
-        Of the problem with all rows; columns that are collinear here have no estimate.
+        Estimable columns of the problem with all rows; those collinear in the resample
+        get no estimate.
     theta : float64 array, shape (k,)
     """
     ascent = Ascent(problem, at)
@@ -520,7 +523,7 @@ class LikelihoodRefits:
     Parameters
     ----------
     problem : Problem
-        With ``lam = 0``.
+        Problem with ``lam = 0``.
     at : EstimableColumns
     theta : float64 array, shape (k,)
         As for `refit`.
@@ -535,10 +538,11 @@ class LikelihoodRefits:
 
     @np.errstate(all="ignore")
     def __call__(self, weights: Matrix) -> tuple[Matrix, Mask]:
-        """Estimates ``alpha, beta``, shape (B, p + 1), and which are proved to exist.
+        """Return ``alpha, beta``, shape (B, p + 1), and which are proved to exist.
 
-        Newton's last step is below 1e-6 standard errors, so that it leaves less than
-        1e-9; its linearisation is a dual point strictly inside. Others are for `refit`.
+        The last Newton step is below 1e-6 standard errors, so the remaining error is
+        below 1e-9; its linearisation is a strictly interior dual point. Use `refit` for
+        the other resamples.
 
         Parameters
         ----------
@@ -562,7 +566,7 @@ class LikelihoodRefits:
 
 
 def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
-    """Take Newton's steps to the estimate, if it exists."""
+    """Take Newton steps until the estimate is reached or shown not to exist."""
     exists, size, is_last = False, np.inf, False
     while ascent.n_passes < 100 and not ascent.is_separated:
         size, before = ascent.size, size
@@ -587,7 +591,7 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
 
 
 class Ascent:
-    """Newton's method, a pass over the rows at each point.
+    """Newton's method with one pass over the data at each point.
 
     Attributes
     ----------
@@ -609,9 +613,9 @@ class Ascent:
         self.n_passes, self._violations = 0, 0
 
     def begin(self, theta: Vector | None = None) -> None:
-        """Pass over the rows at a point, by default at the fit of a sample.
+        """Pass over the rows at a point, by default the estimate from a sample.
 
-        Of few rows, at the fit without coefficients.
+        With few rows the default is the null model.
         """
         problem, at = self._problem, self._at
         if theta is None:
@@ -635,7 +639,7 @@ class Ascent:
         )
 
     def rough(self) -> Vector | None:
-        """A point near the estimate; None where there is none."""
+        """Return a point near the estimate; None if there is none."""
         self.begin()
         for _ in range(PROOF_PASSES):
             if not np.isfinite(self.size) or self.is_separated:
@@ -662,17 +666,17 @@ class Ascent:
 
     @property
     def size(self) -> float:
-        """Length of Newton's step, in standard errors: no coefficient moves more."""
+        """Length of the Newton step in standard errors, at least any coefficient's."""
         squared = float(self.sums.gradient @ self._step)
         return float(np.sqrt(squared)) if squared >= 0.0 else float("nan")
 
     def take_step(self, judged: bool = False, is_last: bool = False) -> None:
-        """Take Newton's step, halved until the likelihood does not fall."""
+        """Take a Newton step, halved until the likelihood does not decrease."""
         start, loss, step = self._theta, self.sums.loss, self._step
         curved, share = self.size > SMALL_STEP and not is_last, 1.0
         for _ in range(40):
             self._theta = start + share * step
-            if is_last:  # the numbers that are reported
+            if is_last:  # no further change to reported values
                 self._theta = self._at.theta(*self._at.solution(self._theta))
             self._pass(curved, (start, step) if judged else None)
             if is_last or self.sums.loss <= loss + CLOSEST * abs(loss):
@@ -681,11 +685,11 @@ class Ascent:
 
     @property
     def proves_existence(self) -> bool:
-        """Whether the dual point is feasible and strictly inside."""
+        """Whether the dual point is feasible and strictly interior."""
         (weight, ratio), left = self.sums.inside, self.sums.left
         if not (weight >= STRICTLY and ratio > LEAST_SHARE):
             return False
-        # A dual point may miss the constraint by 1e-6 standard errors.
+        # The constraint has a tolerance of 1e-6 standard errors.
         return float(left @ solved(self._hessian, left)) <= 1e-12
 
     @property
@@ -694,14 +698,14 @@ class Ascent:
         return self._problem.offset is None and not self.sums.behind
 
     def is_overlapping(self) -> bool | None:
-        """Whether no direction separates rows; None where that is not decided."""
+        """Whether no direction separates the classes; None if undecided."""
         if self.is_separated:
             return False
         self._direction = separation.first_direction(self._look, self._at.k)
         return None if self._direction is None else not self._direction.any()
 
     def _look(self, b: Vector | None) -> separation.DirectionPass:
-        """What a direction does in all rows, near their centre if it is far from 0."""
+        """Evaluate a direction in all rows, centred if their centre is far from 0."""
         at = self._at
         centre = centre_of(at.centre, at.scale)
         near = replace(
@@ -712,11 +716,11 @@ class Ascent:
         return sums
 
     def reason(self, names: Sequence[str]) -> str:
-        """Why there is no estimate, in words that follow «Maximum likelihood»."""
+        """Why there is no estimate, as the end of a sentence."""
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
         ends = np.min(added(self._problem.source.map_blocks(ranges_of)), axis=0)
-        # The classes overlap in at most one value of the column.
+        # Separated if the classes overlap in at most one value of the column.
         separates = (-ends[1] <= ends[0, ::-1]).any(axis=0)
         separating = [names[j] for j in at.columns if separates[j]]
         if separating:
@@ -756,7 +760,7 @@ class Ascent:
         )
 
     def fit(self) -> MaximumLikelihood:
-        """The estimate and its certificate."""
+        """Return the estimate and its certificate."""
         at = certificate_at(self._problem, self._at, self._theta, self.sums)
         return MaximumLikelihood(
             self.solution, at, self.sums.table, n_passes=self.n_passes
@@ -764,7 +768,7 @@ class Ascent:
 
 
 def sample_of(problem: Problem, k: int) -> Problem | None:
-    """The rows whose fit is the start; None where all rows are few."""
+    """Sample whose estimate is the start; None if there are few rows."""
     X = problem.X
     some = sample_rows(problem.y, problem.weights, k)
     if some is None:
@@ -776,7 +780,7 @@ def sample_of(problem: Problem, k: int) -> Problem | None:
 
 @dataclass(frozen=True, eq=False)
 class DirectionsPass:
-    """A pass that looks at a direction, which may separate rows."""
+    """Evaluate, in one pass, a direction that may separate the classes."""
 
     at: EstimableColumns
     near: EstimableColumns
@@ -784,7 +788,7 @@ class DirectionsPass:
     direction: Vector | None
 
     def __call__(self, block: Block, dual: Values) -> separation.DirectionPass:
-        """Look at the rows of a block."""
+        """Evaluate the direction in the rows of a block."""
         f = self.at.scores(self.at.rows(block.X), self.theta)
         if block.offset is not None:
             f += block.offset
@@ -796,9 +800,9 @@ class DirectionsPass:
 
 
 def ranges_of(block: Block, dual: Values) -> list[Matrix]:
-    """Smallest values of the columns and of their negatives, by class.
+    """Minima of the columns and of their negatives, by class.
 
-    One array, shape (2, 2, p), of the rows of a block that have a weight.
+    One array, shape (2, 2, p), over the rows of positive weight in a block.
     """
     ends = np.full((2, 2, block.X.shape[1]), np.inf)
     for place, sign in enumerate((-1.0, 1.0)):
@@ -814,14 +818,15 @@ def ranges_of(block: Block, dual: Values) -> list[Matrix]:
 def certificate_at(
     problem: Problem, at: EstimableColumns, theta: Vector, sums: LikelihoodSums
 ) -> Certificate:
-    """Certify a point by the sums of a pass over all rows.
+    """Certify a point from the sums of a pass over all rows.
 
-    What rounding may have done to the constraint is added to ``|r|``, and what it may
-    have done to margins, of which the divergence has the derivative ``s - a'``, at most
-    the root of half of it (Pinsker). Columns have a mean square of at most 1.
+    The gap includes a bound on rounding. The rounding error of the constraint is added
+    to ``|r|``. The divergence has the derivative ``s - a'`` in the margins, which by
+    Pinsker's inequality is at most the root of half the divergence. Columns have a mean
+    square of at most 1.
     """
     n = problem.n
-    rounding = MARGIN * UNIT * (sums.additions + 8.0)  # the last of a summand
+    rounding = MARGIN * UNIT * (sums.additions + 8.0)  # 8 for the summand itself
     left = np.abs(sums.left) / n + rounding
     mean, k = sums.divergence / n, theta.size
     reach = MARGIN * UNIT * (k + 2.0) * np.sqrt(k) * np.linalg.norm(theta)
@@ -836,9 +841,9 @@ def certificate_at(
 def likelihood_certificate(
     problem: Problem, beta: Vector, alpha: float, a: Vector
 ) -> Certificate:
-    """Certify a fit with ``lam = 0`` by dual weights that meet the constraint.
+    """Certify a fit with ``lam = 0`` by dual weights that satisfy the constraint.
 
-    Where they miss it, as those of other coefficients, the gap says so.
+    If they violate it, as for other coefficients, the gap includes the violation.
     """
     columns = np.flatnonzero(beta)
     at = standardized(problem)

@@ -1,10 +1,10 @@
-"""Options, each declared once: as a field of the dataclass that has them.
+"""Options of solvers and models, each declared once as a field of a dataclass.
 
-Name, type, allowed values and default are those of the field; `option` says the rest.
-Checks, summaries, saved models and the lines that repeat a fit read them from there;
-what the command line says of them is in its own list.
+The field defines name, type, allowed values and default, and `option` the rest. Checks,
+summaries, saved models and reproducible calls use this declaration; the help of the
+command line is declared separately.
 
-`Method` is the base of the methods by which a solver approaches the optimum.
+`Method` is the base class of the algorithms that a solver runs.
 """
 
 from abc import ABC, abstractmethod
@@ -38,9 +38,9 @@ Arithmetic = Literal["reference", "fast"]
 
 DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6  # relative gap
-KERNEL_TOL = 1e-4  # the same of `KernelSVMClassifier`, in the time of libsvm
+KERNEL_TOL = 1e-4  # relative gap of `KernelSVMClassifier`, about as fast as libsvm
 NEWTON = "Newton"
-SMO = "SMO"  # sequential minimal optimization: steps on pairs of dual weights
+SMO = "SMO"  # sequential minimal optimization: updates pairs of dual weights
 
 
 def check_seed(name: str, seed: int | None) -> int:
@@ -59,27 +59,27 @@ def checked_tol(name: str, value: object) -> float:
 
 
 def check_sample_kind(name: str, kind: SampleKind) -> SampleKind:
-    """Return the kind of sampling, or raise `OptionError` if there is no such."""
+    """Return the kind of sampling, or raise `OptionError` if it is unknown."""
     checked_seed(None, kind)
     return kind
 
 
 class Solver:
-    """How a problem is minimised: `Optimum`, `Pegasos` or `SDCA`, with its options.
+    """A solver with its options: `Optimum`, `Pegasos` or `SDCA`.
 
     Attributes
     ----------
     name : str
     to_optimum : bool
-        Whether it goes on to the optimum, also from dual weights that are given.
+        Whether it converges to the optimum, also from a warm start.
     visits_rows : bool
-        Whether a step visits a row, or those of a batch, and not all rows.
+        Whether a step visits one row or a batch, not all rows.
     refit_intercept : bool
-        Whether the intercept is the best one for the coefficients.
+        Whether the intercept is optimised for the final coefficients.
     intercept : bool or None
-        ``False`` for a form that goes with models without intercept only.
+        ``False`` if the solver supports only models without intercept.
     tol, gap_tol, change_tol : float
-        Tolerances of the gap and of the coefficients; 0 or None for none.
+        Tolerances of the gap and of the change of coefficients; 0 or None for none.
     seed, sample_kind, ties
         Options of every solver.
     """
@@ -102,17 +102,17 @@ class Solver:
 
     @property
     def uses_random_numbers(self) -> bool:
-        """Whether the order is drawn."""
+        """Whether rows are drawn at random."""
         return True
 
     @property
     def order_name(self) -> str:
-        """The order in words."""
+        """Description of the order in which rows are visited."""
         return "shuffle"
 
     @property
     def options(self) -> str:
-        """Options of the run that differ from the default, in words."""
+        """Description of the options that differ from their defaults."""
         options, values = declared(type(self)), changed_values(self)
         return ", ".join(
             options[name].form.format(
@@ -123,7 +123,7 @@ class Solver:
         )
 
     def generator(self) -> RRandom:
-        """R's generator, at the seed of this solver or, without one, at a new seed."""
+        """R's random number generator with this solver's seed, or a new one."""
         return RRandom(self.seed, sample_kind=self.sample_kind)
 
     def with_seed(self, seed: int | None) -> Self:
@@ -142,7 +142,7 @@ class Solver:
 
     @property
     def goals(self) -> str:
-        """The tolerances, in words."""
+        """Description of the tolerances."""
         tols = {
             "relative gap": self.tol,
             "gap": self.gap_tol,
@@ -151,7 +151,7 @@ class Solver:
         return " or ".join(f"{word} {tol:g}" for word, tol in tols.items() if tol)
 
     def converged(self, at: Certificate, settled: bool = False) -> bool | None:
-        """Whether a fit has reached the tolerance; None if none is set."""
+        """Whether a fit has reached its tolerance; None if none is set."""
         return self.reached(at) or settled if self.may_end_early else None
 
     def reached(self, at: Gap) -> bool:
@@ -167,15 +167,15 @@ Check = Callable[[str, Any], object]
 
 @dataclass(frozen=True)
 class Option:
-    """An option as its field declares it.
+    """Declaration of an option.
 
     Attributes
     ----------
     name : str
     kind : type
-        Of its values, None apart.
+        Type of the values other than None.
     choices : tuple of str
-        Values by name that are allowed; empty if there are none.
+        Allowed names; empty if values are not names.
     optional : bool
         Whether None is allowed.
     default : object
@@ -193,7 +193,7 @@ class Option:
     in_r: bool = False
 
     def checked(self, value: object) -> object:
-        """Return the value to keep, or raise `OptionError` if it is not allowed."""
+        """Return the converted value, or raise `OptionError` if it is not allowed."""
         if value is None and self.optional:
             return None
         if self.check is not None:
@@ -218,11 +218,11 @@ def option(
     ----------
     default : object
     check : callable, optional
-        Takes name and value; returns the value to keep, or raises `OptionError`. Flags
+        Takes name and value; returns the converted value or raises `OptionError`. Flags
         and choices by name need none.
     form : str
-        What the option makes of a fit where it is not at its default, in the header of
-        a summary; ``{}`` stands for the value.
+        Text for the header of a summary if the option differs from its default; ``{}``
+        is replaced by the value.
     in_r : bool
         Whether the function of the R reference has an argument of this name.
 
@@ -239,7 +239,7 @@ def option(
 
 
 def declared(owner: type) -> dict[str, Option]:
-    """Options of a dataclass by name, in their order."""
+    """Return the options of a dataclass by name, in their order."""
     if owner not in _READ:
         hints = get_type_hints(owner)
         _READ[owner] = {
@@ -249,12 +249,12 @@ def declared(owner: type) -> dict[str, Option]:
     return _READ[owner]
 
 
-# By hand: for mypy a type is no key of functools.cache.
+# A dict, because mypy rejects a type as key of functools.cache.
 _READ: dict[type, dict[str, Option]] = {}
 
 
 def _kind(hint: object) -> tuple[object, tuple[str, ...], bool]:
-    """Type without None, choices by name, and whether None is one of the values."""
+    """Split a type hint: type without None, allowed names, whether None is allowed."""
     kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     some = tuple(kind for kind in kinds if kind is not NoneType)
     named = [get_args(kind) for kind in some if get_origin(kind) is Literal]
@@ -262,18 +262,18 @@ def _kind(hint: object) -> tuple[object, tuple[str, ...], bool]:
 
 
 def check_option(owner: object, name: str) -> None:
-    """Check an option of a dataclass, and keep it as its check gives it back."""
+    """Check an option of a dataclass, and store the converted value."""
     checked = declared(type(owner))[name].checked(getattr(owner, name))
     object.__setattr__(owner, name, checked)
 
 
 def values_of(owner: object) -> dict[str, Any]:
-    """Values of all options of a dataclass."""
+    """Return the values of all options of a dataclass."""
     return {name: getattr(owner, name) for name in declared(type(owner))}
 
 
 def changed_values(owner: object) -> dict[str, Any]:
-    """Values of the options that are not at their default."""
+    """Return the values of the options that differ from their defaults."""
     options = declared(type(owner))
     return {
         name: value
@@ -283,25 +283,25 @@ def changed_values(owner: object) -> dict[str, Any]:
 
 
 class Method(ABC):
-    """Steps of one kind.
+    """An iterative algorithm, as part of a run.
 
     Attributes
     ----------
     name : str
-        In the literature; it may depend on the last step.
+        Name in the literature; it may depend on the last step.
     unit : str
-        What a step is called: an epoch has as many steps as there are rows.
+        Unit of a step; an epoch has as many steps as there are rows.
     visits_rows : bool
-        Whether an epoch visits the rows in a random order.
+        Whether an epoch visits the rows in random order.
     steps, violations : int
-        As of a `Solution`.
+        As in `Solution`.
     visits : float
-        Rows visited so far, or whose visits would have cost as much.
+        Row visits so far, including other work in equivalent visits.
     gaps : list of float
-        After each epoch.
+        Gap after each epoch.
     epochs : int
     has_stalled : bool
-        Whether another method is to go on; `next_method` says which one.
+        Whether another method should continue; see `next_method`.
     """
 
     name: str
@@ -316,37 +316,37 @@ class Method(ABC):
 
     @abstractmethod
     def step(self, rows: Rows) -> None:
-        """Do one epoch; the rows are empty where none are visited."""
+        """Run one epoch over the rows, which are empty if none are visited."""
 
     @property
     @abstractmethod
     def gap(self) -> Gap:
-        """Objectives of the best points, as the steps found them."""
+        """Objectives of the best points, as the steps computed them."""
 
     @abstractmethod
     def best(self) -> tuple[Vector, float, Vector]:
-        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        """Best primal point ``beta, alpha`` and best dual point ``a`` so far."""
 
     def sums(self, a: Vector, reach: float) -> Sums | None:
-        """Sums for the certificate of `best`, where the last step has them.
+        """Return sums for the certificate of `best`, if the last step computed them.
 
         Parameters
         ----------
         a : float64 array, shape (n,)
-            The dual weights, made feasible.
+            Feasible dual weights.
         reach : float
-            As of `sums_at`.
+            As in `sums_at`.
         """
         return None
 
     def stands_still(self, patience: int) -> bool:
-        """Whether so many last steps have not halved the gap."""
+        """Whether the gap failed to halve in the last `patience` steps."""
         gaps = self.gaps
         return len(gaps) > patience and not gaps[-1] <= 0.5 * gaps[-1 - patience]
 
 
 class Goal:
-    """The gap that is small enough, at a risk.
+    """Stopping rule: the largest gap accepted at an objective.
 
     Parameters
     ----------
@@ -360,5 +360,5 @@ class Goal:
         self.share, self._gap_tol = max(tol, 1e-14), gap_tol or 0.0
 
     def __call__(self, risk: float) -> float:
-        """The gap that is small enough."""
+        """Return the largest gap accepted."""
         return max(self.share * risk, self._gap_tol)

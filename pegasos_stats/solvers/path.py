@@ -1,16 +1,17 @@
-"""The fits of all folds and of many lambdas by passes over the rows that they share.
+"""Fit all folds at many lambdas, sharing the passes over the data.
 
-Rows are sorted by class. Fits begin where a line (hinge), or a parabola, in
-log lambda through the last ones has them. Any gap is certified over all rows.
+Rows are sorted by class. Each fit starts from an extrapolation of the previous fits in
+log lambda: linear for the hinge, else quadratic. Gaps are certified over all rows.
 
-Hinge: a pass there shows which rows are near the margin in some fit: within 1.2 times
-the largest change that the last fits brought. The others are fixed, and the fits are
-solved on the rows near the margin, by the steps of ``hinge_proximal.py``. A second pass
-computes the objectives. Where a gap is too large, rows on the wrong side join, and the
-fits are solved again. Rows with margins well above 1 in all fits have the dual weight
-0. Rows with margins well below 1 in all fits are inside: for each class and fit they
-are one row, their sum, with one dual weight. Its loss is that of the rows as long as
-these are inside, and dual weights of this kind are dual weights of all rows.
+Hinge: a pass at the start determines the active rows, those near the margin in some
+fit: within 1.2 times the largest change of a margin in the previous fits. The dual
+weights of the other rows are fixed, and the fits are solved on the active rows by the
+steps of ``hinge_proximal.py``. A second pass computes the objectives. If a gap is too
+large, rows fixed on the wrong side become active, and the fits are solved again. Rows
+with margins well above 1 in all fits have the dual weight 0. Rows with margins well
+below 1 in all fits are inside the margin: in each fit, those of a class are replaced by
+their sum, with one dual weight. The loss of the sum equals that of the rows while they
+remain inside, and its dual weight is feasible for each of them.
 
 Smooth losses: a pass multiplies the rows by the coefficients of all fits whose gap is
 still too large. With ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and the
@@ -20,9 +21,9 @@ because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is lin
 the coefficients. With the squared hinge the losses are ``max(0, 1 - m)^2`` and the dual
 weights twice its root.
 
-All fits share one Hessian, that of the fit on all rows. It is computed again when
-another step with it would leave a gap that is too large. A fit that needs more than
-four passes takes its own. Steps that increase the objective are halved.
+All fits share one Hessian, that of the fit on all rows. It is recomputed when a further
+step with it would leave the gap above the tolerance. A fit that needs more than four
+passes uses its own Hessian. Steps that increase the objective are halved.
 """
 
 import math
@@ -45,34 +46,34 @@ from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
 from pegasos_stats.solvers.sums import TINY, DenseRows, largest_norm
 
-MARGINS = 2**15  # margins of a block: they stay in the cache of a core
+MARGINS = 2**15  # margins per block, so that they fit in the cache of a core
 
 
 class FoldedRows:
-    """The rows of ``k + 1`` fits: the first ``k`` leave a fold out each, the last none.
+    """The rows of ``k + 1`` fits: the first ``k`` hold out a fold each, the last none.
 
     Fit ``j`` minimises ``lam/2 sum_l (s_jl beta_l)^2 + (1/W_j) sum_i w_i loss(m_i)``
-    over its rows ``i``, ``W_j`` their weight. With ``theta = (beta, alpha)`` and ``z_i
-    = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``, and the dual,
-    for ``a_i`` in [0, 1] with ``sum_i w_i a_i y_i = 0``, is
+    over its rows ``i`` with total weight ``W_j``. With ``theta = (beta, alpha)`` and
+    ``z_i = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``, and the
+    dual, for ``a_i`` in [0, 1] with ``sum_i w_i a_i y_i = 0``, is
 
         D(a) = (1/W) sum_i w_i (H(a_i) - a_i y_i offset_i) - lam/2 sum_l (s_l b_l)^2,
         b_l = (1/(lam W s_l^2)) sum_i w_i a_i y_i x_il.
 
-    Without an intercept there is no constraint, and no 1 beside ``x_i``. Columns far
-    from zero are centred beside an intercept. Rows of weight 0 are excluded.
+    Without an intercept there is no constraint, and ``z_i`` has no entry for it. With
+    an intercept, columns far from zero are centred. Rows of weight 0 are excluded.
 
     Parameters
     ----------
     problem : Problem
-        Of dense rows; its lambda is not used.
+        Problem with dense rows; its lambda is not used.
     fold : int array, shape (n,)
         Fold of each row, from 0.
     k : int
         Number of folds.
     scales : float64 array, shape (k, p), optional
-        ``s_jl`` of the fits that leave a fold out: what column ``l`` is divided by when
-        it is standardized in that fit. 1 if not given, and for the last fit.
+        ``s_jl`` of the fits that hold out a fold: the divisor of column ``l`` when it
+        is standardized in that fit. Default 1; always 1 for the last fit.
 
     Attributes
     ----------
@@ -84,12 +85,12 @@ class FoldedRows:
     blocks : list of pairs
         The class, 0 or 1, and the rows of each block.
     centre : float64 array, shape (p,)
-        What was taken from the columns of ``x_i``.
+        Subtracted from the columns of ``x_i``.
     weights, shift : float64 array, shape (n,)
         ``w_i``, and ``-y_i offset_i``.
     folds : int array, shape (n,)
     by_class : float64 array, shape (2, k + 1)
-        Weight of the rows of each class.
+        Total weight of each class.
     total : float64 array, shape (k + 1,)
         ``W_j``.
     squares : float64 array, shape (k + 1, q)
@@ -138,10 +139,10 @@ class FoldedRows:
         self.free, self.every = self._free(problem.X, order), np.arange(k + 1)
 
     def _free(self, X: Matrix, order: Rows) -> Mask:
-        """Which coefficients are not 0 for sure, shape (k + 1, q).
+        """Mark the coefficients that may differ from 0, shape (k + 1, q).
 
-        Those of columns that are the same in all rows of a fit are 0: the intercept
-        takes their share. Without it, those of columns of zeros.
+        Coefficients of columns that are constant in a fit are 0, because the intercept
+        replaces them; without an intercept, only those of columns of zeros.
         """
         k, ends = self.k, []
         for fold in range(k):
@@ -172,11 +173,11 @@ class FoldedRows:
         return float(np.einsum("ij,ij->", X, X)) / self.n
 
     def penalty(self, lam: float, fits: Rows) -> Vector:
-        """``lam s_jl^2`` of the coefficients of some fits, shape (fits, q)."""
+        """``lam s_jl^2`` for the coefficients of some fits, shape (fits, q)."""
         return lam * self.squares[fits]
 
     def value(self, lam: float, theta: Vector, loss: Vector, fits: Rows) -> Vector:
-        """Objectives, from the sums of the losses."""
+        """Compute objectives from sums of losses."""
         squares = (self.penalty(lam, fits) * theta * theta).sum(axis=1)
         return np.asarray(0.5 * squares + loss / self.total[fits])
 
@@ -190,34 +191,34 @@ class FoldedRows:
         loss: Vector | None = None,
         bend: Vector | None = None,
     ) -> Vector:
-        """Dual objectives, less a bound of what rounding does to them and to the risk.
+        """Dual objectives, minus a bound on the rounding errors of both objectives.
 
-        Feasible are the dual weights times a factor for each class, by which its sum
-        is that of the lighter one. Sums by class suffice: for ``c`` up to 1 the ``H``
-        of the hinge has ``H(c a) = c H(a)``, that of the log loss, with ``T = a / (1 -
-        a)`` and its slope ``H' = m`` at ``a``,
+        To be feasible, the dual weights of the class with the larger sum are scaled
+        down to the smaller sum. Sums by class suffice: for a factor ``c`` up to 1 the
+        hinge satisfies ``H(c a) = c H(a)``, and the log loss, with ``T = a / (1 - a)``
+        and the derivative ``H'(a) = m``, satisfies
 
             H(c a) >= max(c H(a), H(a) - (1 - c) a m - (1 - c)^2 T / (2 c)),
 
         as ``-H''(t) = 1/(t (1 - t))`` is at most ``1/(c a (1 - a))`` between them; so
-        the gap is of second order in what the sums of the classes differ by. So it is
-        for the squared hinge, with its ``-H'' = 1/2`` and ``T = 2 loss``.
+        the gap is of second order in the difference of the two sums. This also holds
+        for the squared hinge, with ``-H'' = 1/2`` and ``T = 2 loss``.
 
-        No sum over the rows is rounded more than ``n + q`` times, and none of its
-        terms, a weight of a mean of 1 apart, is above ``R (||beta|| + ||b||) + |alpha|
-        + |offset| + 1``, with ``R`` the largest ``||x_i||``; an exponential and a
-        logarithm, right to four units in the last place each, count 16 more. For the
-        log loss ``a_i`` is rounded too, of which the dual is free: it is largest there.
-        Where rows are centred each of their entries is rounded once, and so are the
-        sums of the intercept that belongs to the rows as they are.
+        No sum over the rows is rounded more than ``n + q`` times. Apart from a weight
+        with mean 1, none of its terms exceeds ``R (||beta|| + ||b||) + |alpha| +
+        |offset| + 1``, with ``R`` the largest ``||x_i||``. An exponential and a
+        logarithm, accurate to four units in the last place each, count as 16 more
+        roundings. The rounding of ``a_i`` does not matter with the log loss, because
+        the dual is stationary there. Centring rounds each entry once, and the intercept
+        for the uncentred rows adds another sum.
 
         Parameters
         ----------
         lam : float
         theta : float64 array, shape (fits, q)
         reward : float64 array, shape (2, fits)
-            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or less; of the log
-            loss without ``loss``, which is the rest of it.
+            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or a lower bound; for
+            the log loss without the part ``loss``.
         image : float64 array, shape (2, fits, q)
             ``sum w_i a_i z_i`` of each class.
         fits : int array
@@ -241,32 +242,32 @@ class FoldedRows:
         largest = self.radius * norms + self.farthest + 1.0
         if self.intercept:
             largest += np.abs(theta[:, -1])
-        rounding = 8.0 * UNIT * (self.n + self.q + 16.0)  # eight sums over the rows
+        rounding = 8.0 * UNIT * (self.n + self.q + 16.0)  # for eight sums over the rows
         centring = UNIT * (self.q + 4.0) * float(np.linalg.norm(self.centre))
         moved = (rounding * self.radius + centring) ** 2 / penalty[:, :p].min(axis=1)
         return np.asarray(dual - rounding * largest - centring * norms - moved)
 
     @cached_property
     def radius(self) -> float:
-        """Largest length of a row."""
+        """Largest Euclidean norm of a row."""
         return largest_norm(self.Z[:, : self.p])
 
     @cached_property
     def farthest(self) -> float:
-        """Largest offset by size."""
+        """Largest absolute offset."""
         return float(np.abs(self.shift).max())
 
 
 class PathPoint(NamedTuple):
-    """All fits at one lambda.
+    """Solve all fits at one lambda.
 
     Attributes
     ----------
     lam : float
     theta : float64 array, shape (fits, q)
     objective, dual : float64 array, shape (fits,)
-        ``P`` at `theta`, and a lower bound of the least ``P`` that holds in real
-        arithmetic; both not finite where nothing was found.
+        ``P`` at `theta`, and a lower bound on its minimum, valid in real arithmetic;
+        both are not finite if the fit failed.
     reads : int array, shape (fits,)
         Passes over the rows.
     """
@@ -278,15 +279,15 @@ class PathPoint(NamedTuple):
     reads: Rows
 
     def certified(self, tol: float) -> Vector:
-        """Which fits are within a relative gap."""
+        """Mark the fits whose relative gap is at most `tol`."""
         return np.asarray(self.objective - self.dual <= tol * self.objective)
 
 
 def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector:
-    """Coefficients at `lam` of the polynomial in log lambda through the last points.
+    """Extrapolate coefficients to `lam` by a polynomial in log lambda.
 
-    Points two or more away in log lambda do not count, nor polynomials whose factors
-    are large.
+    Points at a distance of 2 or more in log lambda are ignored, as are polynomials with
+    large factors.
 
     Examples
     --------
@@ -307,11 +308,11 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector
         points = points[1:]
 
 
-ROUNDS = 8  # of passes at one lambda
-# Of the tolerance, for the rows near the margin: errors of held-out rows tell lambdas
-# from each other better than at 0.3, in an eighth more time.
+ROUNDS = 8  # maximum number of passes at one lambda
+# Inner tolerance for the active rows, relative to the tolerance. Held-out errors
+# distinguish lambdas better than at 0.3, and fits take an eighth longer.
 INNER_GAP = 0.1
-# How near the margin rows are solved: at most so near, and 1.2 times the last change.
+# Bounds on the distance from the margin within which rows are active.
 NARROW, WIDE = 0.01, 0.5
 
 
@@ -325,7 +326,7 @@ def losses(
     loss : float64 array, shape (fits,)
         ``sum_i w_i max(0, 1 - m_i)``.
     low, high : float64 array, shape (n,)
-        Least and largest ``1 - m_i`` of each row.
+        Minimum and maximum of ``1 - m_i`` over the fits, for each row.
     """
     loss, low, high = np.zeros(len(fits)), np.empty(rows.n), np.empty(rows.n)
     for _, part in rows.blocks:
@@ -340,15 +341,15 @@ def losses(
 
 
 class NearRows:
-    """The rows near the margin, and two rows for those inside, for some fits.
+    """The active rows, and one row per class for those inside the margin, of some fits.
 
-    Arrays of these rows have two columns more, the last ones, for the rows inside.
+    In arrays of these rows, the last two columns are for the rows inside.
 
     Parameters
     ----------
     rows : FoldedRows
     near : int array
-        Rows near the margin, sorted.
+        Active rows, sorted.
     inside : bool array, shape (n,)
     fits : int array
 
@@ -358,7 +359,7 @@ class NearRows:
     weights, target : float64 array, shape (near,)
         ``w_i``, and ``w_i (1 - y_i offset_i)``.
     sums : float64 array, shape (fits, 2, q + 2)
-        Of the rows inside, by class: sums of ``w_i z_i``, targets and weights.
+        Sums over the rows inside, by class: ``w_i z_i``, targets and weights.
     """
 
     def __init__(self, rows: FoldedRows, near: Rows, inside: Mask, fits: Rows) -> None:
@@ -377,7 +378,7 @@ class NearRows:
     def solve(
         self, lam: float, tol: float, theta: Vector, centre: Vector, gamma: Vector
     ) -> Vector:
-        """Dual weights of all fits, to a relative gap; `theta` and `gamma` change.
+        """Solve all fits to a relative gap; updates `theta` and `gamma`.
 
         Parameters
         ----------
@@ -399,9 +400,9 @@ class NearRows:
     def _steps(
         self, j: int, lam: float, theta: Vector, centre: Vector, gamma: float
     ) -> ProximalNewton:
-        """Newton steps of one fit, in which held-out rows are far from the margin.
+        """Set up the Newton steps of one fit, with held-out rows far from the margin.
 
-        A column that is constant in it is one of zeros.
+        A column that is constant in the fit is replaced by zeros.
         """
         rows, fit, m = self.rows, self.fits[j], len(self.near)
         out = rows.folds[self.near] == fit
@@ -415,7 +416,7 @@ class NearRows:
         return ProximalNewton(Z, y, t, w, penalty, total, theta, centre, gamma)
 
     def by_class(self, a: Vector) -> tuple[Vector, Vector]:
-        """Rewards and images of each class, shapes (2, fits) and (2, fits, q)."""
+        """Sum conjugate terms and ``w_i a_i z_i``, shapes (2, fits), (2, fits, q)."""
         weighted = a[:, :-2] * self.weights
         targets, sums = self.target / self.weights, a[:, -2:, None] * self.sums
         rewards, images = sums[:, :, -2].T.copy(), sums[:, :, :-2].swapaxes(0, 1)
@@ -427,16 +428,16 @@ class NearRows:
 
 
 class HingePath:
-    """Fits at one lambda after the other."""
+    """Hinge fits at a decreasing sequence of lambdas."""
 
     def __init__(self, rows: FoldedRows, tol: float) -> None:
         self.rows, self.tol = rows, tol
-        self.a = np.full((rows.k + 1, rows.n), 0.5)  # dual weights of the last fits
-        self.width = np.inf  # at the first lambda all rows are solved
+        self.a = np.full((rows.k + 1, rows.n), 0.5)  # dual weights of the previous fits
+        self.width = np.inf  # all rows are active at the first lambda
         self.past: list[PathPoint] = []
 
     def at(self, lam: float) -> PathPoint:
-        """All fits at one lambda."""
+        """Solve all fits at one lambda."""
         rows, tol, every = self.rows, self.tol, self.rows.every
         theta = np.zeros((rows.k + 1, rows.q))
         if self.past:
@@ -445,7 +446,7 @@ class HingePath:
         inside = first[0] > self.width
         near = np.flatnonzero(~inside & (first[1] >= -self.width))
         fits, inner, wrong_by = every, INNER_GAP * tol, 0.3 * self.width
-        # About the change of a margin with its own weight.
+        # Approximate change of a margin per unit of its dual weight.
         gamma = np.full(rows.k + 1, max(1.0, rows.mean_square / (4.0 * lam * rows.n)))
         P, D = np.full(rows.k + 1, np.inf), np.zeros(rows.k + 1)
         reads = np.zeros(rows.k + 1, dtype=np.int64)
@@ -478,7 +479,7 @@ class HingePath:
         return PathPoint(lam, theta, P, D, reads)
 
     def _zero_where_best(self, lam: float, theta: Vector, P: Vector) -> None:
-        """Coefficients of 0 where their objective is no larger, as single fits."""
+        """Set coefficients to 0 where this does not increase the objective."""
         rows = self.rows
         penalty = rows.value(lam, theta, np.zeros(len(P)), rows.every)
         fits = np.flatnonzero(penalty <= NEAR_ZERO * self.tol)
@@ -493,22 +494,23 @@ class HingePath:
             P[fits[better]], theta[fits[better]] = objective[better], zero[better]
 
 
-# Of the tolerance, where a few passes reach it: held-out rows tell lambdas apart.
+# Relative to the tolerance, if few passes reach it: held-out errors then distinguish
+# nearby lambdas.
 AIM = 0.001
-SHARED = 4  # passes with the Hessian of all rows; a fit takes its own afterwards
+SHARED = 4  # passes with the shared Hessian; afterwards each fit uses its own
 
 
 class SmoothPath:
-    """Newton steps, with the Hessian that was computed last."""
+    """Newton steps that reuse the last Hessian computed."""
 
     def __init__(self, rows: FoldedRows, tol: float) -> None:
         self.rows, self.tol, self.is_log = rows, tol, rows.loss.most == 1.0
         self.past: list[PathPoint] = []
         self.hessian: Vector | None = None
-        self.left = 0.0  # share of the largest gap that the last step left
+        self.left = 0.0  # factor by which the last step reduced the largest gap
 
     def at(self, lam: float) -> PathPoint:
-        """All fits at one lambda."""
+        """Solve all fits at one lambda."""
         rows, past, tol, B = self.rows, self.past, self.tol, self.rows.k + 1
         best = past[-1].theta.copy() if past else np.zeros((B, rows.q))
         if not past and rows.intercept:
@@ -552,12 +554,12 @@ class SmoothPath:
         return PathPoint(lam, best, P, D, reads)
 
     def _pass(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
-        """Sums of the losses and images of the dual weights, by class.
+        """Sum losses, second derivatives and ``w_i a_i z_i`` by class.
 
         Returns
         -------
         loss, bend : float64 array, shape (2, fits)
-            Sums of ``w_i log q_i`` and of ``w_i T_i``.
+            Sums of ``w_i log q_i`` and ``w_i T_i``.
         image : float64 array, shape (2, fits, q)
         """
         rows, (loss, bend) = self.rows, np.zeros((2, 2, len(fits)))
@@ -585,7 +587,7 @@ class SmoothPath:
         return loss, bend, image
 
     def _hessian(self, theta: Vector, fit: int) -> Vector:
-        """``sum_i w_i bend_i z_i z_i'`` of one fit."""
+        """Hessian of the loss of one fit, from the second derivatives at `theta`."""
         rows = self.rows
         H = np.zeros((rows.q, rows.q))
         for _, part in rows.blocks:
@@ -596,7 +598,7 @@ class SmoothPath:
         return H
 
     def _inverse(self, hessian: Vector, lam: float, fit: int) -> Vector:
-        """Inverse of the Hessian of the objective."""
+        """Invert the Hessian of the objective."""
         rows = self.rows
         free = rows.free[fit]
         H = hessian / rows.total[fit]
@@ -607,18 +609,18 @@ class SmoothPath:
 
 
 def fold_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
-    """Fit all folds, and all rows, for each lambda, the largest first.
+    """Fit all folds and all rows for each lambda, in decreasing order.
 
     Parameters
     ----------
     rows : FoldedRows
     lambdas : float64 array, shape (m,)
     tol : float
-        Relative gap that is asked for; fits that do not reach it are returned too.
+        Relative gap to reach; fits that do not reach it are returned too.
     """
     kind = HingePath if rows.loss is LOSSES["hinge"] else SmoothPath
     path = kind(rows, tol)
-    with np.errstate(over="ignore", invalid="ignore"):  # halved steps come back
+    with np.errstate(over="ignore", invalid="ignore"):  # steps that overflow are halved
         for lam in lambdas:
             path.past.append(path.at(float(lam)))
     return path.past

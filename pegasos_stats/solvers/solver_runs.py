@@ -1,9 +1,9 @@
-"""What models call: runs of a solver, certificates, scores, and how far a fit is off.
+"""Entry points: run a solver, certify a solution, compute scores, bound the shortfall.
 
-The dual point of a run of Pegasos gives a valid but perhaps useless bound, such as a
-minimum not below 0. From that point `Optimum` continues for as many visits of rows as
-the fit took, or for `WORK` multiplications if these are more: `shortfall_of`. Its dual
-point gives a better lower bound on the minimum, its primal objective an upper bound.
+The dual point of Pegasos gives a valid lower bound on the minimum, but often a useless
+one, such as 0. `shortfall_of` therefore continues with `Optimum` from that point, for
+as many row visits as the fit took or for `WORK` multiplications, whichever is more. Its
+dual point gives a better lower bound, and its objective an upper bound.
 """
 
 import math
@@ -64,8 +64,7 @@ def certificate_of(
 ) -> Certificate:
     """Primal and dual objective of a solution, and the gap between them.
 
-    Beside a relative gap of `enough` rounding has to be small, and no smaller; as for
-    `certificate`.
+    Rounding error need only be small relative to the gap `enough`; see `certificate`.
 
     Examples
     --------
@@ -98,9 +97,9 @@ def scores_of(
     problem : Problem
     solution : Solution or KernelSolution
     X : array or scipy CSR array, shape (q, p)
-        Of a precomputed kernel its values with the rows of the problem, shape (q, n).
+        For a precomputed kernel, its values with the training rows, shape (q, n).
     offset : float64 array, shape (q,), or None
-        Known part of each score, where the problem has one; None where not.
+        Fixed part of each score; None if the problem has no offset.
 
     Examples
     --------
@@ -118,7 +117,7 @@ def scores_of(
 
 
 def linear_scores(X: Predictors, beta: Vector, alpha: float) -> Vector:
-    """``x_i'beta + alpha``, for each row the same bits whatever the others are."""
+    """Compute ``x_i'beta + alpha``, bitwise independent of the other rows."""
     if isinstance(X, np.ndarray):
         return scores_in_order(X, beta, alpha)
     scores: Vector = compiled.risk.scores(kernel_rows(X), beta, alpha)
@@ -127,22 +126,22 @@ def linear_scores(X: Predictors, beta: Vector, alpha: float) -> Vector:
 
 @dataclass(frozen=True)
 class OptimalityBounds:
-    """How far the objective of a fit is above its minimum: between two numbers.
+    """Bounds on the distance of an objective from its minimum.
 
     Attributes
     ----------
     at_least, at_most : float
-        Of ``P(beta, alpha) - min P``. The first is 0 where no better fit is known, the
-        second infinite where nothing is.
+        Bounds on ``P(beta, alpha) - min P``. The first is 0 if no better fit was
+        computed, the second infinite if there is no certificate.
     lower, upper : float
-        Between which ``min P`` is: a certified bound, and the objective of the best fit
-        that is known.
+        Bounds on ``min P``: a certified lower bound, and the objective of the best fit
+        computed.
     changed : int
-        Training rows that the best fit known predicts otherwise.
+        Training rows that the best fit assigns to the other class.
     errors : int
-        Training rows that the best fit known predicts wrongly.
+        Training rows that the best fit misclassifies.
     reached : bool
-        Whether the best fit known is at the minimum, to a relative gap of 1e-6.
+        Whether the best fit has a relative gap of at most 1e-6.
     """
 
     at_least: float
@@ -159,7 +158,7 @@ class OptimalityBounds:
 
     @classmethod
     def certified(cls, at: Certificate) -> "OptimalityBounds":
-        """What a certificate alone says."""
+        """Bounds from a certificate alone."""
         return cls(
             0.0,
             at.gap,
@@ -170,23 +169,23 @@ class OptimalityBounds:
         )
 
     def _conditions(self) -> Iterator[object]:
-        """The bounds are in order."""
+        """Check that the bounds are ordered."""
         yield self.at_least <= self.at_most
 
 
 def shortfall_of(
     problem: Problem, solver: AnySolver, solution: Solution, at: Certificate
 ) -> OptimalityBounds:
-    """How far a fit is from the minimum.
+    """Bound how far the objective of a fit is above the minimum.
 
     Parameters
     ----------
     problem : Problem
     solver : Optimum, Pegasos or SDCA
-        Of the fit.
+        Solver of the fit.
     solution : Solution
     at : Certificate
-        That of the fit; if it is to a relative gap of 1e-6, there is no more to do.
+        Certificate of the fit; with a relative gap of 1e-6 or less it is sufficient.
 
     Examples
     --------
@@ -217,7 +216,7 @@ def shortfall_of(
             False,
             work,
         )
-    except DataError:  # coefficients overflow on the way
+    except DataError:  # the coefficients overflow
         closer = solution
     there = certificate(problem, closer.beta, closer.alpha, closer.dual)
     tight = certificate(problem, solution.beta, solution.alpha, closer.dual)
@@ -241,7 +240,7 @@ def shortfall_of(
 
 
 def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
-    """The optimum to a relative gap, with the seed of the solver it goes on from.
+    """Return `Optimum` with a relative gap, and with the seed of the first solver.
 
     Raises
     ------
@@ -272,15 +271,15 @@ def run_linear(
 ) -> Solution:
     """Run a solver on a linear problem.
 
-    Each warns of a tolerance that it has not reached unless `warn` is false. Optimum
-    and SDCA begin with the dual weights, if some are given, and end after so many
-    visits of rows at most; see `run_sdca`.
+    Warns if the tolerance is not reached, unless `warn` is false. `dual` is a warm
+    start of Optimum and SDCA, and `most` bounds their number of row visits; see
+    `run_sdca`.
     """
     if problem.has_firth:
         return run_firth(problem, solver, observe, warn)
     if not problem.lam:
         return run_likelihood(problem, solver, observe)
-    with np.errstate(over="ignore", invalid="ignore"):  # the certificate tells
+    with np.errstate(over="ignore", invalid="ignore"):  # checked by the certificate
         if not isinstance(solver, Pegasos):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
         solution: Solution = run_pegasos(problem, solver, observe, progress, warn)
@@ -288,7 +287,7 @@ def run_linear(
 
 
 def timed(observe: Observer | None) -> Callable[[int, Any], None] | None:
-    """What tells an observer of an iteration and its solution, with the time so far."""
+    """Return a callback that reports iteration, solution and elapsed time."""
     if observe is None:
         return None
     began = time.thread_time()
@@ -307,7 +306,7 @@ def run_likelihood(
     Raises
     ------
     DataError
-        If it has no maximum.
+        If the likelihood has no maximum.
     """
     check_solver(problem, solver)
     fit = maximum_likelihood(problem, observe=timed(observe))
@@ -327,7 +326,7 @@ def run_firth(
     Warns
     -----
     ConvergenceWarning
-        If the last step is not below 1e-9 standard errors.
+        If the last step exceeds 1e-9 standard errors.
     """
     check_solver(problem, solver)
     tell = timed(observe)
@@ -344,14 +343,14 @@ def run_firth(
 
 
 class SolverRun(NamedTuple):
-    """A solution, and what passes over streamed rows computed with it."""
+    """A solution, with its certificate and table if the rows were streamed."""
 
     solution: Any
     passes: StreamedFit | None = None
 
 
 def check_access(source: RowSource, solver: AnySolver) -> None:
-    """Raise `OptionError` for a solver that takes rows in an order they do not have."""
+    """Raise `OptionError` if the solver needs an order of rows that is unavailable."""
     in_order = source.is_ordered and isinstance(solver, Pegasos)
     if source.is_streamed and not (in_order or isinstance(solver, Optimum)):
         raise OptionError(
@@ -367,7 +366,7 @@ def run_solver(
     progress: bool = False,
     likelihood: MaximumLikelihood | None = None,
 ) -> SolverRun:
-    """Run a solver, unless the maximum likelihood is known and nobody observes.
+    """Run a solver, unless the maximum likelihood estimate exists and nobody observes.
 
     Warns
     -----
@@ -430,9 +429,9 @@ def run_then_refine(
     observe: Observer | None = None,
     progress: bool = False,
 ) -> Any:
-    """Run a solver, and Optimum from its dual point if there is a refinement.
+    """Run a solver, then the refinement from its dual point if there is one.
 
-    Steps, violations and epochs are counted through; the seed is that of the solver.
+    Steps, violations and epochs are summed over both runs.
 
     Warns
     -----
@@ -485,7 +484,7 @@ def run_then_refine(
 
 @np.errstate(over="ignore", invalid="ignore")
 def nearer(problem: Problem, solution: AnySolution) -> AnySolution:
-    """Return a solution nearer to the minimum, of a small problem; warn of nothing."""
+    """Return a solution nearer to the minimum of a small problem, without warnings."""
     if isinstance(solution, KernelSolution):
         assert isinstance(problem, KernelProblem)
         closer = Optimum(tol=1e-9, gap_tol=1e-9)
@@ -516,10 +515,9 @@ def _counted_through(first: AnySolution, then: AnySolution) -> AnySolution:
 def kernel_path(
     problem: KernelProblem, solver: Optimum | Pegasos, lambdas: Vector
 ) -> list[KernelSolution]:
-    """Solve for each lambda, largest first; Optimum goes on from where it is.
+    """Solve for each lambda in decreasing order, with warm starts of Optimum.
 
-    It keeps its rows of the Gram matrix, which do not depend on lambda. Warns of
-    nothing.
+    The cached rows of the Gram matrix do not depend on lambda. Gives no warnings.
     """
     problems = [replace(problem, lam=float(lam)) for lam in lambdas]
     if isinstance(solver, Pegasos):
