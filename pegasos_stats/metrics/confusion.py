@@ -216,18 +216,26 @@ class ScoredLabels:
         """
         if self.scores is None:
             return NONE
-        codes, scores, _ = self._used(self.scores)
         if self.clusters is not None:
-            sides = [codes == code for code in (0, 1)]
-            if not all(map(np.any, sides)):
-                return NONE
-            used = codes >= 0
-            placements = intervals.placement_values(codes[used], scores[used])
-            groups = self.clusters[sides[0]], self.clusters[sides[1]]
-            variance = intervals.clustered_area_variance(placements, groups)
-            area = float(placements[1].mean())
-            return intervals.area_interval(area, variance, level)
+            return intervals.area_interval(*self.area_and_variance(), level)
+        codes, scores, _ = self._used(self.scores)
         return intervals.auc_interval(codes, scores, level)
+
+    def area_and_variance(self) -> tuple[float, float]:
+        """Return the area and its variance, by DeLong or for clusters; NaN without."""
+        used = self.codes >= 0
+        if self.scores is not None:
+            used &= ~np.isnan(self.scores)
+        codes = self.codes[used]
+        sides = [codes == code for code in (0, 1)]
+        if self.scores is None or not all(map(np.any, sides)):
+            return math.nan, math.nan
+        placements = intervals.placement_values(codes, self.scores[used])
+        variance = intervals.delong_variance(placements)
+        if self.clusters is not None:
+            groups = self.clusters[used][sides[0]], self.clusters[used][sides[1]]
+            variance = intervals.clustered_area_variance(placements, groups)
+        return float(placements[1].mean()), variance
 
     def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
         """Return codes, values and weights of the rows with a level and a value.

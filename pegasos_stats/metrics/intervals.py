@@ -527,6 +527,20 @@ def counts_by_cluster(codes: Codes, cells: tuple[Codes, Codes], k: int) -> Count
     return counts
 
 
+def clustered_variance(hits: Counts, totals: Counts) -> Vector:
+    """Variance of rates, one per column, whose rows have the clusters as rows.
+
+    Examples
+    --------
+    >>> hits, totals = np.array([[1], [0], [4], [2]]), np.array([[5], [5], [5], [5]])
+    >>> clustered_variance(hits, totals).round(4)
+    array([0.0292])
+    """
+    M, n = np.count_nonzero(totals, axis=0), totals.sum(axis=0)
+    residuals = hits - hits.sum(axis=0) / n * totals
+    return np.asarray(M / (M - 1.0) * np.square(residuals).sum(axis=0) / n**2)
+
+
 def clustered_rate_interval(
     hits: Counts, totals: Counts, method: Method = "exact", level: float = 0.95
 ) -> Interval:
@@ -564,8 +578,7 @@ def clustered_rate_interval(
     n, M = int(totals.sum()), len(totals)
     if M < 2:
         return NONE
-    p = float(hits.sum()) / n
-    v = M / (M - 1.0) * float(np.square(hits - p * totals).sum()) / n**2
+    p, v = float(hits.sum()) / n, float(clustered_variance(hits, totals))
     if not v > 0.0:
         return proportion_interval(int(hits.sum()), n, method, level)
     ends = student.ppf((1.0 + level) / 2.0, [n - 1, M - 1])

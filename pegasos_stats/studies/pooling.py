@@ -13,8 +13,9 @@ from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.metrics.intervals import delong_variance, placement_values
+from pegasos_stats.metrics.confusion import NO_INFERENCE, ConfusionMatrix
+from pegasos_stats.metrics.intervals import clustered_variance
+from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.models.diagnostics import joint_tests_by_term
 from pegasos_stats.models.effects import Margins
 from pegasos_stats.models.inference.wald import INTERVAL_ENDS, JointTest, estimates
@@ -355,7 +356,8 @@ class PooledEstimates(tables.Summarised):
         pooled as ``atanh(D)``; ``"wilson"`` for error rates, with intervals of Lott &
         Reiter.
     sizes : float64 array, shape (k,)
-        Number of rows of a rate, otherwise NaN.
+        Number of rows of a rate, otherwise NaN. For rows in clusters it is the
+        effective number ``p (1 - p) / v``, with the variance ``v`` of the ratio.
     null : float64 array, shape (k,)
         Null hypothesis; NaN without a test.
     df_complete : float
@@ -504,32 +506,42 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     )
 
 
+def hits_and_totals(counts: Counts, at: int) -> tuple[Counts, Counts]:
+    """Numerators and denominators of `RATES`, for one table or one per cluster."""
+    square = counts[..., :-1]
+    right = np.diagonal(square, axis1=-2, axis2=-1)
+    total, other = square.sum(axis=(-2, -1)), 1 - at
+    actual, predicted = square.sum(axis=-1), square.sum(axis=-2)
+    hits = [total - right.sum(axis=-1), *(right[..., i] for i in (at, other) * 2)]
+    totals = [total, *(n[..., i] for n in (actual, predicted) for i in (at, other))]
+    return np.stack(hits, axis=-1), np.stack(totals, axis=-1)
+
+
 def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
     """Pool error rates, and areas under the ROC curve if there are scores."""
     if any(part.levels != parts[0].levels for part in parts):
         raise OptionError("Tables differ in levels; predict one outcome.")
     if any(part.choices.prevalence for part in parts):
         raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
-    rates, sizes, areas = [], [], []
+    if any(part.source in NO_INFERENCE for part in parts):
+        raise OptionError("Tables of training rows or with weights have no intervals.")
+    rates, sizes, clusters = [], [], [np.inf]
     for part in parts:
         at = part.levels.index(part.positive)
-        counts = part.counts[:, :-1].astype(float)
-        right, actual, predicted = np.diag(counts), counts.sum(1), counts.sum(0)
-        wrong = counts.sum() - right.sum()
-        totals = [counts.sum(), actual[at], actual[1 - at]]
-        totals += [predicted[at], predicted[1 - at]]
-        hits = np.array([wrong, right[at], right[1 - at], right[at], right[1 - at]])
-        rates.append(hits / totals)
-        sizes.append(totals)
-        if part.scored is not None and part.scored.scores is not None:
-            codes, scores = part.scored.codes, part.scored.scores
-            used = (codes >= 0) & ~np.isnan(scores)
-            placements = placement_values(codes[used], scores[used])
-            area = float(placements[1].mean())
-            areas.append((area, delong_variance(placements)))
+        hits, totals = hits_and_totals(part.counts, at)
+        p, n = hits / totals, totals.astype(float)
+        if part.by_cluster is not None:
+            own = hits_and_totals(part.by_cluster, at)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                n = np.fmin(n, p * (1.0 - p) / clustered_variance(*own))
+            clusters.append(np.count_nonzero(own[1][:, 0]) - 1.0)
+        rates.append(p)
+        sizes.append(n)
     values, n = np.array(rates), np.array(sizes).mean(axis=0)
     variances, terms = values * (1.0 - values) / np.array(sizes), list(RATES)
     kinds: list[Kind] = ["wilson"] * len(terms)
+    scored = [part.scored for part in parts if part.scored is not None]
+    areas = [rows.area_and_variance() for rows in scored if rows.scores is not None]
     if len(areas) == len(parts):
         area, variance = np.array(areas).T
         values = np.column_stack([values, logit(area)])
@@ -544,6 +556,7 @@ def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
         kinds=tuple(kinds),
         sizes=n,
         null=np.full(len(terms), np.nan),
+        df_complete=min(clusters),
     )
 
 
@@ -584,8 +597,9 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     Raises
     ------
     OptionError
-        If there is only one fit, if fits differ in terms, loss, lam or classes, or if
-        fits have the hinge loss, whose estimates are not nearly normal.
+        If there is only one fit, if fits differ in terms, loss, lam or classes, if fits
+        have the hinge loss, whose estimates are not nearly normal, or if tables have
+        training rows or weights.
 
     References
     ----------

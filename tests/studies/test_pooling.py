@@ -206,8 +206,14 @@ def test_margins_and_predictions_are_pooled():
 def test_error_rates_have_wilson_s_intervals_for_imputed_data():
     """The limits ``p`` solve ``(q - p)^2 = t^2 (1 + riv) p (1 - p) / n``."""
     fits, frames = fits_with_factor(), imputed()
-    pairs = zip(fits, frames, strict=True)
-    tables = [fit.confusion(frame) for fit, frame in pairs]
+    pairs = [
+        (fit.predict(d), fit.decision_function(d))
+        for fit, d in zip(fits, frames, strict=True)
+    ]
+    tables = [
+        ps.confusion(d["y"], label, scores=score)
+        for d, (label, score) in zip(frames, pairs, strict=True)
+    ]
     found = ps.pool(tables).tidy().set_index("term")
     rates = np.array([table.error_rate for table in tables])
     mean, total, df = by_hand(rates, rates * (1 - rates) / 120)
@@ -224,6 +230,35 @@ def test_error_rates_have_wilson_s_intervals_for_imputed_data():
     on_logit = np.log(areas / (1 - areas)).mean()
     pooled = 1 / (1 + np.exp(-on_logit))
     assert found.loc["auc", "estimate"] == pytest.approx(pooled, rel=1e-12)
+
+
+def test_copies_of_rows_in_clusters_add_no_information():
+    """By ``p (1 - p) / (m - 1)``, and DeLong's variance of single rows."""
+    y, x, label = (np.array(v) for v in ([0, 1] * 6, range(12), [0, 0, 1, 1] * 3))
+    tables = [
+        ps.confusion(
+            *(np.repeat(v, k) for v in (y, label)), scores=np.repeat(x, k), groups=g
+        )
+        for k, g in ((1, None), (3, np.repeat(range(12), 3)))
+    ]
+    alone, copies = (ps.pool([t, t]).tidy().set_index("term") for t in tables)
+    p = alone["estimate"].drop("auc")
+    m = np.array([12, 6, 6, 6, 6])
+    expected = np.sqrt(p * (1 - p) / (m - 1))
+    ours = copies["std_error"].drop("auc")
+    np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    assert copies.loc["auc", "std_error"] == pytest.approx(
+        alone.loc["auc", "std_error"]
+    )
+    assert (copies["df"] < 11).all()  # clusters less one
+
+
+def test_tables_without_intervals_are_not_pooled(frames):
+    fit = ps.logit("y ~ x", frames[0]).fit()
+    weighted = ps.confusion([0, 1, 1], [0, 1, 0], weights=[1.0, 2.0, 3.0])
+    for table in (fit.confusion(frames[0]), weighted):
+        with pytest.raises(OptionError, match="no intervals"):
+            ps.pool([table, table])
 
 
 def test_areas_and_their_difference_are_pooled():
