@@ -19,6 +19,7 @@ from pegasos_stats.data.user_data import check_aligned, column_of_labels
 from pegasos_stats.errors import (
     DataError,
     OptionError,
+    PegasosStatsWarning,
     UndefinedMetricWarning,
     counted,
     plain,
@@ -800,7 +801,9 @@ def _statistics(
     table: ConfusionMatrix, level: float
 ) -> Iterator[tuple[str, float, float, float]]:
     """Yield statistics with their intervals."""
-    statistics = table.tidy(level=level).set_index("term")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # a cell remains empty
+        statistics = table.tidy(level=level).set_index("term")
     for term in TERMS:
         numbers = statistics.loc[term, ["estimate", *ENDS]].to_numpy(dtype=np.float64)
         yield term, float(numbers[0]), float(numbers[1]), float(numbers[2])
@@ -865,6 +868,9 @@ def subgroups(
             named["actual"] = part[named["actual"]]
         return confusion(part, **named, **choices)
 
-    confusions = {plain(label): of(codes == at) for at, label in enumerate(levels)}
+    whole = of(codes >= 0)  # warns once of all rows
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PegasosStatsWarning)
+        confusions = {plain(label): of(codes == at) for at, label in enumerate(levels)}
     name = "group" if labels.name is None else str(labels.name)
-    return Subgroups(confusions, of(codes >= 0), name, int((codes < 0).sum()))
+    return Subgroups(confusions, whole, name, int((codes < 0).sum()))

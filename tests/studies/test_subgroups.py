@@ -96,3 +96,13 @@ def test_pandas_groupby_agrees_on_errors(result):
     expected = wrong.groupby(NEW["religious"]).mean()
     ours = found[found["term"] == "error_rate"].set_index("religious")["estimate"]
     pd.testing.assert_series_equal(ours, expected, check_names=False)
+
+
+def test_empty_cells_of_a_small_subgroup_do_not_warn(result, recwarn):
+    few = NEW.iloc[::20].assign(pair=lambda d: np.arange(len(d)) // 2)
+    found = result.confusion(few, by="pair")
+    cells = found.tidy().pivot(index="pair", columns="term", values="estimate")
+    none = few.groupby("pair")["affair"].agg(lambda y: (y == "no").all())
+    assert (cells["sensitivity"].isna() == none).all()
+    assert none.any()
+    assert not recwarn.list
