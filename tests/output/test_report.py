@@ -483,6 +483,7 @@ def test_statistics_corrected_for_optimism_are_on_the_page(drawn):
     row = validation.tidy().set_index("term").loc["auc"]
     assert f"| AUC | {row['apparent']:.4f} | {row['optimism']:.4f} | " in text
     assert text.count("resamples, from 2.5") == 1  # the instability plot
-    other = ps.logit("affair ~ rate_marriage", women.iloc[1:]).fit()
-    with pytest.raises(OptionError, match="Validation of the rows"):
-        other.report(validation=validation)
+    for formula, rows in (("rate_marriage", women), ("yrs_married", women.iloc[1:])):
+        other = ps.logit(f"affair ~ {formula}", rows).fit()
+        with pytest.raises(OptionError, match="Validation of the rows"):
+            other.report(validation=validation)

@@ -355,10 +355,12 @@ def _checked_study(
         not isinstance(study, kind)
         or problem.lam not in lambdas
         or not np.array_equal(study.model.problem.y, problem.y)
+        or study.model.problem.loss != problem.loss
+        or list(study.model.design.names) != list(result.design.names)
     ):
         raise OptionError(
-            f"{name} is no {kind.__name__} of the rows and of lam={problem.lam!r}, "
-            "those of the fit; give one of the same model."
+            f"{name} is no {kind.__name__} of the rows, the loss, the predictors and "
+            f"lam={problem.lam!r} of the fit; give one of the same model."
         )
     return study
 
