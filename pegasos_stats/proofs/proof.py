@@ -376,7 +376,7 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
     True
     """
     problem = getattr(model, "problem", None)
-    if type(problem) is not Problem:
+    if type(problem) is not Problem or not hasattr(model, "fit"):
         raise OptionError(
             "certify() needs a linear model, such as ps.svm(...), not its fit."
         )

@@ -78,6 +78,7 @@ def test_coefficients_that_do_not_fit_the_model_are_refused(data, coef, intercep
         ps.certify(ps.svm("y ~ a + b + c", data), coef, intercept)
 
 
-def test_a_kernel_model_is_refused(data):
-    with pytest.raises(ps.errors.OptionError, match="needs a linear model"):
-        ps.certify(ps.kernel_svm("y ~ a + b", data), [1, 2], 0)
+def test_kernel_models_and_fits_are_refused(data):
+    for model in (ps.kernel_svm("y ~ a + b", data), ps.svm("y ~ a + b", data).fit()):
+        with pytest.raises(ps.errors.OptionError, match="needs a linear model"):
+            ps.certify(model, [1, 2], 0)
