@@ -1,4 +1,4 @@
-"""Certificates: the objective of a fit, and a lower bound of the least one."""
+"""Certificates: the objective of a fit and a lower bound on its minimum."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -20,10 +20,10 @@ from pegasos_stats.solvers.sums import (
 
 
 def balanced(a: Vector, y: Vector) -> Vector:
-    """Lower the weights of a class, until both have exactly the same sum.
+    """Lower the dual weights of a class until both classes have exactly the same sum.
 
-    All are cut, and those of the class with the larger sum are lowered in proportion.
-    Weights that are balanced and have been cut stay as they are.
+    All weights are truncated, and those of the class with the larger sum are lowered in
+    proportion. Weights that are already truncated and balanced do not change.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def balanced(a: Vector, y: Vector) -> Vector:
         return a if (cut == a).all() else cut
     heavier = y > 0.0 if excess > 0 else y < 0.0
     total = (float(counts.sum()) + abs(excess)) / 2.0
-    # So much less that neither this rounding nor that of single counts makes it more.
+    # The margin covers the rounding of this number and of single counts.
     lowered = (abs(excess) - a.size) / total - 2.0**-50
     if lowered > 0.0:
         counts *= 1.0 - lowered * heavier
@@ -64,7 +64,7 @@ def signed_sum(counts: Vector, y: Vector, bits: int) -> int:
 
 
 def shares(most: Integers, total: int) -> Integers:
-    """Whole numbers of this sum, in proportion to others that they do not exceed.
+    """Scale integers down to a total, proportionally and without exceeding any.
 
     Examples
     --------
@@ -88,14 +88,14 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
 
 @dataclass(frozen=True)
 class Gap:
-    """Objective of a fit, and a lower bound of the least one.
+    """Objective of a fit, and a lower bound on its minimum.
 
     Attributes
     ----------
     objective : float
         ``P(beta, alpha)`` at the fit, intercept included.
     dual_objective : float
-        ``D(a)`` at a feasible dual point, less a bound of rounding; 0 if it is below.
+        ``D(a)`` at a feasible dual point, minus a bound on rounding; at least 0.
     """
 
     objective: float
@@ -108,7 +108,7 @@ class Gap:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / objective``; of an objective of 0, 0 if the gap is, else infinite."""
+        """``gap / objective``; if the objective is 0, 0 or infinite."""
         if self.objective == 0.0:
             return 0.0 if self.gap == 0.0 else float("inf")
         return self.gap / self.objective
@@ -116,31 +116,31 @@ class Gap:
 
 @dataclass(frozen=True)
 class Certificate(Gap):
-    """How far a fit is from the optimum, at most.
+    """Bound on the distance of a fit from the optimum.
 
-    For the regularised risk ``P`` in real arithmetic, at the numbers that are reported,
-    ``dual_objective <= min P`` and ``P(beta, alpha) - min P <= gap``: no model has a
-    risk more than `gap` below that of the fit, and by strong convexity
-    ``||beta - beta*||^2 <= 2 gap / lam``. What rounding may have done to `objective`
-    and to the dual is taken off `dual_objective`, see ``rounding.py``; what does not
-    fit in there, because no risk is below 0, is `rounding`. Where nothing is known of
-    it `gap` is infinite.
+    For the objective ``P`` in real arithmetic, at the reported coefficients,
+    ``dual_objective <= min P`` and ``P(beta, alpha) - min P <= gap``: no coefficients
+    have an objective more than `gap` below that of the fit, and by strong convexity
+    ``||beta - beta*||^2 <= 2 gap / lam``. A bound on the rounding of both objectives is
+    subtracted from `dual_objective`, see ``rounding.py``; if the result is negative, it
+    is set to 0 and the remainder is `rounding`. If there is no bound, `gap` is
+    infinite.
 
     Attributes
     ----------
     objective : float
         ``P(beta, alpha)`` at the fit, intercept included.
     dual_objective : float
-        ``D(a)`` at a feasible dual point, less a bound of rounding; 0 if it is below.
+        ``D(a)`` at a feasible dual point, minus a bound on rounding; at least 0.
     errors : int
-        Rows with a score on the wrong side of 0.
+        Misclassified rows: scores on the wrong side of 0.
     at_zero : pair of int
         Rows with a score of exactly 0: of the first level, and of the second.
     rounding : float
-        0 where `dual_objective` is above 0, and nearly always.
+        0 if `dual_objective` is positive, so nearly always.
     divergence : float or None
-        With ``lam = 0`` the gap itself, which the difference of the two objectives
-        would lose in rounding: see ``maximum_likelihood.py``.
+        With ``lam = 0`` the gap, computed without the cancellation in the difference of
+        the two objectives: see ``maximum_likelihood.py``.
     """
 
     errors: int
@@ -162,9 +162,9 @@ class Certificate(Gap):
         errors: int,
         at_zero: tuple[int, int],
     ) -> "Certificate":
-        """Certify by bounds of the risk, and of reward and cost of a dual point.
+        """Certify by bounds of the objective, and of both terms of the dual.
 
-        ``least()`` is a bound of all risks from below; see `lower_bound`.
+        ``least()`` returns a lower bound on the objective; see `lower_bound`.
         """
         dual, rounding = lower_bound(objective, *bounds, least)
         return cls(objective, dual, errors, at_zero, rounding)
@@ -173,7 +173,7 @@ class Certificate(Gap):
     def of_divergence(
         cls, objective: float, gap: float, errors: int, at_zero: tuple[int, int]
     ) -> "Certificate":
-        """Certify by the gap itself; infinite where nothing is known."""
+        """Certify by the gap, which is infinite if there is no bound."""
         dual = max(0.0, objective - gap)
         return cls(objective, dual, errors, at_zero, divergence=gap)
 
@@ -185,28 +185,27 @@ class Certificate(Gap):
         return self.objective - self.dual_objective + self.rounding
 
     def error_rate(self, n: int, ties: Ties) -> float:
-        """Errors divided by decided rows, of ``n`` rows; NaN where none is decided."""
+        """Error rate among the rows with a prediction; NaN if there are none."""
         if ties == "na":
             decided = n - sum(self.at_zero)
             return self.errors / decided if decided else float("nan")
         return (self.errors + self.at_zero[ties == "negative"]) / n
 
     def _conditions(self) -> Iterator[object]:
-        """The dual objective is not above the objective."""
+        """Check that the dual objective does not exceed the objective."""
         yield self.dual_objective <= self.objective
 
 
 def feasible(
     a: Vector, y: Vector, intercept: bool, most: Vector | None = None
 ) -> Vector:
-    """Turn dual weights into a point that the dual allows.
+    """Project dual weights to a feasible point of the dual.
 
     Clips to [0, most_i]. With a free intercept the weights of both classes must have
-    the same sum: all are cut after some 50 binary digits of the largest, and those of
-    the class with the larger sum are lowered to the other sum.
-    Then the sums are the same exactly, not to rounding: of a difference
-    ``delta = mean(a_i y_i)`` the dual would pay ``|alpha* delta|``, which is much where
-    columns are far from zero.
+    the same sum: all are truncated to about 50 binary digits of the largest, and those
+    of the class with the larger sum are lowered. The sums then agree exactly, not only
+    up to rounding: a difference ``delta = mean(a_i y_i)`` would cost ``|alpha* delta|``
+    in the bound, which is large if columns are far from zero.
 
     Parameters
     ----------
@@ -214,7 +213,7 @@ def feasible(
     y : float64 array, shape (n,), of -1 and +1
     intercept : bool
     most : float64 array, shape (n,), optional
-        1 if not given.
+        Upper bounds; 1 by default.
 
     Returns
     -------
@@ -240,14 +239,13 @@ def certificate(
     is_feasible: bool = False,
     sums: Callable[[Vector, float], Sums | None] | None = None,
 ) -> Certificate:
-    """Primal and dual objective in one pass over the rows.
+    """Compute primal and dual objective in one pass over the data.
 
     ``P = lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))`` at the fit, and
-    ``D = mean (w H(a/w) - a y offset) - lam/2 ||X'(a y) / (lam n)||^2`` at the dual
-    weights made feasible, with ``H(a) = a`` for the hinge and
-    ``-a log a - (1-a) log(1-a)`` for the log loss, ``a - a^2 / 4`` for the squared
-    hinge, and ``w`` the weights of the rows,
-    usually 1. Where ``a = 0`` is the better point, its value 0 is taken.
+    ``D = mean (w H(a/w) - a y offset) - lam/2 ||X'(a y) / (lam n)||^2`` at feasible
+    dual weights, with ``H(a) = a`` for the hinge, ``-a log a - (1-a) log(1-a)`` for the
+    log loss, ``a - a^2 / 4`` for the squared hinge, and ``w`` the weights of the rows.
+    If ``D`` is negative, the value 0 at ``a = 0`` replaces it.
 
     Parameters
     ----------
@@ -255,16 +253,17 @@ def certificate(
     beta : float64 array, shape (p,)
     alpha : float
     a : float64 array, shape (n,)
-        Dual weights; made `feasible` first, unless they are.
+        Dual weights; made `feasible` first, unless `is_feasible`.
     enough : float
-        A relative gap that is small enough, so that rounding has to be small beside it
-        and no smaller.
+        Relative gap that suffices: rounding need only be small relative to it.
     sums : callable, optional
-        ``sums(a, reach)`` of a pass that was made, or None; see `Method.sums`.
+        ``sums(a, reach)`` returns the sums of an earlier pass, or None; see
+        `Method.sums`.
 
-    The objective is the one that is rounded in this way, unless it is off by more than
-    one part in 10^12: then it is the one that is rounded once. From the dual objective
-    what rounding may have done is taken off, see `Certificate`.
+    The objective is summed in doubles. If the bounds on rounding are not small enough,
+    it is also summed exactly and rounded once; this value is reported if the two differ
+    by more than one part in 10^12. A bound on rounding is subtracted from the dual
+    objective, see `Certificate`.
 
     Returns
     -------
@@ -319,7 +318,7 @@ def certificate(
 def row_sums(
     problem: Problem, beta: Vector, alpha: float, a: Vector, reach: float
 ) -> Sums:
-    """Sums over the rows, dense or sparse, which are read once."""
+    """Sum over dense or sparse rows, in one pass."""
     X, y, others = problem.X, problem.y, (problem.weights, reach, problem.offset)
     if isinstance(X, np.ndarray):
         return risk_and_image(X, y, beta, alpha, problem.loss, a, *others)
@@ -330,7 +329,7 @@ def row_sums(
 
 
 def finite(objective: float) -> float:
-    """Return the objective, or raise `DataError` if it is no finite number."""
+    """Return the objective, or raise `DataError` if it is not finite."""
     if not np.isfinite(objective):
         raise DataError(
             "The objective overflows: it is not finite; bring the predictors to a "
@@ -340,7 +339,7 @@ def finite(objective: float) -> float:
 
 
 def primal(problem: Problem, beta: Vector, alpha: float) -> float:
-    """Regularised risk ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
+    """Objective ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
 
     The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
     free intercept of section 6).

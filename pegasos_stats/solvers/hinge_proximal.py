@@ -1,42 +1,45 @@
-"""The hinge: Newton steps for the proximal point, in numpy.
+"""Proximal-point method for the hinge loss, with semismooth Newton steps.
 
 With rows ``z_i = (x_i, 1)``, weights ``w_i``, targets ``t_i = 1 - y_i offset_i`` and
-dual weights ``w_i a_i``, ``a_i`` in [0, 1], the risk is
+dual weights ``w_i a_i``, ``a_i`` in [0, 1], the objective is
 
     lam/2 ||beta||^2 + (1/n) sum_i w_i max over a_i of  a_i s_i,
     s_i = t_i - y_i z_i'theta.
 
-The proximal-point method goes from a centre ``c`` to the maximiser of the dual less
-``gamma/(2 n) sum_i w_i (a_i - c_i)^2``, and takes that for the next centre. For one
-centre that is to minimise the smoothed risk
+The proximal-point method maximises the dual minus ``gamma/(2 n) sum_i w_i (a_i -
+c_i)^2`` for a centre ``c``; the maximiser is the next centre. For one centre this is
+equivalent to minimising the smoothed objective
 
     lam/2 ||beta||^2 + (1/n) sum_i w_i max over a_i of  a_i s_i - gamma/2 (a_i - c_i)^2,
 
 whose maximiser is ``a_i = min(1, max(0, c_i + s_i / gamma))`` and whose second
 derivative is ``lam J + (1/(gamma n)) sum w_i z_i z_i'`` over the active rows, those
-with ``a_i`` inside of (0, 1). Newton steps with a line search end after few. A row of
-weight 1000 moves as far as 1000 rows do.
+with ``a_i`` in (0, 1). Newton's method with a line search converges in a few steps. A
+row of weight 1000 is equivalent to 1000 equal rows.
 
-Every step certifies itself. With ``g`` the gradient of the smoothed risk, the gap is
+Every step yields a duality gap. With ``g`` the gradient of the smoothed objective, it
+is
 
     P - D = ||g||^2 / (2 lam) + (1/n) sum_i w_i (max(0, s_i) - a_i s_i),
 
-the distance from the optimum of the smoothed risk, and of that from the risk. The next
-centre is taken when the first is at most `CENTRE_GAP` times the second. The dual of a
-free intercept has ``sum_i w_i a_i y_i = 0``: after each step a Newton step of the
-intercept alone brings it near. Sparse rows take 70 steps in its place of 90 (a9a, w8a,
-ijcnn1 and a text), dense ones 262 of 276.
+where the first term bounds the distance from the minimum of the smoothed objective, and
+the second is the smoothing error. The centre moves when the first is at most
+`CENTRE_GAP` times the second. With a free intercept the dual has the constraint ``sum_i
+w_i a_i y_i = 0``. A Newton step of the intercept alone after each step nearly restores
+it. This saves steps: 70 instead of 90 with sparse rows (a9a, w8a, ijcnn1 and a text),
+262 instead of 276 with dense ones.
 
-With many rows to a column few of them matter, those near the margin. At the optimum the
-dual weight of a row is 0 beyond the margin, ``w_i`` short of it, and between the two
-only where the margin is exactly 1. So rows that are far from the margin at a point near
-the optimum are fixed at 0 or at ``w_i``, and only the active rows are solved. The rows
-fixed at ``w_i`` are replaced by one row for each class, their weighted mean with their
-total weight. That is exact while its margin is below 1, because the hinge is linear
-there, and any share of that weight is feasible: so the dual of the reduced problem is a
-dual of the whole, and one pass over all rows certifies the point. The same pass finds
-the rows that were fixed on the wrong side; they become active, and the problem is
-solved again. A sample is solved first; its margins give the width of the active set.
+With many rows per column an active set is used. At the optimum the dual weight of a row
+is 0 if its margin exceeds 1, ``w_i`` if its margin is below 1, and between the two only
+if the margin equals 1. So rows far from the margin at a point near the optimum are
+fixed at 0 or at ``w_i``, and the problem is solved for the active rows only. The rows
+fixed at ``w_i`` are replaced by one row per class, their weighted mean with their total
+weight. This is exact while the margin of that row is below 1, because the hinge is
+linear there. Any share of that weight is feasible, so a dual point of the reduced
+problem is dual feasible for all rows, and one pass over all rows certifies the
+solution. The same pass detects rows that were fixed on the wrong side; they become
+active, and the problem is solved again. A sample is solved first; its margins determine
+the width of the active set.
 
 References
 ----------
@@ -58,46 +61,47 @@ from pegasos_stats.solvers.options import Goal, Method
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import ENTRIES, DenseRows, blocks, doubles, newton_rows
 
-SCREENED_TOL = 0.3  # of the gap asked for, that of the rows near the margin
-NO_WEIGHT = 1e-9  # instead of 0, of a class without fixed rows
+SCREENED_TOL = 0.3  # tolerance for the active rows, relative to the tolerance
+NO_WEIGHT = 1e-9  # instead of 0, for a class without fixed rows
 # Six sets of 300 to 2,000 rows take 105 steps to 1e-4 at 3, 114 at 1.
-CENTRE_GAP = 3.0  # times the smoothing
-CENTRE_STEPS = 12  # from one centre, at most; then gamma is doubled
-# Sixteen sets of 300 to 2,000 rows take 276 steps to 1e-4 and 400 to 1e-6; from
-# mean ||x_i||^2 / (4 lam n) 328 and 440, columns of different scales twice as many.
+CENTRE_GAP = 3.0  # times the smoothing error
+CENTRE_STEPS = 12  # maximum number of steps per centre; then gamma is doubled
+# Sixteen sets of 300 to 2,000 rows take 276 steps to 1e-4 and 400 to 1e-6; if gamma
+# starts at mean ||x_i||^2 / (4 lam n), 328 and 440. Unequal scales double the number of
+# steps.
 FIRST_GAMMA, LEAST_GAMMA = 2.0, 1e-6
-TINY_RIDGE = 1e-12  # of an intercept
-# Share of the slope that a line search leaves: nine sets take 230 and 313 steps to 1e-4
-# and 1e-6, at 0.3 240 and 328. Trials of a search.
+TINY_RIDGE = 1e-12  # ridge of the intercept
+# The line search reduces the derivative to this share: nine sets take 230 and 313 steps
+# to 1e-4 and 1e-6, at 0.3 240 and 328. Maximum number of trial steps.
 FLAT, TRIALS = 0.1, 40
-SCREENED_FROM, SCREENED_TO_A_COLUMN = 3000, 60  # rows: those near the margin are solved
-RARE = 0.05  # share of a class below which most rows are near the margin
-# Relative gap of a sample, and of the rows near the margin before the first pass over
-# all. 100,000 x 50 takes 64 ms to 1e-4, with 1e-2 123 ms; 400,000 x 10 63 and 69.
+SCREENED_FROM, SCREENED_TO_A_COLUMN = 3000, 60  # minimum rows for an active set
+RARE = 0.05  # minority share below which no active set is used
+# Relative gap for the sample, and for the active rows before the first pass over all
+# rows. 100,000 x 50 takes 64 ms to 1e-4, with 1e-2 123 ms; 400,000 x 10 63 and 69.
 ROUGH_GAP = 3e-3
-# With fewer rows to a column all are the sample: 50,000 x 300 takes 0.88 s to 1e-6 and
-# 20,000 x 200 0.21, from a tenth of the rows 1.37 and 0.25.
+# With fewer rows per column the sample contains all rows: 50,000 x 300 takes 0.88 s to
+# 1e-6 and 20,000 x 200 0.21, with a tenth of the rows 1.37 and 0.25.
 SAMPLED_TO_A_COLUMN = 200
-MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # of the rows, unless they are nearer than that
-MOST_VISITS = 400.0  # of a row, by steps over the rows near the margin
-STALL_STEPS, LONG_RUN = 20, 90  # in which the gap is to be halved; steps that are many
+MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # maximum share of active rows, minimum width
+MOST_VISITS = 400.0  # maximum number of visits per active row
+STALL_STEPS, LONG_RUN = 20, 90  # steps to halve the gap, steps of a long run
 
 
 def with_sums(
     Z: Matrix, y: Vector, t: Vector, w: Vector, sums: Matrix
 ) -> tuple[Vector, Vector, Vector]:
-    """Rows near the margin, and the mean of the rows of each class fixed at ``w_i``.
+    """Append the mean of each class's rows fixed at ``w_i`` to the active rows.
 
     Parameters
     ----------
     Z : float64 array, shape (m + 2, k)
         Its last two rows are set to the means.
     y : float64 array, shape (m,)
-        Signs of the rows: those of `Z`, or 1 where rows are multiplied by them.
+        Labels of the rows of `Z`, or 1 if the rows are multiplied by their labels.
     t, w : float64 array, shape (m,)
         Targets ``1 - y_i offset_i``, and weights.
     sums : float64 array, shape (2, k + 2)
-        Over the fixed rows of -1 and of +1, of ``w_i y_i z_i``, targets and weights.
+        Sums of ``w_i y_i z_i``, targets and weights over the fixed rows of each label.
 
     Returns
     -------
@@ -117,16 +121,16 @@ def with_sums(
 
 
 def on_wrong_side(full: Mask, low: Vector, high: Vector, reach: float) -> Mask:
-    """Rows that would be fixed on the wrong side, or nearly so.
+    """Mark rows fixed on the wrong side of the margin, or within `reach` of it.
 
     Parameters
     ----------
     full : bool array, shape (n,)
         Rows fixed at ``w_i``; the others at 0.
     low, high : float64 array, shape (n,)
-        How short of the margin rows are, at least and at most in several fits.
+        Minimum and maximum of ``1 - m_i`` over several fits.
     reach : float
-        How near the margin is nearly.
+        Distance from the margin within which a row is marked.
 
     Examples
     --------
@@ -138,32 +142,32 @@ def on_wrong_side(full: Mask, low: Vector, high: Vector, reach: float) -> Mask:
 
 
 class ProximalNewton:
-    """Newton steps for the proximal point, from dual weights and coefficients.
+    """Newton steps for the proximal point, from a primal and a dual point.
 
     Parameters
     ----------
     Z : DenseRows
         Rows ``z_i = (x_i, 1)``.
     y : float64 array, shape (m,)
-        Signs of the rows; 0 for one that plays no part, with a target below 0.
+        Labels; 0 for a row to ignore, whose target must be negative.
     t : float64 array, shape (m,)
         Targets ``1 - y_i offset_i``.
     w : float64 array, shape (m,)
     penalty : float64 array, shape (k,)
-        ``lam`` for each column, 0 for that of the intercept.
+        ``lam`` for each column, 0 for the intercept.
     n : float
-        Number of rows that sums are divided by.
+        Number by which sums over the rows are divided.
     theta : float64 array, shape (k,)
     a : float64 array, shape (m,)
-        Shares of the weights, in [0, 1]: the first centre.
+        Dual weights as shares of the weights, in [0, 1]: the first centre.
     gamma : float
 
     Attributes
     ----------
     risk, dual : float
-        The least and the largest so far, with `theta` and `a` there.
+        The lowest objective and the highest dual objective so far, at `theta` and `a`.
     visits : float
-        Rows visited so far, the products with active rows among them.
+        Rows visited so far, including products with the active rows.
     violations : int
         Rows with a margin below 1, summed over the steps.
     """
@@ -197,11 +201,11 @@ class ProximalNewton:
 
     @property
     def gap(self) -> float:
-        """Least risk less largest dual."""
+        """Lowest objective minus highest dual objective."""
         return self.risk - self.dual
 
     def step(self) -> None:
-        """Take a Newton step, from a new centre if the present one is done with."""
+        """Take a Newton step, from a new centre if the current one is solved."""
         if self._is_solved or self._here >= CENTRE_STEPS:
             factor = 2.0
             if self._is_solved:
@@ -218,19 +222,19 @@ class ProximalNewton:
         self.visits += 3.0 * self._y.size
 
     def _smooth(self) -> None:
-        """Dual shares by the centre, and the gradient of the smoothed risk."""
+        """Compute the dual shares and the gradient of the smoothed objective."""
         self._v = self._centre + self._s / self.gamma
         self._a = self._v.clip(0.0, 1.0)
         self._move()
 
     def _move(self) -> None:
-        """Set the gradient of the smoothed risk."""
+        """Update the gradient of the smoothed objective."""
         self._image = self._Z.image(self._a * self._wy)
         self._shrunk = self._penalty * self._at
         self._g = self._shrunk - self._image
 
     def _look(self) -> None:
-        """Risk and dual at the present point; the better ones are kept."""
+        """Compute both objectives at the current point; store the better ones."""
         at, g, short = self._at, self._g, np.maximum(self._s, 0.0)
         off = abs(float(g[-1])) * (abs(float(at[-1])) + 1.0) if self._free else 0.0
         self.violations += int(np.count_nonzero(short))
@@ -245,7 +249,7 @@ class ProximalNewton:
         self._is_solved = rest <= CENTRE_GAP * (risk - dual - rest)
 
     def _direction(self) -> Vector:
-        """Newton's direction, by active rows: dual weights inside of their range."""
+        """Compute the Newton direction from the active rows, those with 0 < a_i < 1."""
         rows, ridge = (self._v == self._a).nonzero()[0], self._ridge
         if self._free and not rows.size:
             ridge = ridge.copy()
@@ -254,10 +258,10 @@ class ProximalNewton:
         return self._Z.solution(self._w[rows] / self.gamma, ridge, -self._g, rows)
 
     def _search(self, d: Vector, ds: Vector) -> None:
-        """Go to where the slope of the smoothed risk along a direction is nearly 0.
+        """Line search: move to a point with a derivative near 0 along the direction.
 
-        Slopes are computed at lengths by regula falsi, from 1 on; ``ds`` is how much
-        nearer the margin rows come.
+        Step lengths follow regula falsi, starting at 1; ``ds`` is the change of ``1 -
+        m_i`` per unit step.
         """
         dv, wds = ds / self.gamma, self._w * ds
         base, bend = float(self._shrunk @ d), float(self._penalty @ (d * d))
@@ -276,14 +280,14 @@ class ProximalNewton:
             if high == math.inf:
                 t *= 2.0
             else:
-                rise = high_slope - low_slope  # 0 where the slopes overflow
+                rise = high_slope - low_slope  # 0 if the derivatives overflow
                 share = -low_slope / rise if rise > 0.0 else 0.5
                 t = low + (high - low) * min(0.9, max(0.1, share))
         self._at, self._s = self._at + t * d, self._s - t * ds
         self._v, self._a = v, a
 
     def _balance(self) -> None:
-        """Take a Newton step of the intercept alone, if it balances the classes."""
+        """Take a Newton step of the intercept alone, if that balances the classes."""
         excess = float(self._a @ self._balances)
         curvature = float((self._v == self._a) @ self._w) / self.gamma
         step = excess / curvature if curvature > 0.0 else 0.0
@@ -296,20 +300,20 @@ class ProximalNewton:
 
 
 class Hinge(Method):
-    """Steps to the optimum of the hinge, over all rows or over those near the margin.
+    """Steps to the optimum of the hinge, over all rows or over the active rows.
 
     Parameters
     ----------
     problem : Problem
     goal : Goal
     start : pair of float64 arrays, optional
-        ``theta``, shape (p + 1,), and dual weights, shape (n,), to begin with.
+        Warm start: ``theta``, shape (p + 1,), and dual weights, shape (n,).
 
     Attributes
     ----------
     theta : float64 array, shape (p + 1,)
     risk, dual : float
-        At the last look: of all rows, or of those near the margin.
+        Last values of both objectives, over all rows or the active rows.
     """
 
     name = "proximal Newton"
@@ -341,7 +345,7 @@ class Hinge(Method):
         self._has_ended = False
 
     def step(self, rows: Rows | None = None) -> None:
-        """Take a Newton step; or solve the rows near the margin, and read all."""
+        """Take a Newton step; or solve the active rows, then pass over all rows."""
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
@@ -351,7 +355,7 @@ class Hinge(Method):
 
     @property
     def gap(self) -> Gap:
-        """Least risk and largest dual."""
+        """Lowest objective and highest dual objective."""
         return Gap(self.risk, self.dual)
 
     def best(self) -> tuple[Vector, float, Vector]:
@@ -359,7 +363,7 @@ class Hinge(Method):
         return self.theta[:-1].copy(), float(self.theta[-1]), self._dual_weights()
 
     def _dual_weights(self) -> Vector:
-        """Dual weights, shape (n,): of the rows solved, and of those fixed."""
+        """Dual weights of active and fixed rows, shape (n,)."""
         if self._now is None:
             return beginning(self._problem)[1] if self._a is None else self._a
         problem, shares = self._problem, self._now.a
@@ -388,7 +392,8 @@ class Hinge(Method):
         n, p = self._problem.X.shape
         far = np.abs(self._slacks(self._solved_sample()))
         most = max(LEAST_WIDTH, float(np.quantile(far, MOST_NEAR)))
-        width = min(4.0 * math.sqrt(p / far.size), most)  # four errors of a margin
+        # Four standard errors of a margin.
+        width = min(4.0 * math.sqrt(p / far.size), most)
         rows, s, sums = self._screened(width)
         shares, inner, self.gamma = share_by(s, width), 0.8, width
         first = max(inner, ROUGH_GAP / self._goal.share)
@@ -411,11 +416,11 @@ class Hinge(Method):
             shares = np.append(steps.a[:-2], full[wrong])
             full[wrong] = False
             self._full = full
-            if wrong.size:  # a small gamma takes many steps from another point
+            if wrong.size:  # a small gamma takes many steps from a changed point
                 self.gamma = width
 
     def _screened(self, width: float) -> tuple[Rows, Vector, Matrix]:
-        """Rows near the margin, how short they are, and sums of those fixed."""
+        """Return the active rows, their ``1 - m_i``, and sums of the fixed rows."""
         problem, numbers, s = self._problem, [], []
         sums = np.zeros((2, self.penalty.size + 2))
         for rows in blocks(*problem.X.shape):
@@ -430,7 +435,7 @@ class Hinge(Method):
         return np.concatenate(numbers), np.concatenate(s), sums
 
     def _looked_at(self, reach: float) -> Rows:
-        """Sum the loss of all rows; those that are fixed on the wrong side."""
+        """Sum the losses of all rows; return the rows fixed on the wrong side."""
         problem, beta, wrong_rows, loss = self._problem, self.theta[:-1], [], 0.0
         fixed = problem.row_weights > 0.0
         fixed[self._rows] = False
@@ -445,7 +450,7 @@ class Hinge(Method):
         return np.concatenate(wrong_rows)
 
     def _solved_sample(self) -> Problem:
-        """Solve evenly spaced rows roughly: a tenth, 30 to a column, or all rows."""
+        """Solve a sample of evenly spaced rows: a tenth, 30 per column, or all."""
         sample, (n, p), start = self._problem, self._problem.X.shape, None
         if n < SAMPLED_TO_A_COLUMN * p:
             start = beginning(sample)
@@ -463,7 +468,7 @@ class Hinge(Method):
     def _solving(
         self, rows: Rows, shares: Vector, sums: Matrix | None = None
     ) -> ProximalNewton:
-        """The problem of some rows, and of sums of those with full weights."""
+        """Set up the problem of some rows, with sums of those fixed at ``w_i``."""
         problem, free = self._problem, self._problem.intercept
         y, w, t = problem.y[rows], problem.row_weights[rows], np.ones(rows.size)
         if problem.offset is not None:
@@ -486,7 +491,7 @@ class Hinge(Method):
         )
 
     def _slacks(self, problem: Problem, rows: slice | None = None) -> Vector:
-        """``1 - m_i`` of rows."""
+        """Compute ``1 - m_i`` of rows."""
         some = slice(0, problem.n) if rows is None else rows
         f: Vector = doubles(problem.X, some) @ self.theta[:-1] + self.theta[-1]
         if problem.offset is not None:
@@ -494,7 +499,7 @@ class Hinge(Method):
         return 1.0 - problem.y[some] * f
 
     def _sums_of(self, rows: Rows | slice, full: Mask | bool = True) -> Matrix:
-        """Sums of ``w_i y_i z_i``, targets and weights over rows of -1 and of +1."""
+        """Sum ``w_i y_i z_i``, targets and weights over the rows of each label."""
         problem, p = self._problem, self._problem.p
         y = problem.y[rows]
         wy = full * (problem.row_weights[rows] * y)
@@ -507,20 +512,21 @@ class Hinge(Method):
         return Z
 
     def _whole(self, theta: Vector) -> Vector:
-        """With an intercept of 0, if there is none."""
+        """Append an intercept of 0 if the problem has none."""
         return theta if self._problem.intercept else np.append(theta, 0.0)
 
 
 def share_by(s: Vector, width: float) -> Vector:
-    """Share of a row's weight by how short it is of the margin, beside a width."""
+    """Dual share of a row from ``1 - m_i``: linear within a width of the margin."""
     return (0.5 + s / (2.0 * width)).clip(0.0, 1.0)
 
 
 def beginning(problem: Problem) -> tuple[Vector, Vector]:
-    """No coefficients, and half of the dual weights that belong to none.
+    """Starting point: coefficients of 0, and half of their dual weights.
 
-    These are ``w_i`` in the lighter class and less in the other, in balance; the
-    intercept goes to the best one, -1 or 1, as the classes differ in weight.
+    The dual weights are ``w_i`` in the class of smaller weight and lower in the other,
+    so that the sums agree. The intercept is the difference of the class weights over
+    their sum; the best one is -1 or 1.
     """
     theta, (minus, plus) = np.zeros(problem.p + 1), problem.class_weights
     if not problem.intercept:

@@ -1,28 +1,23 @@
-"""The default solver: its options, and which method runs for which problem.
+"""The default solver: its options, and the method for each kind of problem.
 
-=====================================  ================================================
-Problem                                Method, file
-=====================================  ================================================
-``lam = 0``                            Newton, ``maximum_likelihood``
-``penalty="firth"``                    Fisher scoring, ``firth``
-kernel                                 SMO on working sets, ``kernel_ascent``
-rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
-hinge, dense, ``n < 2 p``              SMO on the Gram matrix, ``wide``
-``n < p``                              dual coordinate ascent, ``wide``
-hinge, dense,                          proximal Newton on the rows near the margin,
-``n >= max(3000, 60 p)``               ``hinge_proximal``
-hinge                                  proximal Newton, ``hinge_proximal``
-log, squared hinge,                    L-BFGS with the Hessian of a sample,
-``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
-log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
-60 columns or more                     Newton, ``smooth_newton``
-log, squared hinge                     Newton, ``smooth_newton``
-=====================================  ================================================
+===================================== ================================================
+Problem Method, file =====================================
+================================================ ``lam = 0`` Newton,
+``maximum_likelihood`` ``penalty="firth"`` Fisher scoring, ``firth`` kernel SMO on
+working sets, ``kernel_ascent`` rows in files, Dask ``streamed/few_reads``,
+``streamed/hinge`` hinge, dense, ``n < 2 p`` SMO on the Gram matrix, ``wide`` ``n < p``
+dual coordinate ascent, ``wide`` hinge, dense, proximal Newton on the active rows, ``n
+>= max(3000, 60 p)`` ``hinge_proximal`` hinge proximal Newton, ``hinge_proximal`` log,
+squared hinge, L-BFGS with the Hessian of a sample, ``n >= 4000``, 10 to a column
+``smooth_newton``, ``lbfgs`` log, squared hinge, dense, L-BFGS with the diagonal of the
+Hessian, then 60 columns or more Newton, ``smooth_newton`` log, squared hinge Newton,
+``smooth_newton`` =====================================
+================================================
 
-The first line that holds counts. `first_method` begins a run, `next_method` goes on
+The first matching line applies. `first_method` starts a run, `next_method` continues
 where a method has stalled. Milliseconds to a relative gap of 1e-6, one thread, of the
-method in the table and of the one that would serve in its place, Newton steps over all
-rows from the null model (``benchmarks/methods.py``):
+method in the table and of the alternative, Newton steps over all rows from the null
+model (``benchmarks/methods.py``):
 
 ===================================  ======  ===========================================
 hinge, 300 x 3,000                       19  198
@@ -74,30 +69,30 @@ from pegasos_stats.solvers.wide import (
     pairs_serve,
 )
 
-NEAR = 1e-3  # relative gap of a run that need not warn of the default tolerance
+NEAR = 1e-3  # relative gap below which no warning is given at the default tolerance
 
 
 @suggest_arguments
 @dataclass(frozen=True, eq=False)
 class Optimum(Solver):
-    """The minimum of the objective, up to a certified distance. The default solver.
+    """Solver that stops at a given relative duality gap. The default solver.
 
-    It chooses a method by the loss and the data, and another one where the first takes
-    long; ``result.summary(details=True)`` names the methods that ran. An epoch is one
-    step of the method.
+    It chooses a method by loss and data, and changes to another if the first is slow;
+    ``result.summary(details=True)`` names the methods that ran. An epoch is one step of
+    the method.
 
-    * More rows than columns: Newton steps for the dual, by proximal points, with the
-      hinge; with 3,000 dense rows or more these solve a sample, fix the rows far from
-      the margin, and solve the others, until no row is on the wrong side. Newton steps
-      for the other losses; L-BFGS with many dense rows, from the solution of a sample,
-      and with 60 dense columns or more.
-    * More columns than rows: dual coordinate ascent while it closes the gap, then
-      Newton steps. It draws rows, from `seed`. The hinge on dense rows takes steps on
-      pairs of rows instead, also with up to twice as many rows as columns.
-    * Kernels: working sets of 512 rows; the first is drawn if there are more rows.
+    * More rows than columns: the proximal-point method with Newton steps for the hinge;
+    with 3,000 dense rows or more it solves a sample, fixes the dual weights of rows far
+    from the margin and solves for the active rows, until no row is fixed on the wrong
+    side. Newton steps for the other losses; L-BFGS with many dense rows, from the
+    solution of a sample, and with 60 dense columns or more. * More columns than rows:
+    dual coordinate ascent while it reduces the gap, then Newton steps. Rows are drawn
+    at random, from `seed`. With the hinge and dense rows, SMO on pairs of rows instead,
+    also with up to twice as many rows as columns. * Kernels: working sets of 512 rows;
+    the first is random if there are more rows.
 
-    The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``. Equal
-    calls give equal bits on one machine.
+    The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``.
+    Repeated calls give identical results on one machine.
 
     Parameters
     ----------
@@ -110,7 +105,7 @@ class Optimum(Solver):
     epochs : int, default 100
         Maximum number; a run that ends there without reaching `tol` warns.
     seed : int, default 1
-        As for R's ``set.seed()``, of methods that draw rows. The others do not use it.
+        As for R's ``set.seed()``; used only by methods that draw rows.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -154,9 +149,9 @@ AnySolver = Optimum | Pegasos | SDCA
 def first_method(
     problem: Problem, solver: Optimum | SDCA, dual: Vector | None
 ) -> Method:
-    """The method that begins a run, from dual weights if there are any.
+    """Choose the first method of a run, from dual weights if there are any.
 
-    SDCA takes its coordinate steps in the order of R.
+    SDCA visits the rows in the order of R.
     """
     if isinstance(solver, SDCA):
         return AveragedCoordinates(problem, solver, dual)
@@ -175,7 +170,7 @@ def first_method(
 def next_method(
     problem: Problem, solver: Optimum | SDCA, method: Method
 ) -> Method | None:
-    """The method that goes on where one has stalled; None where it has not.
+    """Choose the successor of a method that has stalled; None if it has not.
 
     Coordinate ascent is followed by SMO on the Gram matrix with the hinge and no more
     rows than columns, else by Newton steps; SMO and proximal Newton steps by interior
@@ -196,7 +191,7 @@ def newton_steps(
     solver: Optimum | SDCA,
     start: tuple[Vector, float, Vector] | None = None,
 ) -> Method:
-    """Newton steps for the loss, from ``beta, alpha`` and dual weights if given."""
+    """Return Newton's method for the loss, with an optional starting point."""
     theta = None if start is None else np.append(start[0], start[1])
     goal = Goal(solver.tol, solver.gap_tol)
     if problem.loss != "hinge":
@@ -221,13 +216,13 @@ def warn_of(
         Computed from the rows.
     solver : Optimum or SDCA
     taken_as : str
-        By which option the tolerance was given.
+        Name of the option that sets the tolerance.
     is_close : bool
-        Whether rounding is the cause.
+        Whether rounding prevents convergence.
     epochs : int, optional
-        That there were, if not all that there might have been.
+        Number of epochs run, if fewer than the maximum.
     hint : str
-        What else may reach it, after a semicolon.
+        Advice on how to reach it, appended after a semicolon.
     """
     goal, near = f"{taken_as}={solver.tol:g}", at.relative_gap
     if not solver.tol > 0.0:
@@ -245,5 +240,5 @@ def warn_of(
 
 
 def near_enough(at: Certificate, solver: Optimum | SDCA) -> bool:
-    """Whether a run to the default tolerance is near it."""
+    """Whether a run with the default tolerance nearly reached it."""
     return solver.tol in (DEFAULT_TOL, KERNEL_TOL) and at.relative_gap <= NEAR

@@ -41,8 +41,8 @@ class SDCA(Solver):
 
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
-    For small lam this takes thousands of epochs. For the optimum itself, with or
-    without intercept, use `Optimum`.
+    For small lam this takes thousands of epochs; use `Optimum` for the optimum, with or
+    without intercept.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class SDCA(Solver):
     ties : "na", "positive" or "negative"
         Default of ``predict(ties=)``: the label of a score of exactly 0.
     arithmetic : "reference" or "fast"
-        Order of summation. ``"reference"`` gives the numbers of the R reference for the
-        hinge, bit for bit, from the same seed. ``"fast"`` sums in an order that suits
-        the machine.
+        Order of summation. ``"reference"`` reproduces the R reference for the hinge bit
+        for bit, from the same seed. ``"fast"`` sums in the fastest order of the
+        machine.
     average : "none", "all" or int, default "none"
         Return the last iterate, or the mean over all steps or over those of the last
         `average` epochs (the averaging option). The mean is that of the iterates before
@@ -75,10 +75,10 @@ class SDCA(Solver):
     Notes
     -----
     The averaging and the random option are those of Procedure SDCA of the paper; the
-    authors advise to leave out the first half of the steps: with 20 epochs,
-    ``average=10`` or ``random_stop=10``. Both count epochs from the last one, so they
-    need ``tol=0``, except ``average="all"``. Steps of modified SGD are not averaged.
-    The certificate is that of the iterate returned.
+    authors advise excluding the first half of the steps: with 20 epochs, ``average=10``
+    or ``random_stop=10``. Both count epochs from the last one, so they need ``tol=0``,
+    except ``average="all"``. Steps of modified SGD are not averaged. The certificate
+    refers to the returned iterate.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class SDCA(Solver):
 
     name = "SDCA"
     to_optimum = True
-    refit_intercept = True  # of the certificate; the model has none
+    refit_intercept = True  # only for the certificate; the model has no intercept
     intercept = False
 
     def __post_init__(self) -> None:
@@ -131,7 +131,7 @@ class SDCA(Solver):
             self._check_last("average", self.average)
 
     def _check_last(self, name: str, last: Average) -> None:
-        """Raise `OptionError` if the run does not have so many last epochs."""
+        """Raise `OptionError` if `last` exceeds the number of epochs."""
         most = self.epochs - (self.start == "sgd")
         if (1 if isinstance(last, str) else last) > most:
             why = f"asks for more epochs of SDCA than the run has, which is {most}."
@@ -148,15 +148,15 @@ class SDCA(Solver):
 
 
 class Coordinates(Method):
-    """SDCA-perm: coordinate steps, ``alpha`` 0 or the coefficient of a column.
+    """SDCA-perm: coordinate steps, with ``alpha`` as coefficient of a constant column.
 
     Parameters
     ----------
     problem : Problem
     a : float64 array, shape (n,), or None
-        Dual weights to begin with.
+        Initial dual weights.
     is_fast : bool
-        Whether scores are summed in an order that suits the machine.
+        Whether scores are summed in the fastest order of the machine.
     """
 
     name = "SDCA-perm"
@@ -168,7 +168,7 @@ class Coordinates(Method):
         super().__init__()
         self._problem, self._is_fast = problem, is_fast
         self._rows, self._y = problem.rows, problem.y.astype(np.int8)
-        self._ratio = 0.0  # square of the constant column that stands for an intercept
+        self._ratio = 0.0  # square of the constant column for the intercept, or 0
         weights, offset = problem.row_weights, problem.offset
         self.state = compiled.sdca.start(self._rows, problem.p, weights, offset)
         if a is not None:
@@ -203,8 +203,8 @@ class Coordinates(Method):
 class AveragedCoordinates(Coordinates):
     """SDCA-perm, with the mean of its iterates where the solver averages.
 
-    In an epoch each dual weight changes once. At place ``k`` of n rows, it enters with
-    its former value ``k`` times, and with the new one ``n - k`` times.
+    In an epoch each dual weight changes once. The dual weight of the row at place ``k``
+    enters the mean ``k`` times with its old value and ``n - k`` times with the new one.
     """
 
     def __init__(self, problem: Problem, solver: SDCA, a: Vector | None) -> None:
@@ -213,7 +213,7 @@ class AveragedCoordinates(Coordinates):
         self._solver, self._sums, self._n_averaged = solver, np.zeros(problem.n), 0
 
     def step(self, rows: Rows) -> None:
-        """Visit the rows, and add up the dual weights."""
+        """Visit the rows, and sum the dual weights."""
         n, epoch, before = self._problem.n, self.epochs, self.state.a.copy()
         super().step(rows)
         if self._solver.averages(epoch):
@@ -223,7 +223,7 @@ class AveragedCoordinates(Coordinates):
             self._n_averaged += n
 
     def best(self) -> tuple[Vector, float, Vector]:
-        """Return the mean iterate; before the epochs of the mean, the last one."""
+        """Return the mean iterate; before the averaged epochs, the last iterate."""
         if not self._n_averaged:
             return super().best()
         problem, beta = self._problem, np.zeros(self._problem.p)

@@ -3,11 +3,11 @@
     P(theta) = lam/2 ||beta||^2 + (1/n) sum_i w_i loss(m_i),
     m_i = y_i (x_i'beta + alpha + offset_i),    theta = (beta, alpha).
 
-With few columns every step takes its Hessian. With many columns a Hessian serves for
-several steps of L-BFGS, as its metric: first its diagonal, then all of it, computed
-anew when a step gains too little, or conjugate gradients in its place. With many rows
-to a column the Hessian of a sample serves, from the minimum of the sample, for which
-single precision will do.
+With few columns every step computes the Hessian. With many columns several steps of
+L-BFGS use a Hessian as metric: first its diagonal, then all of it, recomputed when a
+step gains too little. Where a Hessian is too expensive, conjugate gradients replace it.
+With many rows per column L-BFGS uses the Hessian of a sample and starts from the
+minimum of the sample, which is computed in single precision.
 
 References
 ----------
@@ -43,11 +43,12 @@ from pegasos_stats.solvers.sums import (
     sums_at,
 )
 
-Pairs = list[tuple[Vector, Vector, float]]  # steps, changes of the gradient, products
-FEW_COLUMNS = 60  # columns of which a Hessian costs no more than some passes
-# Share of the gap that a step of L-BFGS may leave with the diagonal or the Hessian of a
-# sample, and with the Hessian of all rows, which costs many passes. The diagonal takes
-# 0.6 to 0.9 of the time of Hessians alone (2,000 x 60 to 4,000 x 800, four kinds).
+Pairs = list[tuple[Vector, Vector, float]]  # steps, gradient changes, inner products
+FEW_COLUMNS = 60  # columns up to which a Hessian costs no more than a few passes
+# L-BFGS continues while a step reduces the gap to this share: with the diagonal or the
+# Hessian of a sample, and with the Hessian of all rows, which costs many passes. The
+# diagonal takes 0.6 to 0.9 of the time of Hessians alone (2,000 x 60 to 4,000 x 800,
+# four kinds of data).
 GAIN, GAIN_ANEW = 0.7, 0.3
 MOST_EXPONENT = {
     precision: float(np.log(np.finfo(precision).max))
@@ -57,7 +58,7 @@ LBFGS_METHOD = "L-BFGS"
 
 
 class RiskValue(NamedTuple):
-    """A risk, its gradient and the number of violations at a point."""
+    """Objective, its gradient and the number of margin violations at a point."""
 
     risk: float
     gradient: Vector
@@ -65,7 +66,7 @@ class RiskValue(NamedTuple):
 
 
 def two_loops(metric: Matrix | Vector, pairs: Pairs, d: Vector) -> Vector:
-    """The inverse Hessian of L-BFGS times a vector; a metric may be a diagonal."""
+    """Multiply the inverse Hessian of L-BFGS by a vector; `metric` may be diagonal."""
     shares = []
     for step, change, product in reversed(pairs):
         shares.append(float(step @ d) / product)
@@ -79,10 +80,10 @@ def two_loops(metric: Matrix | Vector, pairs: Pairs, d: Vector) -> Vector:
 def line_search(
     risk: Callable[[Vector], RiskValue], theta: Vector, at: RiskValue, d: Vector
 ) -> tuple[Vector, RiskValue]:
-    """The point along a direction where the risk has fallen in proportion to it.
+    """Backtracking line search: find a point with a sufficient decrease (Armijo).
 
-    By 1e-4 of the slope at least (Armijo). The search ends where it began if no step
-    down to 1e-8 does.
+    The decrease is at least 1e-4 of that predicted by the derivative. Returns the start
+    if no step length down to 1e-8 suffices.
     """
     slope, t = float(at.gradient @ d), 1.0
     while True:
@@ -99,13 +100,14 @@ def line_search(
 
 
 class SmoothRisk:
-    """Passes over the rows of a problem.
+    """Objective, gradient and Hessian of a smooth loss, by passes over the data.
 
     Parameters
     ----------
     problem : Problem
     is_single : bool
-        Whether products with the rows are computed in single precision, for a start.
+        Whether products with the rows use single precision, to compute a starting
+        point.
 
     Attributes
     ----------
@@ -117,7 +119,7 @@ class SmoothRisk:
         Whether a pass is to compute `positive`, this sum over the rows of ``y = +1``.
     positive : float64 array, shape (p + 1,), or None
     count : float
-        Number of passes, a Hessian being as many as its products cost.
+        Number of passes; a Hessian counts as passes of equal cost.
     n_blocks : int
     last_hessian : float64 array, shape (p + 1, p + 1), or None
     factorises : bool
@@ -183,7 +185,7 @@ class SmoothRisk:
         return RiskValue(risk + 0.5 * float(penalty @ theta[:p]), gradient, violations)
 
     def _losses(self, m: Vector, a: Vector) -> Vector:
-        """Losses at margins; puts their slopes in ``a``."""
+        """Compute losses at margins, and store minus their derivatives in ``a``."""
         if self._problem.loss != "log":
             a[:] = self._loss.slopes(m)
             return self._loss.values(m)
@@ -191,7 +193,7 @@ class SmoothRisk:
         c = m if np.minimum.reduce(m) >= least else np.maximum(m, least)
         e = np.exp(-c)
         q = 1.0 + e
-        # A small risk needs all digits of the logarithm.
+        # Use log1p where cancellation in the logarithm would matter.
         losses = np.log1p(e) if self._last < 1e-3 else np.log(q)
         if c is not m:
             losses += c - m
@@ -199,10 +201,10 @@ class SmoothRisk:
         return np.asarray(losses)
 
     def sums(self, a: Vector, reach: float) -> Sums | None:
-        """Sums at the last point for dual weights that are its own, balanced.
+        """Return sums at the last point for its dual weights, balanced.
 
-        These are nearly a multiple of its own for each class; what they differ by
-        counts as rounding. None without the sums by class.
+        In each class these are nearly a multiple of the dual weights at the point; the
+        difference counts as rounding. None without the sums by class.
         """
         problem, own = self._problem, self.a
         if self.positive is None:
@@ -232,13 +234,13 @@ class SmoothRisk:
         return np.asarray(a * np.maximum(0.0, 1.0 - share) / n)
 
     def direction(self, gradient: Vector) -> Vector:
-        """Newton's direction; of many columns by conjugate gradients."""
+        """Compute the Newton direction, with many columns by conjugate gradients."""
         problem, p = self._problem, self._problem.p
         if self.factorises:
             return solved(self.hessian(), -gradient)
         ridge = np.full(p + 1, problem.lam)
         ridge[p] = TINY if problem.intercept else 1.0
-        self.count += 30.0  # the products, about
+        self.count += 30.0  # approximate number of products
         heights = self.heights()
         bent = slice(None) if heights.all() else np.flatnonzero(heights)
         return self.rows.solution(heights[bent], ridge, -gradient, bent)
@@ -268,23 +270,23 @@ class SmoothRisk:
 
 
 class SmoothSteps(Method):
-    """Steps to the minimum of the risk, of one pass over the rows as a rule.
+    """Steps to the minimum of the objective, usually one pass over the data each.
 
     Parameters
     ----------
     problem : Problem
     theta : float64 array, shape (p + 1,), optional
-        Where to begin; at the null model if that is better, or not given.
+        Starting point; the null model if that is better, or by default.
     is_single : bool
-        As of `SmoothRisk`.
+        As in `SmoothRisk`.
     goal : Goal, optional
-        Passes near it over many rows sum by class, so that none more is needed for the
-        certificate.
+        Near this gap passes over many rows sum by class, which saves the certificate a
+        pass.
 
     Attributes
     ----------
     theta, at
-        The last point, and the risk there.
+        The last point, and the objective there.
     """
 
     def __init__(
@@ -310,7 +312,8 @@ class SmoothSteps(Method):
     def step(self, rows: Rows) -> None:
         """Take a step."""
         if self.steps > 0 and self._goal is not None and self.risk.n_blocks > 1:
-            gain = 1e4 if self.name == NEWTON else 1e3  # that a step may bring
+            # Largest reduction of the gap by a step.
+            gain = 1e4 if self.name == NEWTON else 1e3
             self.risk.by_class = self._left() <= gain * self._goal(self.at.risk)
         next(self.walk)
         self.violations += self.at.violations
@@ -319,15 +322,15 @@ class SmoothSteps(Method):
 
     @property
     def gap(self) -> Gap:
-        """The risk, and about the dual: what the gradient says.
+        """Objective, and the dual objective estimated from the gradient.
 
-        What bringing the dual weights into balance costs is of second order in their
-        difference, as the entropy has its slope of 0 there with the score.
+        Balancing the dual weights costs only a second-order term, because the dual
+        objective is stationary at these weights.
         """
         return Gap(self.at.risk, self.at.risk - self._left())
 
     def sums(self, a: Vector, reach: float) -> Sums | None:
-        """Sums for the certificate, where the last pass has them."""
+        """Return sums for the certificate, if the last pass computed them."""
         return self.risk.sums(a, reach)
 
     def _left(self) -> float:
@@ -364,7 +367,7 @@ class SmoothSteps(Method):
             yield from self._lbfgs(inverse(risk.hessian()), GAIN_ANEW)
 
     def _lbfgs(self, metric: Matrix | Vector, gain: float) -> Iterator[None]:
-        """Steps of L-BFGS until one leaves more than a share of the gap."""
+        """Run L-BFGS until a step leaves more than a share of the gap."""
         left, count = np.inf, 0
         pairs: Pairs = []
         while self._left() <= gain * left or count < 2:
@@ -379,10 +382,10 @@ class SmoothSteps(Method):
 
 
 def sample_minimum(sample: Problem, share: float) -> tuple[Vector, Matrix]:
-    """Where steps over a sample lead, and the Hessian there.
+    """Minimise over a sample; return the point and the Hessian there.
 
-    They end where one lowers the risk by less than `share` of it, about what the sample
-    leaves open.
+    Stops when a step reduces the objective by less than the relative amount `share`,
+    about the sampling error.
     """
     is_single = isinstance(sample.X, np.ndarray) and sample.radius < 1e15
     steps, before = SmoothSteps(sample, None, is_single), np.inf
@@ -394,12 +397,12 @@ def sample_minimum(sample: Problem, share: float) -> tuple[Vector, Matrix]:
     H = steps.risk.last_hessian
     if H is None:
         H = steps.risk.hessian()
-    H.flat[:: len(H) + 1] *= 1.0 + 1e-5  # positive definite beside rounding
+    H.flat[:: len(H) + 1] *= 1.0 + 1e-5  # positive definite despite rounding
     return steps.theta, H
 
 
 def too_large(share: float) -> float:
-    """By what factor the inverse of a sample's Hessian is too large for unit steps.
+    """Factor by which a sample's inverse Hessian is too large for unit steps.
 
     With p columns and m rows the eigenvalues of ``H_m^-1 H`` are spread over
     ``1 / (1 +- root(p / m))^2``, whose middle is ``(1 + p/m) / (1 - p/m)^2``.
@@ -416,27 +419,27 @@ def too_large(share: float) -> float:
 def polished(
     problem: Problem, beta: Vector, alpha: float
 ) -> tuple[Vector, float, Vector] | None:
-    """Newton steps with all digits, from a point near the minimum.
+    """Take Newton steps in full precision, from a point near the minimum.
 
     Returns
     -------
     beta : float64 array, shape (p,)
     alpha : float
     a : float64 array, shape (n,)
-        Dual weights. None of the three where the Hessian is too large.
+        Dual weights. All three are None if the Hessian is too large.
     """
     risk = SmoothRisk(problem)
     if not risk.factorises:
         return None
     theta = np.append(beta, alpha)
     at = risk(theta)
-    for _ in range(3):  # each step squares what is left
+    for _ in range(3):  # each step squares the remaining error
         theta, at = line_search(risk, theta, at, risk.direction(at.gradient))
     return theta[:-1].copy(), float(theta[-1]), risk.a
 
 
 def null_model(problem: Problem) -> Vector:
-    """The best model with an intercept alone, beside offsets."""
+    """Fit the model with only an intercept and the offsets."""
     theta = np.zeros(problem.p + 1)
     if problem.intercept and problem.offset is not None:
         y = problem.y.astype(np.float64)

@@ -1,7 +1,7 @@
-"""Sums over rows in numpy, for certificates and for Newton steps.
+"""Sums over the rows for certificates and Newton steps, in numpy.
 
-See `rounding` for the bounds of their rounding. `Rows` of Newton steps, dense or
-sparse, include a column for the intercept.
+`rounding` bounds their rounding errors. `DenseRows` and `SparseRows` of Newton steps
+may include a column for the intercept.
 """
 
 import math
@@ -25,12 +25,13 @@ from pegasos_stats.arrays import (
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.losses import LOSSES, LossName
 
-ENTRIES = 2**17  # of a block: a megabyte
+ENTRIES = 2**17  # entries per block: a megabyte
 
-TINY = 1e-300  # of a diagonal
-RESIDUAL, PRODUCTS = 0.05, 300  # of conjugate gradients
-# Of a sample: 20,000 x 200 takes 0.7 of the time, with correlated columns 0.25;
-# 10,000 x 500, with 4 rows to a column, twice as long.
+TINY = 1e-300  # smallest diagonal element
+# Of conjugate gradients: relative residual, maximum number.
+RESIDUAL, PRODUCTS = 0.05, 300
+# Minimum for a sample: 20,000 x 200 takes 0.7 of the time, with correlated columns
+# 0.25; 10,000 x 500, with 4 rows per column, twice as long.
 ROWS_TO_A_COLUMN = 10
 
 EVERY = slice(None)
@@ -50,18 +51,18 @@ class Sums(NamedTuple):
     violations : int
         Rows that violate the margin.
     exposed : float
-        ``sum_i w_i s(m_i - reach)``, the steepest that losses may be; of the log loss,
-        which is never steeper than it is high, 0.
+        ``sum_i w_i s(m_i - reach)``, a bound on the derivatives of the losses; 0 for
+        the log loss, whose derivative never exceeds its value in size.
     dual : float
-        Dual weights, summed.
+        Sum of the dual weights.
     image : float64 array, shape (p,)
         ``X'(a y)``.
     offset_sum, offset_size : float
         ``sum_i a_i y_i offset_i`` and ``sum_i |a_i offset_i|``.
     additions : float
-        The most additions of a summand of `image`.
+        Maximum number of additions of a summand of `image`.
     share : float
-        Part of a sum of positive numbers that its rounding may be.
+        Bound on the relative rounding error of a sum of positive numbers.
     """
 
     loss: float
@@ -78,16 +79,16 @@ class Sums(NamedTuple):
 
     @property
     def errors(self) -> int:
-        """Rows with a margin below 0."""
+        """Number of misclassified rows."""
         return int(self.table[0, 1] + self.table[1, 0])
 
     @property
     def at_zero(self) -> tuple[int, int]:
-        """Rows with a score of 0, of -1 and of +1."""
+        """Numbers of rows with a score of 0, by label."""
         return int(self.table[0, 2]), int(self.table[1, 2])
 
     def plus(self, other: "Sums") -> "Sums":
-        """Sums over these rows and others."""
+        """Add sums over other rows."""
         pairs: Any = zip(self[:-2], other[:-2], strict=True)
         additions = max(self.additions, other.additions) + 1.0
         share = max(self.share, other.share) + UNIT
@@ -95,7 +96,7 @@ class Sums(NamedTuple):
 
 
 def table_of(y: Vector, m: Vector) -> Integers:
-    """Rows by label and sign of the score: -1, +1, none; shape (2, 3).
+    """Count rows by label and sign of the score (-1, +1, 0), shape (2, 3).
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def table_of(y: Vector, m: Vector) -> Integers:
 
 
 def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
-    """Rows of each block.
+    """Yield the rows of each block.
 
     Examples
     --------
@@ -130,14 +131,14 @@ def blocks(n: int, p: int, entries: int = ENTRIES) -> Iterator[slice]:
 
 
 def row_blocks(X: Predictors) -> Iterator[slice]:
-    """Rows of each block; of sparse ones, all."""
+    """Return the rows of each block; sparse rows form one block."""
     if isinstance(X, np.ndarray):
         return blocks(X.shape[0], X.shape[1])
     return iter([slice(0, X.shape[0])])
 
 
 def doubles(X: np.ndarray, rows: slice) -> np.ndarray:
-    """Rows as doubles: a view, or a copy of single precision."""
+    """Return rows as doubles: a view, or a copy if in single precision."""
     if isinstance(X, np.ndarray):
         return np.asarray(X[rows], dtype=np.float64)
     is_whole = rows == slice(0, X.shape[0])
@@ -161,7 +162,7 @@ def total(v: Vector) -> float:
 
 
 def additions(n: int) -> float:
-    """Roundings of a number in a `total` of ``n`` at most."""
+    """Maximum number of roundings of a summand in a `total` of ``n`` numbers."""
     return 2.0 * math.sqrt(n) + 4.0
 
 
@@ -176,14 +177,14 @@ def image(c: Vector, B: Matrix) -> Vector:
 
 
 def kernel_rows(X: Predictors) -> Any:
-    """Rows as the kernels take them: an array as it is, a scipy array as `CSR`."""
+    """Convert rows for the kernels: an array unchanged, a scipy array as `CSR`."""
     if isinstance(X, np.ndarray):
         return read_only(X)
     return read_only(compiled.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 def solved(H: Matrix, g: Vector) -> Vector:
-    """``H^-1 g``, or the shortest of several solutions; whatever the scales are."""
+    """Solve ``H x = g`` by least norm, for columns of any scale."""
     scale = scales(H)
     even = H * scale
     even *= scale[:, None]
@@ -194,7 +195,7 @@ def solved(H: Matrix, g: Vector) -> Vector:
 
 
 def inverse(H: Matrix) -> Matrix:
-    """The inverse, or a generalised inverse; whatever the scales are."""
+    """Invert a matrix, or compute a generalised inverse, for columns of any scale."""
     scale = scales(H)
     even = H * scale * scale[:, None]
     try:
@@ -205,14 +206,14 @@ def inverse(H: Matrix) -> Matrix:
 
 
 def scales(H: Matrix) -> Vector:
-    """What brings the diagonal to 1."""
+    """Factors that scale the diagonal to 1."""
     return np.asarray(1.0 / np.sqrt(np.maximum(H.diagonal(), TINY)))
 
 
 def pivots(C: Matrix, tol: float) -> Vector:
-    """Squared residual of each column on those before it, of a correlation matrix.
+    """Squared residual of each column on the ones before it, from correlations.
 
-    A column whose residual is at most `tol` is passed over.
+    Columns whose squared residual is at most `tol` are skipped.
 
     Examples
     --------
@@ -247,8 +248,8 @@ def largest_norm(X: Dense) -> float:
 def moments(X: Dense) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns.
 
-    A spread that is small beside the mean is that of the differences to the first row:
-    near it, nothing is lost.
+    If the standard deviation is small relative to the mean, it is computed from the
+    differences to the first row, to avoid cancellation.
 
     Examples
     --------
@@ -264,7 +265,7 @@ def moments(X: Dense) -> tuple[Vector, Vector]:
             squares += np.einsum("ij,ij->j", B, B)
         mean = total / max(1, n)
         spread2 = squares / max(1, n) - mean * mean
-        # Smaller variances lose digits.
+        # Smaller variances suffer from cancellation.
         near = np.flatnonzero(~(spread2 > 1e-2 * mean * mean))
         if near.size:
             mean[near], spread2[near] = _moments_of_differences(X, near)
@@ -272,7 +273,7 @@ def moments(X: Dense) -> tuple[Vector, Vector]:
 
 
 def _moments_of_differences(X: Dense, columns: Rows) -> tuple[Vector, Vector]:
-    """Means and variances of some columns."""
+    """Means and variances of some columns, from differences to the first row."""
     n, first = max(1, len(X)), X[:1, columns].sum(axis=0, dtype=np.float64)
     total, squares = np.zeros(columns.size), np.zeros(columns.size)
     for rows in blocks(len(X), columns.size):
@@ -286,7 +287,7 @@ def _moments_of_differences(X: Dense, columns: Rows) -> tuple[Vector, Vector]:
 def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
     """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
 
-    So a row has the same score alone as among others, and as in R.
+    So the score of a row does not depend on the other rows and equals R's.
 
     Examples
     --------
@@ -302,7 +303,7 @@ def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
 
 
 @one_thread()
-@np.errstate(over="ignore", invalid="ignore")  # the objective says so
+@np.errstate(over="ignore", invalid="ignore")  # then the objective is not finite
 def risk_and_image(
     X: Dense,
     y: Vector,
@@ -315,9 +316,9 @@ def risk_and_image(
     offset: Vector | None = None,
     scores: Vector | None = None,
 ) -> Sums:
-    """Sums over dense rows, which are read once; parameters as of `sums_at`.
+    """Sum over dense rows in one pass; parameters as in `sums_at`.
 
-    Where ``x_i'beta + alpha`` is known by `scores`, rows are read for their image.
+    If `scores` contains ``x_i'beta + alpha``, the pass computes only the image.
     """
     (n, p), ay = X.shape, a * y
     f = np.empty(n) if scores is None else scores.copy()
@@ -344,7 +345,7 @@ def sums_at(
     reach: float = 0.0,
     offset: Vector | None = None,
 ) -> Sums:
-    """Sums over the rows by their scores.
+    """Sum over the rows, given their scores.
 
     Parameters
     ----------
@@ -356,9 +357,9 @@ def sums_at(
     loss : "hinge" or "log"
     a : float64 array, shape (n,), in [0, w_i]
     weights : float64 array, shape (n,), optional
-        ``w_i``; 1 if not given.
+        ``w_i``; 1 by default.
     reach : float
-        How far rounding may move a margin.
+        Bound on the rounding error of a margin.
     offset : float64 array, shape (n,), optional
     """
     m = f
@@ -403,18 +404,18 @@ class DenseRows:
         self._size = self._p + (e is not None)
 
     def factorises(self, rows: Rows | slice = EVERY) -> bool:
-        """Whether equations for all columns, by some rows, are solved directly."""
+        """Whether Newton equations from some rows are solved by factorisation."""
         return bool(self._p <= (150 if isinstance(rows, slice) else 1000))
 
     def times(self, theta: Vector) -> Vector:
-        """``z_i'theta``."""
+        """Compute ``z_i'theta``."""
         scores = self._X @ theta[: self._p]
         if self._e is not None:
             scores += theta[-1] * self._e
         return np.asarray(scores)
 
     def image(self, c: Vector) -> Vector:
-        """``sum_i c_i z_i``."""
+        """Compute ``sum_i c_i z_i``."""
         image: Vector = c @ self._X
         return image if self._e is None else np.append(image, c @ self._e)
 
@@ -432,9 +433,9 @@ class DenseRows:
     def solution(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
     ) -> Vector:
-        """``H^-1 g`` with ``H = diag(ridge) + gram(h, rows)``, or nearly so.
+        """Solve ``H x = g``, ``H = diag(ridge) + gram(h, rows)``, perhaps inexactly.
 
-        By a factorisation, or conjugate gradients where columns are many.
+        Uses a factorisation, or conjugate gradients if there are many columns.
         """
         if self.factorises(rows):
             H = self.gram(h, rows)
@@ -444,7 +445,7 @@ class DenseRows:
 
     @cached_property
     def _mean_squares(self) -> Vector:
-        """Of the columns."""
+        """Mean squares of the columns."""
         squares = np.einsum("ij,ij->j", self._X, self._X, dtype=np.float64)
         return np.asarray(squares / len(self._X))
 
@@ -453,7 +454,7 @@ class DenseRows:
     ) -> Vector:
         e, X = None if self._e is None else self._e[rows], self._X[rows]
         some, diagonal = DenseRows(X, e), ridge.copy()
-        diagonal[: self._p] += h.sum() * self._mean_squares  # nearly
+        diagonal[: self._p] += h.sum() * self._mean_squares  # approximation
         if e is not None:
             diagonal[-1] += h @ np.square(e)
         return conjugate_gradients(
@@ -473,13 +474,13 @@ class SparseRows(DenseRows):
         self._entries = np.diff(X.indptr).astype(np.float64)
 
     def factorises(self, rows: Rows | slice = EVERY) -> bool:
-        """Whether that costs less than 80 products with the rows."""
+        """Whether a factorisation costs less than 80 products with the rows."""
         entries, p = self._entries[rows], self._p
         cost = float(entries @ entries) / 2.0 + p**3 / 20.0
         return bool(cost <= 80.0 * float(entries.sum()))
 
     def image(self, c: Vector) -> Vector:
-        """``sum_i c_i z_i``; rows with ``c_i = 0`` cost nothing."""
+        """Compute ``sum_i c_i z_i``, skipping rows with ``c_i = 0``."""
         image = np.zeros(self._size)
         image[-1] = self._one * c.sum()
         compiled.rows.add_rows(self._rows, c, image[: self._p])
@@ -502,7 +503,7 @@ class SparseRows(DenseRows):
 
 
 def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
-    """Rows with a column ``e``, of sparse ones the same number for all.
+    """Append a column ``e`` to the rows; constant if the rows are sparse.
 
     Examples
     --------
@@ -514,10 +515,10 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
 
 
 def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
-    """Rows whose fit is the start for all: one of every few, the same in each call.
+    """Sample whose solution is a starting point; the same in every call.
 
-    One in eight at most, at random, as labels may alternate. None where all rows are
-    fewer than 4,000, or those of a class in the sample fewer than 10.
+    A random sample of at most one row in eight. None with fewer than 4,000 rows, or
+    with fewer than 10 rows of a class in the sample.
 
     Examples
     --------
@@ -541,7 +542,7 @@ def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
 def conjugate_gradients(
     times: Callable[[Vector], Vector], diagonal: Vector, b: Vector
 ) -> Vector:
-    """About ``H^-1 b``, from products with ``H`` and its diagonal."""
+    """Approximate ``H^-1 b``, from products with ``H`` and its diagonal."""
     d, r = np.zeros(b.size), b
     u = r / diagonal
     rz = float(r @ u)
