@@ -347,8 +347,8 @@ def check_distinct(names: Sequence[object]) -> None:
     twice = [str(name) for name, times in Counter(names).items() if times > 1]
     if twice:
         raise ColumnError(
-            f"Two terms of the formula make a column of the name {listing(twice)}; "
-            "rename that column of the data."
+            f"Two columns of the model have the name {listing(twice)}; rename a column "
+            "of the data."
         )
 
 

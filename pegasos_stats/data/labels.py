@@ -24,7 +24,7 @@ from pegasos_stats.data.language.vocabulary import Functions
 from pegasos_stats.errors import LabelError, OptionError, counted, listing, plain, shown
 from pegasos_stats.foreign_names import suggest_arguments
 
-FEWER = (
+MORE_LEVELS = (
     "exactly two are needed. Select the rows of two levels, or compare one with the "
     "others: I(y == 'a') or I(y > 5) in a formula; in Python also np.asarray(y) == "
     "'a', or sklearn's OneVsRestClassifier(SVMClassifier())."
@@ -32,15 +32,15 @@ FEWER = (
 ONE_LEVEL = "exactly two are needed: both classes must occur in the data."
 
 Ties = Literal["na", "positive", "negative"]
-Level: TypeAlias = Any  # text, a number, a boolean, a date, ...: equal to itself
+Level: TypeAlias = Any  # text, a number, a boolean, a date: equal to itself, not NaN
 Coding = str | tuple[Level, Level]
 Dtype = np.dtype[np.generic] | pd.api.extensions.ExtensionDtype
 
 TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
-NARROW = np.errstate(over="ignore")  # comparisons with larger integers
+IGNORE_OVERFLOW = np.errstate(over="ignore")  # in comparisons of integers
 FACTORS = ("C(", "factor(", "as.factor(", "relevel(")
-AT_ZERO = 1e-5  # a score that is 0, but for the accuracy of a fit
+AT_ZERO = 1e-5  # scores below it may be 0 at the exact optimum
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
 KEEP_TRUTH = ("C", "relevel", "as_numeric", "as_integer", "as_logical")
 
@@ -91,7 +91,7 @@ class LabelCoding:
         Parameters
         ----------
         labels : Series, shape (n,)
-            Strings, numbers, booleans or a Categorical; missing values are left out.
+            Strings, numbers, booleans or a Categorical; missing values are ignored.
         coding : "factor", "first-seen" or a pair (negative, positive)
             ``"factor"`` is the order of R's ``factor()``: that of the categories,
             otherwise sorted values, strings by code point. ``"first-seen"`` codes the
@@ -106,7 +106,7 @@ class LabelCoding:
         LabelError
             If there are not exactly two levels, or a pair does not cover them.
         OptionError
-            If `coding` is not one of these.
+            If `coding` is not allowed.
         """
         return coding_of(user_data.column_of_labels(labels, name), coding, name)
 
@@ -161,7 +161,7 @@ class LabelCoding:
         missing = np.isnan(signs)
         pair = pd.Series(list(self.levels), dtype=self.dtype)
         if missing.any():
-            pair = pair.astype(_holding_missing(self.dtype))
+            pair = pair.astype(_nullable_dtype(self.dtype))
         places = np.where(missing, -1, signs > 0).astype(np.intp)
         values = pair.array.take(places, allow_fill=True)
         return pd.Series(values, index=index, name=self.name, dtype=pair.dtype)
@@ -231,7 +231,7 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     at = sorted(user_data.position_of(level, distinct_levels) for level in levels)
     if len(distinct_levels) != 2 or at != [0, 1]:
         request = "" if by_rule else f" and coding={shown(coding)} was given"
-        end = {1: ONE_LEVEL, 2: "use these two."}.get(len(distinct_levels), FEWER)
+        end = {1: ONE_LEVEL, 2: "use these two."}.get(len(distinct_levels), MORE_LEVELS)
         raise LabelError(
             f"The outcome {shown(name)} has {counted(len(distinct_levels), 'level')}, "
             f"{listing(distinct_levels)}{request}; {end}"
@@ -253,7 +253,7 @@ def _checked_pair(coding: Level) -> list[Level]:
 
 def _unknown_coding(coding: object) -> OptionError:
     return OptionError(
-        f"coding={shown(coding)} is not known; use 'factor', 'first-seen' or a pair "
+        f"coding={shown(coding)} is not allowed; use 'factor', 'first-seen' or a pair "
         "of different levels (negative, positive)."
     )
 
@@ -296,7 +296,7 @@ LOGICAL = {*OPPOSITE, "in", "not_in", "&", "|", "not"}
 def class_names(
     coding: LabelCoding, formula: str | None, functions: Functions | None = None
 ) -> tuple[str, str]:
-    """Names of both classes; those of true and false describe the condition.
+    """Names of both classes; for True and False, the condition of the outcome.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def class_names(
     return first, second
 
 
-@NARROW
+@IGNORE_OVERFLOW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     """`LabelCoding.encode` of a checked column."""
     codes = positions(labels, coding.levels)
@@ -343,14 +343,14 @@ def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
     if unknown.any():
         others = labels[unknown]
         raise LabelError(
-            f"The outcome {shown(coding.name)} holds {listing(others.unique())} "
-            f"{user_data.in_the_rows(others.index)}; the model knows the levels "
-            f"{listing(coding.levels)} only: drop or recode these rows."
+            f"The outcome {shown(coding.name)} contains {listing(others.unique())} "
+            f"{user_data.in_the_rows(others.index)}; the levels of the model are "
+            f"{listing(coding.levels)}: drop or recode these rows."
         )
     return np.where(missing, np.nan, 2.0 * codes - 1.0)
 
 
-@NARROW
+@IGNORE_OVERFLOW
 def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     """Position of each label among the levels; -1 for other labels."""
     dtype = labels.dtype
@@ -371,8 +371,8 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     return np.where(codes < len(levels), codes, -1).astype(np.intp, copy=False)
 
 
-def _holding_missing(dtype: Dtype) -> Dtype:
-    """Return `dtype`, or the dtype like it that can hold missing values."""
+def _nullable_dtype(dtype: Dtype) -> Dtype:
+    """Return `dtype`, or a similar dtype that allows missing values."""
     if isinstance(dtype, np.dtype) and dtype.kind not in "fcmMO":
         return pd.api.types.pandas_dtype(NULLABLE.get(dtype.kind, "object"))
     is_fixed = isinstance(dtype, pd.SparseDtype | pd.IntervalDtype)
@@ -411,14 +411,14 @@ def signs_of(
     return np.select([scores > threshold, scores == threshold], [1.0, at], below)
 
 
-@NARROW
+@IGNORE_OVERFLOW
 def distinct(labels: DataColumn) -> list[Level]:
     """Different values in order of appearance, none missing."""
     is_wide = labels.dtype == np.longdouble  # which pandas does not compare
     return list((labels.astype(object) if is_wide else labels).unique())
 
 
-@NARROW
+@IGNORE_OVERFLOW
 def factor_levels(labels: DataColumn, name: str) -> list[Level]:
     """Levels in the order of the categories, else sorted."""
     values = distinct(labels)

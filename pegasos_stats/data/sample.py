@@ -432,7 +432,7 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     at = [user_data.position_of(key, coding.levels) for key in keys]
     if sorted(at) != [0, 1]:
         raise errors.OptionError(
-            f"weights name the levels {listing(weights)}; use a weight for each of "
+            f"weights= has the classes {listing(weights)}; use one weight for each of "
             f"{listing(coding.levels)}."
         )
     values = [weights[keys[at.index(place)]] for place in (0, 1)]
@@ -745,7 +745,7 @@ class RowIndex:
         ways = _ways(labels)
         if not 0 < len(ways) <= MOST_WAYS:
             raise errors.OptionError(
-                f"groups are of {len(ways)} kinds; use groups of one kind or two."
+                f"groups= contains {counted(len(ways), 'grouping')}; use one or two."
             )
         coded = [self._coded(way, why) for way in ways]
         names, numbers, codes = zip(*coded, strict=True)

@@ -20,7 +20,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 SCALES: tuple[Scale, ...] = get_args(Scale)
 STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
 COMPLEX_STEP = 1e-20  # imaginary; the derivative is exact to rounding
-MIN_STANDARD_ERROR = 1e-12  # also of 1 - g^2; smaller values are rounding
+MIN_STANDARD_ERROR = 1e-12  # smaller values, also of 1 - g^2, are rounding errors
 
 
 class Interval(NamedTuple):
@@ -122,14 +122,14 @@ def paired_difference_interval(
     corrected = max(together - n / 2, 0.0) if together > 0 else together
     margins = (both + first) * (second + neither) * (both + second) * (first + neither)
     phi = corrected / margins**0.5 if margins else 0.0
-    below = _squares_added(p - low_p, high_q - q, phi)
-    above = _squares_added(high_p - p, q - low_q, phi)
+    below = _distance_to_limit(p - low_p, high_q - q, phi)
+    above = _distance_to_limit(high_p - p, q - low_q, phi)
     return Interval(p - q - below, p - q + above)
 
 
-def _squares_added(one: float, other: float, phi: float) -> float:
-    """Return the third side of a triangle; ``phi`` is the cosine of its angle."""
-    return float(np.sqrt(one**2 - 2 * phi * one * other + other**2))
+def _distance_to_limit(a: float, b: float, phi: float) -> float:
+    """Return ``sqrt(a^2 - 2 phi a b + b^2)``, Newcombe's distance to a limit."""
+    return float(np.sqrt(a**2 - 2 * phi * a * b + b**2))
 
 
 def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
@@ -309,11 +309,11 @@ def _on_fishers_scale(
     if isnan(value) or complement < MIN_STANDARD_ERROR:
         return NONE
     cells = np.argwhere(counts)  # one table per cell, with an imaginary step in it
-    moved = np.repeat((counts / n)[None].astype(np.complex128), len(cells), axis=0)
+    steps = np.repeat((counts / n)[None].astype(np.complex128), len(cells), axis=0)
     diagonal = np.arange(len(cells)), *cells.T
-    moved[diagonal] += COMPLEX_STEP * 1j
-    derivatives = np.imag(statistic(moved)) / COMPLEX_STEP
-    variance = float(moved[diagonal].real @ np.square(derivatives)) / n
+    steps[diagonal] += COMPLEX_STEP * 1j
+    derivatives = np.imag(statistic(steps)) / COMPLEX_STEP
+    variance = float(steps[diagonal].real @ np.square(derivatives)) / n
     if not variance > MIN_STANDARD_ERROR**2:
         return NONE
     middle, half = atanh(value), z * variance**0.5 / complement
@@ -329,7 +329,7 @@ def auc_interval(
     has a share of rows of the first level with a smaller score; ties count one half.
     ``S1`` is the variance of these shares, ``S0`` the same for the ``n`` rows of the
     first level. The interval ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed
-    back to areas; its coverage is right near 1 too.
+    back to areas; its coverage is also right near 1.
 
     Parameters
     ----------
@@ -514,9 +514,9 @@ def clustered_area_variance(
         sums.append(centred)
         shares.append(count / (count - 1.0) * float(centred @ centred) / n**2)
         totals.append(n)
-    every = np.unique(np.concatenate(clusters)).size
-    # Placement values of the first level fall where the area grows.
-    between = -every / (every - 1.0) * float(sums[0] @ sums[1])
+    n_clusters = np.unique(np.concatenate(clusters)).size
+    # The area decreases with the placement values of the first level.
+    between = -n_clusters / (n_clusters - 1.0) * float(sums[0] @ sums[1])
     return float(sum(shares) + 2.0 * between / (totals[0] * totals[1]))
 
 

@@ -33,38 +33,38 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]:
-    """Let a method apply to files and Dask frames as ``data``, one block at a time.
+    """Let a method accept files and Dask frames as ``data``, one block at a time.
 
-    `pegasos_stats.other_frames` calls it so.
+    `pegasos_stats.other_frames` calls `by_block` of the method for such data.
 
     Parameters
     ----------
     in_memory : str
         Arguments that need the rows in memory.
     whole : bool
-        Whether the method needs all columns, or only those that the model uses.
+        Whether the method needs all columns, instead of those in the model.
 
     Raises
     ------
     OptionError
-        From the method, for such an argument, or offsets as arrays.
+        If the method is called with such an argument, or with offsets as an array.
     """
 
-    def marked(method: Method) -> Method:
-        def of_blocks(self: "Results", data: object, **options: object) -> object:
+    def decorate(method: Method) -> Method:
+        def map_blocks(self: "Results", data: object, **options: object) -> object:
             source = cast(Source, streamed(data))
             check_unset(source.title, {name: options.get(name) for name in in_memory})
-            also = [*source.kinds] if whole else []
+            columns = [*source.kinds] if whole else []
             if self.offsets is not None:
-                also += self.offsets.columns([*source.kinds], options.get("offset"))
+                columns += self.offsets.columns([*source.kinds], options.get("offset"))
             rule = getattr(without_training_rows(self), method.__name__)
             rule = partial(rule, **options)
-            return source.predict(rule, self.design, self.coding, also)
+            return source.predict(rule, self.design, self.coding, columns)
 
-        method.by_block = of_blocks  # type: ignore[attr-defined]
+        method.by_block = map_blocks  # type: ignore[attr-defined]
         return method
 
-    return marked
+    return decorate
 
 
 def without_training_rows(result: "Results") -> "Results":
@@ -74,10 +74,12 @@ def without_training_rows(result: "Results") -> "Results":
         return result
     offset = None if problem.offset is None else np.zeros(1)
     X, y = np.zeros((1, problem.p)), np.ones(1)
-    few = replace(problem, X=X, y=y, weights=None, offset=offset)
-    few = with_cached(few, prior_shift=problem.prior_shift)
+    one_row = replace(problem, X=X, y=y, weights=None, offset=offset)
+    one_row = with_cached(one_row, prior_shift=problem.prior_shift)
     solution, index = replace(fitted, dual=np.zeros(1)), pd.RangeIndex(1)
-    return replace(result, problem=few, solution=solution, index=index, full_model=None)
+    return replace(
+        result, problem=one_row, solution=solution, index=index, full_model=None
+    )
 
 
 class ScoredBlock(NamedTuple):
@@ -87,7 +89,7 @@ class ScoredBlock(NamedTuple):
     ----------
     scores : Series of float, shape (k,)
     labels : Series, shape (k,)
-        Missing where they were not read.
+        Missing values if the outcome was not read.
     columns : DataFrame or None
         Further columns.
     counting : int array, shape (k,), or None
@@ -119,20 +121,20 @@ def blocks_of_data(
     unseen, offset
         As for ``decision_function``.
     columns : list
-        Further columns; other objects than names of columns are ignored.
+        Names of further columns; other objects are ignored.
     labelled : bool
         Whether to read the outcome; labels are missing otherwise.
     """
     names = [name for name in columns if isinstance(name, str) and name in source.kinds]
-    also = list(names)
+    needed = list(names)
     if result.offsets is not None:
-        also += result.offsets.columns([*source.kinds], offset)
+        needed += result.offsets.columns([*source.kinds], offset)
     if labelled and result.design.formula is not None:
-        nothing = pd.DataFrame({name: [] for name in source.kinds})
+        empty = pd.DataFrame({name: [] for name in source.kinds})
         formula = str(result.design.formula)
-        also += columns_of_outcome(formula, nothing, source.noun)
+        needed += columns_of_outcome(formula, empty, source.noun)
     elif labelled:
-        also.append(result.coding.name)
+        needed.append(result.coding.name)
     rule = without_training_rows(result)
 
     def score(frame: pd.DataFrame) -> ScoredBlock:
@@ -141,13 +143,13 @@ def blocks_of_data(
         return ScoredBlock(f, labels, frame[names])
 
     first = 0
-    for piece in source.map_frames(score, result.design, result.coding, also):
+    for block in source.map_frames(score, result.design, result.coding, needed):
         if source.is_ordered:
-            rows = pd.RangeIndex(first, first + len(piece.scores))
+            rows = pd.RangeIndex(first, first + len(block.scores))
             first = rows.stop
-            yield ScoredBlock(*(part.set_axis(rows) for part in piece[:3]))
+            yield ScoredBlock(*(part.set_axis(rows) for part in block[:3]))
         else:
-            yield piece
+            yield block
 
 
 def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
@@ -165,9 +167,9 @@ def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
         first = rows.stop
 
 
-def joined_rows(pieces: Iterator[ScoredBlock]) -> ScoredBlock:
+def joined_rows(blocks: Iterator[ScoredBlock]) -> ScoredBlock:
     """Join all blocks, for arrays with one value per row."""
-    parts = [*pieces]
+    parts = [*blocks]
     f = pd.concat([part.scores for part in parts])
     labels = joined([part.labels for part in parts]).set_axis(f.index)
     columns = [part.columns for part in parts if part.columns is not None]
@@ -206,8 +208,9 @@ class RowsInMemory:
 class RowsByBlock:
     """Rows for a table that are read block by block.
 
-    They are the training rows of a streamed fit if all sampled rows have their scores,
-    or where all scores are equal if they come from the same files.
+    They count as the training rows of a streamed fit if the scores of a sample of the
+    training rows recur at the same positions. If the sampled scores are all equal, the
+    files must be the same.
 
     Parameters
     ----------
@@ -234,33 +237,31 @@ class RowsByBlock:
         self._result, self._data, self._actual = result, data, actual
         self._n, self._distance = 0, 0.0
         if source is None:
-            self._pieces = training_blocks(result)
+            self._blocks = training_blocks(result)
         else:
             counts = None if result.counted is None else result.counted.column
-            self._pieces = blocks_of_data(
+            self._blocks = blocks_of_data(
                 result, source, unseen, offset, [*columns, counts], actual is None
             )
         if not all(isinstance(value, str | None) for value in (actual, *columns)):
-            self._pieces = iter([joined_rows(self._pieces)])
-        some, solution = result.problem.source.sample(COMPARED_ROWS), result.solution
+            self._blocks = iter([joined_rows(self._blocks)])
+        sample, solution = result.problem.source.sample(COMPARED_ROWS), result.solution
         self._positions, self._scores = np.zeros(0, dtype=np.int64), np.zeros(0)
-        if some is not None and isinstance(solution, Solution):
+        if sample is not None and isinstance(solution, Solution):
             at = Point(solution.beta, solution.alpha)
-            self._positions, self._scores = (
-                some.numbers,
-                scores(some.X, at, some.offset),
-            )
+            self._positions = sample.numbers
+            self._scores = scores(sample.X, at, sample.offset)
 
     def __iter__(self) -> Iterator[ScoredBlock]:
-        for piece in self._pieces:
-            complete = piece.scores.notna() & piece.labels.notna()
-            f = piece.scores.to_numpy()[complete.to_numpy(dtype=bool)]
+        for block in self._blocks:
+            complete = block.scores.notna() & block.labels.notna()
+            f = block.scores.to_numpy()[complete.to_numpy(dtype=bool)]
             rows = self._positions - self._n
-            here = (rows >= 0) & (rows < f.size)
-            distances = np.abs(f[rows[here]] - self._scores[here])
+            is_in_block = (rows >= 0) & (rows < f.size)
+            distances = np.abs(f[rows[is_in_block]] - self._scores[is_in_block])
             self._distance = max(self._distance, float(distances.max(initial=0.0)))
             self._n += f.size
-            yield piece if self._actual is None else piece._replace(labels=self._actual)
+            yield block if self._actual is None else block._replace(labels=self._actual)
 
     def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
         """Mark a table of training rows as such."""
@@ -291,7 +292,7 @@ def rows_of_table(
 
 
 def are_all_zero(counts: object) -> bool:
-    """Whether rows have counts that are all 0."""
+    """Whether all frequency weights are 0 or missing."""
     column = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
     return isinstance(column, pd.Series) and bool((column.isna() | column.eq(0)).all())
 
@@ -299,7 +300,7 @@ def are_all_zero(counts: object) -> bool:
 def labelled_rows(
     matrix: ModelMatrix, labels: object, counts: object = None
 ) -> tuple[Predictors, pd.Series, Vector | None]:
-    """Complete rows with a label, repeated by their counts, and their offset."""
+    """Predictors, labels and offsets of complete rows, repeated by their counts."""
     column = user_data.column_of_labels(labels)
     if counts is not None:
         positions = repeated(counts, column, matrix.index)
@@ -319,8 +320,9 @@ def with_source(
 ) -> ConfusionMatrix:
     """Mark a table whose rows are all, or partly, training rows.
 
-    Training rows are recognised by their digests, in any order. A loaded fit has
-    one digest of all rows, a streamed fit a sample; both need the same order.
+    Training rows are recognised by their digests, in any order. A loaded fit stores one
+    digest of all rows, and a streamed fit a sample of rows; they recognise the training
+    data only in the original order.
 
     Parameters
     ----------
@@ -328,7 +330,7 @@ def with_source(
     result : Results
         The fit.
     matrix : ModelMatrix
-        Of the rows of the table.
+        Model matrix of the rows of the table.
     labels : Series or array, shape (n,)
         One for each row, also for incomplete ones.
     counts : Series or array, shape (n,), optional
@@ -346,24 +348,24 @@ def with_source(
     digests = digests_by_row(values, result.coding.encode(column), offset)
     training = result._row_digests
     is_training = np.isin(digests, training)
-    number = int(is_training.sum())
-    if number <= MOST_SHARED * len(digests):
+    n_shared = int(is_training.sum())
+    if n_shared <= MOST_SHARED * len(digests):
         return table
     if len(digests) == len(training) and (np.sort(digests) == np.sort(training)).all():
         return replace(table, source="training")
-    if result.counted is not None:  # copies of a row that counts for several are one
+    if result.counted is not None:  # count a row with a frequency weight once
         pairs = pd.DataFrame({"row": training, "label": result.index.factorize()[0]})
         training = pairs.drop_duplicates()["row"].to_numpy()
-    if not _is_no_chance(
+    if not _exceeds_chance(
         np.unique(digests[is_training]).size, np.unique(digests).size, training
     ):
         return table
-    if number == len(digests):
+    if n_shared == len(digests):
         return replace(table, source="training")
-    return replace(table, source="partly training", n_seen=number)
+    return replace(table, source="partly training", n_seen=n_shared)
 
 
-def _is_no_chance(number: int, n: int, digests: NDArray[np.uint64]) -> bool:
+def _exceeds_chance(n_shared: int, n: int, digests: NDArray[np.uint64]) -> bool:
     """Test whether the number of matches with training rows exceeds chance.
 
     The match probability is estimated from duplicates in the training data; with none,
@@ -377,5 +379,5 @@ def _is_no_chance(number: int, n: int, digests: NDArray[np.uint64]) -> bool:
     from scipy.stats import binom
 
     n_unique = int((~pd.Series(digests).duplicated(keep=False)).sum())
-    equal = (len(digests) - n_unique + 3) / len(digests)
-    return bool(binom.sf(number - 1, n, min(equal, 1.0)) < CHANCE_P_VALUE)
+    probability = min((len(digests) - n_unique + 3) / len(digests), 1.0)
+    return bool(binom.sf(n_shared - 1, n, probability) < CHANCE_P_VALUE)

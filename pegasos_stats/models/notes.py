@@ -32,9 +32,9 @@ RANKED = (
     *("columns", "penalty", "standard errors"),
 )
 MOST_NOTES = 3  # in a summary
-UNEVEN = 10.0  # standard deviation, or its inverse, of a predictor of a kernel
-FEW = 10  # rows of the rarer level to a coefficient, or groups
-LISTED = 3  # names in a note
+UNEVEN = 10.0  # largest standard deviation of a kernel predictor, or its inverse
+FEW = 10  # least rows of the rarer class per coefficient, and least groups
+LISTED = 3  # most names in a note
 UNVERIFIED = (
     "Nothing is certified: the precomputed kernel has too many rows to verify that it "
     "is positive semi-definite."
@@ -53,12 +53,12 @@ class Note:
     Attributes
     ----------
     topic : str
-        Subject of the note, by which summaries choose.
+        Subject of the note. A summary shows one note per topic.
     severity : "note" or "warning"
         A warning is a reason not to trust the numbers.
     text : str
-        Sentences. That of a warning begins with a small letter, as it goes on after a
-        word such as ``WARNING:``.
+        Sentences. The text of a warning begins with a small letter, because it follows
+        a word such as ``WARNING:``.
     """
 
     topic: str
@@ -84,9 +84,9 @@ def most_important(notes: Iterable[Note], most: int = MOST_NOTES) -> list[Note]:
     >>> [note.text for note in most_important(notes)]
     ['3', '2']
     """
-    first = {note.topic: note for note in reversed([*notes])}
-    notes_by_rank = [first[topic] for topic in RANKED if topic in first]
-    if RANKED[-1] not in first:
+    by_topic = {note.topic: note for note in reversed([*notes])}
+    notes_by_rank = [by_topic[topic] for topic in RANKED if topic in by_topic]
+    if RANKED[-1] not in by_topic:
         return notes_by_rank[:most]
     return [*notes_by_rank[:-1][: most - 1], notes_by_rank[-1]]
 
@@ -113,15 +113,15 @@ def about_fit(result: "Results") -> list[Note]:
 
 def certified(result: "Results") -> Iterator[Note]:
     """Note the distance of the objective from its minimum."""
-    near, text = result.shortfall, UNCERTIFIED
+    bounds, text = result.shortfall, UNCERTIFIED
     if result.problem.has_firth:
         text = NOT_CONCAVE
     if not getattr(result.problem, "verified", True):
         text = UNVERIFIED
-    if near.at_most < math.inf:
+    if bounds.at_most < math.inf:
         text = (
-            f"Certified by duality: the objective is {above(near)}, which is at least "
-            f"{tables.significant(near.lower, 6)}."
+            f"Certified by duality: the objective is {above(bounds)}, which is at "
+            f"least {tables.significant(bounds.lower, 6)}."
         )
     yield Note("certificate", "note", text)
 
@@ -142,27 +142,27 @@ def above(shortfall: OptimalityBounds) -> str:
 
 
 def not_converged(result: "Results") -> Iterator[Note]:
-    """Note that many predictions would change at the minimum.
+    """Note that many training rows are classified differently at the minimum.
 
     Many means more than 1.96 standard errors of the number of misclassified rows. The
     standard error is ``sqrt(e (1 - e / n))`` for ``e`` of ``n`` rows, with ``e`` at
     least 1. A fit that is worse than the model with zero coefficients has diverged.
     """
-    near, n, zero = result.shortfall, result.problem.n, zero_objective(result.problem)
-    errors = max(1, near.errors)
-    cure = "Leave the solver out for the optimum, or pass refine=1e-6."
+    bounds, n = result.shortfall, result.problem.n
+    zero, errors = zero_objective(result.problem), max(1, bounds.errors)
+    cure = "Omit the solver for the optimum, or pass refine=1e-6."
     if isinstance(result.solver, Optimum):
         cure = "Use more epochs or tol=1e-6."
     if result.objective > zero:
         text = (
-            f"the objective is above {zero:.4g}, that of the model that is all zero: "
-            f"the steps were too large. {cure}"
+            f"the objective exceeds {zero:.4g}, its value at zero coefficients: the "
+            f"steps were too large. {cure}"
         )
         yield Note("run", "warning", text)
-    elif near.changed > 1.96 * math.sqrt(errors * (1.0 - errors / n)):
+    elif bounds.changed > 1.96 * math.sqrt(errors * (1.0 - errors / n)):
         text = (
-            f"not converged: at the minimum or nearer to it {near.changed:,} of "
-            f"{counted(n, 'training row')} would be predicted otherwise. {cure}"
+            f"not converged: at or near the minimum {bounds.changed:,} of "
+            f"{counted(n, 'training row')} would be classified differently. {cure}"
         )
         yield Note("run", "warning", text)
 
@@ -182,7 +182,7 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
     if problem.loss != "log":
         text += ". For probabilities or a ranking use the log loss (ps.logit)"
     else:
-        text += ". Probabilities rank the rows all the same; for labels pass threshold="
+        text += ". Probabilities still rank the rows; for labels pass threshold="
     if problem.weights is None:
         text += ", for a balanced rule weights='balanced'"
     yield Note("predictions", "warning", f"{text}.")
@@ -205,8 +205,8 @@ def no_predictor_helps(result: "Results") -> Iterator[Note]:
     path = result.lambda_path
     if path is not None and result.problem.loss == "log" and path.is_best_at_largest:
         text = (
-            "Cross-validation: at no lambda of the path is the mean "
-            f"{path.metric.replace('_', ' ')} smaller than without predictors."
+            "Cross-validation: no lambda of the path has a smaller mean "
+            f"{path.metric.replace('_', ' ')} than the model without predictors."
         )
         yield Note("penalty", "warning", text)
 
@@ -226,8 +226,8 @@ def columns_and_rows(result: "Results") -> Iterator[Note]:
 def level_order(result: "Results") -> Iterator[Note]:
     """Note levels that R's usual locale sorts differently from code points.
 
-    Levels of the outcome, and first levels of factors whose baseline no `relevel` or
-    contrast names.
+    These are levels of the outcome, and of factors whose reference level neither
+    `relevel` nor a contrast sets.
     """
     coding, inner = result.coding, unscaled(result.design)
     variables = inner.variables if isinstance(inner, FormulaDesign) else ()
@@ -243,8 +243,9 @@ def level_order(result: "Results") -> Iterator[Note]:
     for name, levels, cure in factors:
         if first := other_first(levels):
             text = (
-                f"{shown(name)} has {shown(levels[0])} first, by code points; R's "
-                f"usual locale has {shown(first)} first. For that use {cure}."
+                f"The first level of {shown(name)} is {shown(levels[0])}, by code "
+                f"points; in R's usual locale it is {shown(first)}. To use that order "
+                f"pass {cure}."
             )
             yield Note("level order", "note", text)
 
@@ -305,13 +306,13 @@ def shrinkage(name: str, shift: float) -> Note:
 def uneven_scales(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
-    """Note that predictors of a small spread are shrunken more than others.
+    """Note that predictors with a small standard deviation are shrunken more.
 
-    With the default lambda those are large that are not held back, such as others next
-    to the columns of ``poly()``, of length 1; else those of 100 times a spread.
-
-    Of many predictors some may be constant but for a few rows: the tenth of them that
-    vary least is left out of account.
+    A standard deviation is small if the penalty at least halves the coefficient. With
+    the default lambda there is a note if the smallest is small and the largest is not,
+    as for ``poly()`` next to other columns. With another lambda the largest must be 100
+    times the smallest. The tenth of the predictors that varies least is ignored,
+    because such predictors may be almost constant.
     """
     ordered = np.argsort(spread, kind="stable")
     ordered = ordered[spread[ordered] > 0.0]
@@ -336,8 +337,8 @@ def uneven_scales(
 def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
     """Note that a logistic fit predicts all training rows correctly.
 
-    There are none by chance where rows are fewer than twice the k coefficients (Cover,
-    IEEE Transactions on Electronic Computers, 1965).
+    With at most twice as many rows as the k coefficients there is no note, as this is
+    then likely by chance (Cover, IEEE Transactions on Electronic Computers, 1965).
 
     Examples
     --------

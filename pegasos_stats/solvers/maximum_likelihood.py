@@ -701,11 +701,11 @@ class Ascent:
         """Whether no direction separates the classes; None if undecided."""
         if self.is_separated:
             return False
-        self._direction = separation.first_direction(self._look, self._at.k)
+        self._direction = separation.first_direction(self._pass_over, self._at.k)
         return None if self._direction is None else not self._direction.any()
 
-    def _look(self, b: Vector | None) -> separation.DirectionPass:
-        """Evaluate a direction in all rows, centred if their centre is far from 0."""
+    def _pass_over(self, b: Vector | None) -> separation.DirectionPass:
+        """Evaluate a direction on all rows, centred if their centre is far from 0."""
         at = self._at
         centre = centre_of(at.centre, at.scale)
         near = replace(

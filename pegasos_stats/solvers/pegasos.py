@@ -189,15 +189,15 @@ def check_rows(order: str | Rows, batch_size: int, n: int) -> None:
     """Raise `OptionError` if an order needs rows beyond the data."""
     if isinstance(order, str) and order == "subset" and batch_size > n:
         raise OptionError(
-            f"is more than the {counted(n, 'row')} of the fit, and order='subset' "
-            "draws different ones; give at most as many.",
+            f"exceeds the {counted(n, 'row')} of the fit, and order='subset' draws "
+            "without replacement; use a smaller batch.",
             "batch_size",
             batch_size,
         )
     if not isinstance(order, str) and order.max() >= n:
         raise OptionError(
-            f"order holds the row {order.max()} and the fit uses {counted(n, 'row')}, "
-            f"counted from zero; the last is {n - 1}."
+            f"order contains row {order.max()}, but the fit has {counted(n, 'row')}, "
+            f"numbered from 0 to {n - 1}."
         )
 
 

@@ -353,7 +353,7 @@ class Stopping:
             )
         warn_caller(
             f"Pegasos has not reached {self._solver.goals} after "
-            f"{counted(epochs, 'epoch')}: {', '.join(facts)}. Leave the solver out for "
-            "the optimum.",
+            f"{counted(epochs, 'epoch')}: {', '.join(facts)}. Omit the solver for the "
+            "optimum.",
             ConvergenceWarning,
         )

@@ -1,21 +1,24 @@
-"""Separation: rows of the log loss whose scores only the penalty limits.
+"""Separation: rows of the log loss whose scores only the penalty keeps finite.
 
-Without penalty the log loss has no minimum where some direction ``b`` lowers no margin
-and raises some: ``y_i z_i'b >= 0`` in all rows, ``> 0`` in these (Albert & Anderson). A
-linear programme finds it (Konis), and by repetition all such rows: complete separation
-if they are all rows. The others determine what has an estimate.
+Without a penalty the log loss has no minimum if some direction ``b`` separates rows:
+``y_i z_i'b >= 0`` for all rows, and ``> 0`` for the separated ones (Albert & Anderson).
+A linear program finds such a direction (Konis). Repeating it for the remaining rows
+finds all separated rows. If these are all rows, separation is complete. Otherwise the
+remaining rows determine which coefficients have an estimate.
 
-It is looked for if Newton's step without the penalty raises the margin of a row by 1 or
-more. Where rows are separated by ``b`` there is such a row: the step ``d`` solves
+The search starts if a Newton step without the penalty raises the margin of some row by
+1 or more. If a direction ``b`` separates rows, such a row exists. The step ``d`` solves
 
-    sum_i v_i z_i z_i'd = sum_i v_i z_i y_i / (1 - s_i),    v_i = w_i s_i (1 - s_i),
+    sum_i v_i z_i z_i'd = sum_i v_i z_i y_i / (1 - s_i),    v_i = w_i s_i (1 - s_i).
 
-which, times ``b``, says that a weighted mean of ``y_i z_i'd`` over the separated rows
-is one of ``1 / (1 - s_i)``, above 1. Complete separation is reported if most rows are
-predicted with a probability above 0.999: a larger penalty gives all coefficients a
-value of its own. It is not looked for with more than 500 coefficients or 100 predictors
-of a row that are not 0, which might take more than a second or two, nor in more than 20
-passes.
+The product with ``b`` shows that two weighted means over the separated rows are equal:
+those of ``y_i z_i'd`` and of ``1 / (1 - s_i)``, which is above 1.
+
+Complete separation is reported if at least half of the rows are predicted with a
+probability above 0.999. Otherwise the penalty is large enough to determine all
+coefficients. There is no search with more than 500 coefficients, or with more than 100
+non-zero predictors per row, because it might take more than a second or two. The search
+stops after 20 passes.
 
 References
 ----------
@@ -34,58 +37,59 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Mask, Matrix, Vector
 from pegasos_stats.solvers.sums import TINY, pivots, solved
 
-CERTAIN = 1e-3  # probability of the other level, in rows that are predicted surely
-SAME = 1e-8  # rounding of columns, of combinations, and of margins by a direction
-MOST_COLUMNS = 500  # coefficients of a programme; rows that a pass adds to it
+CERTAIN = 1e-3  # largest probability of the other class in a certain prediction
+SAME = 1e-8  # relative size of rounding errors in columns, combinations and margins
+MOST_COLUMNS = 500  # coefficients of a linear program; rows that a pass adds to it
 
 
 class DirectionPass(NamedTuple):
-    """What a pass over rows says of a direction, after others that separate rows.
+    """Result of a pass over the rows for a direction, after earlier directions.
 
     Attributes
     ----------
     margins : float64 array, shape (m,)
-        Of the violated rows, from the lowest, each times a random number: else the
-        worst ones might be alike.
+        Margins of the violated rows, in ascending order. Each is multiplied by a random
+        number; otherwise the worst rows might all be similar.
     violated : float64 array, shape (m, k)
-        Rows ``y_i z_i`` that the direction moves back.
+        Rows ``y_i z_i`` whose margin the direction lowers.
     total : float64 array, shape (k,)
         ``sum_i y_i z_i`` over the rows that no direction separates.
-    number, certain : int
-        Rows that some direction separates; and of these the `CERTAIN` ones.
+    n_separated, n_certain : int
+        Number of rows that some direction separates, and of certain predictions among
+        them, see `CERTAIN`.
     """
 
     margins: Vector
     violated: Matrix
     total: Vector
-    number: int
-    certain: int
+    n_separated: int
+    n_certain: int
 
     def plus(self, other: "DirectionPass") -> "DirectionPass":
-        """The same of the rows of both."""
+        """Combine with the pass over other rows."""
         margins = np.concatenate([self.margins, other.margins])
         worst = np.argsort(margins)[:MOST_COLUMNS]
         return DirectionPass(
             margins[worst],
             np.concatenate([self.violated, other.violated])[worst],
             self.total + other.total,
-            self.number + other.number,
-            self.certain + other.certain,
+            self.n_separated + other.n_separated,
+            self.n_certain + other.n_certain,
         )
 
 
-Look = Callable[[Matrix, Vector | None], DirectionPass]
+RunPass = Callable[[Matrix, Vector | None], DirectionPass]
 
 
 class Separation(NamedTuple):
-    """How many rows are separated, and the directions that do it, shape (q, k)."""
+    """Number of separated rows, and the directions that separate them, shape (q, k)."""
 
-    number: int
+    n_separated: int
     directions: Matrix
 
 
 def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
-    """Rows with a weight to whose margins some direction adds, shape (n,).
+    """Whether some direction separates each row with a weight, shape (n,).
 
     Examples
     --------
@@ -102,7 +106,7 @@ def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
 def pass_over(
     Z: Matrix, y: Vector, w: Vector, s: Vector, directions: Matrix, b: Vector | None
 ) -> DirectionPass:
-    """Take a direction; without one the rows with the largest ``s_i`` are violated."""
+    """Evaluate a direction; without one the rows with large ``s_i`` are violated."""
     separated = separated_by(Z, y, w, directions)
     margins = -s if b is None else y * (Z @ b)
     rest = (w > 0.0) & ~separated
@@ -121,13 +125,13 @@ def pass_over(
 
 
 def scales(rows: Matrix) -> Vector:
-    """The largest number of each column, or 1 if all are 0."""
+    """Largest absolute value of each column, or 1 if all are 0."""
     scale = np.abs(rows).max(axis=0, initial=0.0)
     return np.where(scale == 0.0, 1.0, scale)
 
 
 def best_direction(total: Vector, rows: Matrix) -> Vector:
-    """Maximise ``total'b`` with ``rows b >= 0`` and ``|b_j| <= 1`` by their scales."""
+    """Maximise ``total'b`` with ``rows b >= 0`` and ``|b_j| <= 1 / scale_j``."""
     from scipy.optimize import linprog
 
     scale = scales(rows)
@@ -142,30 +146,30 @@ def best_direction(total: Vector, rows: Matrix) -> Vector:
 
 
 def is_too_large(start: DirectionPass) -> bool:
-    """Whether programmes might take more than a second or two."""
+    """Whether the linear programs might take more than a second or two."""
     rows = start.violated
     many = np.count_nonzero(rows) > 100 * len(rows)
     return len(start.total) > MOST_COLUMNS or bool(many)
 
 
 def separating_directions(
-    look: Look, start: DirectionPass, most: float = math.inf
+    run_pass: RunPass, start: DirectionPass, most: float = math.inf
 ) -> tuple[DirectionPass, Matrix] | None:
-    """The last pass, and the directions before it that separate rows, shape (q, k).
+    """Return the last pass, and all directions that separate rows, shape (q, k).
 
-    A programme starts with the rows that are predicted worst. Rows that its solution
-    moves back are added to it, until there are none: then it is the solution for all
-    rows, and those that it moves forward are separated. The others are looked at in the
-    same way. Where they all stay, no other row is separated.
+    The first linear program contains the rows that are predicted worst. Rows whose
+    margin its solution lowers are added until there are none. The solution then holds
+    for all rows, and separates those whose margin it raises. The search is repeated for
+    the remaining rows until it separates no further row.
 
     Parameters
     ----------
-    look : callable
-        Gives `pass_over` of all rows for a direction, after others.
+    run_pass : callable
+        Returns `pass_over` of all rows, for earlier directions and a new one.
     start : DirectionPass
-        That of no direction.
+        The pass without a direction.
     most : int, optional
-        Directions that are enough.
+        Largest number of directions.
 
     Returns
     -------
@@ -178,13 +182,13 @@ def separating_directions(
         b = best_direction(total, rows)
         if total @ b <= SAME:
             return last, directions
-        at = look(directions, b)
-        rows = np.concatenate([rows, at.violated])
-        if len(at.violated):
+        result = run_pass(directions, b)
+        rows = np.concatenate([rows, result.violated])
+        if len(result.violated):
             continue
-        if at.number == last.number:
+        if result.n_separated == last.n_separated:
             return last, directions
-        last, total, rows = at, at.total, rows[rows @ b <= SAME]
+        last, total, rows = result, result.total, rows[rows @ b <= SAME]
         directions = np.vstack([directions, b])
         if len(directions) == most:
             return last, directions
@@ -192,73 +196,78 @@ def separating_directions(
 
 
 def first_direction(
-    look: Callable[[Vector | None], DirectionPass], k: int
+    run_pass: Callable[[Vector | None], DirectionPass], k: int
 ) -> Vector | None:
-    """A direction that separates rows; zeros if none does, None if undecided.
+    """Return a direction that separates rows; zeros if none does, None if undecided.
 
     Parameters
     ----------
-    look : callable
-        Gives `pass_over` of all rows for a direction, after no others.
+    run_pass : callable
+        Returns `pass_over` of all rows for a direction.
     k : int
         Number of coefficients.
     """
-    start = look(None)
+    start = run_pass(None)
     if is_too_large(start):
         return None
-    result = separating_directions(lambda _, b: look(b), start, most=1)
+    result = separating_directions(lambda _, b: run_pass(b), start, most=1)
     return None if result is None else np.asarray([*result[1], np.zeros(k)][0])
 
 
-def find_separation(look: Look, theta: Vector, n: int) -> Separation | None:
-    """The separated rows; None if there are none, or all with few that are certain.
-
-    Where the fit itself has every row on the right side, no programme is needed.
+def find_separation(run_pass: RunPass, theta: Vector, n: int) -> Separation | None:
+    """Find the separated rows; a fit without training errors needs no linear program.
 
     Parameters
     ----------
-    look : callable
+    run_pass : callable
         As for `separating_directions`.
     theta : float64 array, shape (k,)
-        Of the fit.
+        Coefficients of the fit.
     n : int
-        Rows with a weight.
+        Number of rows with a weight.
+
+    Returns
+    -------
+    Separation or None
+        None if no row is separated, if the search is too large or undecided, or if all
+        rows are separated but fewer than half of the predictions are certain.
     """
     none = np.zeros((0, len(theta)))
-    start = look(none, None)
+    start = run_pass(none, None)
     rows = start.violated
     if is_too_large(start):
         return None
     if theta.any() and (rows @ theta > 0.0).all():
         b = theta / np.abs(theta * scales(rows)).max()
-        at = look(none, b)
-        if at.number == n:
-            return Separation(n, b[None]) if at.certain >= n / 2.0 else None
-    result = separating_directions(look, start)
+        of_fit = run_pass(none, b)
+        if of_fit.n_separated == n:
+            return Separation(n, b[None]) if of_fit.n_certain >= n / 2.0 else None
+    result = separating_directions(run_pass, start)
     if result is None:
         return None
     last, directions = result
-    if not last.number or (last.number == n and last.certain < n / 2.0):
+    is_complete = last.n_separated == n
+    if not last.n_separated or (is_complete and last.n_certain < n / 2.0):
         return None
-    return Separation(last.number, directions)
+    return Separation(last.n_separated, directions)
 
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedPart:
-    """Coefficients that the rows without the separated ones determine.
+    """Coefficients that the rows without separation determine.
 
-    Their scores are ``X' beta' + alpha'`` with the columns ``X'`` that are independent
-    of each other there.
+    The scores of these rows are ``X' beta' + alpha'`` with linearly independent columns
+    ``X'``.
 
     Attributes
     ----------
     columns : int array, shape (k',)
-        Of the ``k`` coefficients those of these columns, the intercept first.
+        Positions of the columns ``X'`` among all ``k``; the intercept is column 0.
     change : float64 array, shape (k', k)
         ``theta' = change theta``.
     unbounded : float64 array, shape (k, q)
-        Directions in which scores of these rows do not change: a combination ``R
-        theta`` is determined if ``R`` is at right angles to all.
+        Directions that do not change the scores of these rows. A combination ``R
+        theta`` is determined if ``R`` is orthogonal to all of them.
     """
 
     columns: NDArray[np.intp]
@@ -267,7 +276,7 @@ class IdentifiedPart:
 
     @classmethod
     def by(cls, H: Matrix) -> "IdentifiedPart":
-        """That of the independent columns, by ``H = sum_i d_i z_i z_i'``.
+        """Select independent columns, by ``H = sum_i d_i z_i z_i'``.
 
         Examples
         --------
@@ -282,7 +291,7 @@ class IdentifiedPart:
 
     @classmethod
     def of_columns(cls, H: Matrix, columns: NDArray[np.intp]) -> "IdentifiedPart":
-        """That of these columns, of which the others are combinations.
+        """Use these columns; the others are linear combinations of them.
 
         Examples
         --------
@@ -302,7 +311,7 @@ class IdentifiedPart:
         return cls(columns, change, unbounded)
 
     def spread(self, array: Matrix) -> Matrix:
-        """A matrix or vector of these coefficients as one of all; 0 elsewhere."""
+        """Expand a vector or matrix to all coefficients, with zeros elsewhere."""
         k = self.change.shape[1]
         whole = np.zeros((k,) * array.ndim)
         whole[np.ix_(*[self.columns] * array.ndim)] = array
@@ -310,21 +319,23 @@ class IdentifiedPart:
 
 
 def images(R: Matrix, directions: Matrix | None) -> Matrix | None:
-    """``R b`` of directions ``b`` of the coefficients, rounding being 0."""
+    """Return ``R b`` for directions ``b``, with rounding errors replaced by 0."""
     if directions is None:
         return None
-    moved, size = R @ directions, np.abs(R) @ np.abs(directions)
-    return np.asarray(np.where(np.abs(moved) > SAME * size, moved, 0.0))
+    products, size = R @ directions, np.abs(R) @ np.abs(directions)
+    return np.asarray(np.where(np.abs(products) > SAME * size, products, 0.0))
 
 
 def is_unbounded(R: Matrix, unbounded: Matrix | None) -> Mask:
-    """Which of the combinations ``R theta`` nothing but the penalty limits, shape (m,).
+    """Whether only the penalty limits each combination ``R theta``, shape (m,).
 
     Examples
     --------
-    >>> away = np.array([[-1.0], [1.0], [1.0]])
-    >>> is_unbounded(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, -1]]), away)
+    >>> unbounded = np.array([[-1.0], [1.0], [1.0]])
+    >>> is_unbounded(np.array([[1.0, 0, 0], [1, 1, 0], [0, 1, -1]]), unbounded)
     array([ True, False, False])
     """
-    moved = images(R, unbounded)
-    return np.zeros(len(R), bool) if moved is None else np.asarray(moved.any(axis=1))
+    products = images(R, unbounded)
+    if products is None:
+        return np.zeros(len(R), bool)
+    return np.asarray(products.any(axis=1))

@@ -29,8 +29,8 @@ RATES = (
     *("pos_pred_value", "neg_pred_value"),
 )
 BY_RUBIN = (
-    "Standard errors have the variance between imputations (Rubin's rules); df by "
-    "Barnard & Rubin (1999); fmi is the fraction of missing information."
+    "Standard errors include the variance between imputations (Rubin's rules); df: "
+    "Barnard & Rubin (1999); fmi: fraction of missing information."
 )
 
 
@@ -347,7 +347,7 @@ class PooledEstimates(tables.Summarised):
     ----------
     title : str
     keys : DataFrame, k rows
-        Description of each quantity.
+        Term, contrast or other labels of each quantity.
     estimates, variances : float64 arrays, shape (m, k)
         Values of each imputation, on the pooled scale.
     kinds : tuple of str, length k
@@ -462,8 +462,8 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
     tests = [part.estimates for part in parts]
     if any(test.is_resampled for test in tests):
         raise OptionError(
-            "Effects with bootstrap errors, as of the hinge loss, are not pooled: "
-            "Rubin's rules need estimates that are nearly normal."
+            "Effects with bootstrap standard errors, as for the hinge loss, cannot be "
+            "pooled: Rubin's rules need estimates that are nearly normal."
         )
     effects = np.array([test.effect for test in tests])
     errors = np.array([test.sd for test in tests])
@@ -629,12 +629,12 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
                 return pooling(fits)
     if len(fits) < 2 or not all(isinstance(fit, LinearResults) for fit in fits):
         raise OptionError(
-            "pool() needs two or more fits of ps.logit() or ps.svm(), or as many of "
-            "their margins, tables or areas."
+            "pool() needs two or more fits of ps.logit() or ps.svm(), or two or more "
+            "of their margins, predictions, tables or ROC comparisons."
         )
     if any(fit.problem.loss == "hinge" for fit in fits):
         raise OptionError(
-            "Fits with the hinge loss are not pooled: Rubin's rules need estimates "
+            "Fits with the hinge loss cannot be pooled: Rubin's rules need estimates "
             "that are nearly normal, and theirs are not. Pool fits of ps.logit(), or "
             'of ps.svm(..., loss="squared_hinge").'
         )

@@ -63,7 +63,7 @@ class Thresholds(Summarised):
     folds : Folds
     seed : int or None
     out_of_fold : bool
-        Whether scores are out-of-fold scores of the training rows, or of new rows.
+        True for out-of-fold scores of the training rows, False for scores of new rows.
     by_fold : DataFrame
         One row per fold: ``repeat, fold, n_train, n_test, weight``, the ``threshold``
         selected without the rows of the fold, and its metric or cost on these rows. The
@@ -188,9 +188,9 @@ class Thresholds(Summarised):
         ]
         low, high = map(significant, self.by_fold["threshold"].agg(["min", "max"]))
         notes = [
-            f"Nested: the threshold of each fold is chosen without its rows, {low} to "
-            f"{high}.",
-            f"On the rows that selected it the {target.name} is "
+            "Nested cross-validation: the thresholds, each chosen without the rows of "
+            f"one fold, range from {low} to {high}.",
+            f"On the rows that selected the threshold the {target.name} is "
             f"{significant(self.apparent)}, which is optimistic.",
         ]
         return Summary(["Threshold"], table, notes, left, right)
@@ -278,7 +278,7 @@ class ThresholdRule:
         for mark, level in zip(sides, self.coding.levels, strict=True):
             if not rows.weights[mark].any():
                 raise DataError(
-                    f"No row of class {level!r} is available for the choice."
+                    f"A threshold needs rows of both classes; {level!r} has none."
                 )
         ends = SCALE_RANGE[self.scale]
         at, decisions = scores.cut(rows, self.positive == 1, self.usual, ends)
@@ -320,9 +320,9 @@ class ThresholdRule:
             }
             names = target.name, f"{target.name}_usual"
             lines.append(line | dict(zip(names, values, strict=True)))
-        everyone = map(np.concatenate, zip(*outside, strict=True))
-        threshold, values_at, decisions = self.best(ScoredRows(*everyone))
-        table = pd.DataFrame({"threshold": values_at})
+        all_rows = map(np.concatenate, zip(*outside, strict=True))
+        threshold, candidates, decisions = self.best(ScoredRows(*all_rows))
+        table = pd.DataFrame({"threshold": candidates})
         for name, measure in scores.METRICS.items():
             table[name] = measure(decisions.tables)
         if target.name == "cost":
@@ -354,7 +354,8 @@ class ThresholdRule:
     ) -> Thresholds:
         """Select a threshold on new rows, repeated by their frequencies.
 
-        Rows need a label and a score. The other folds select the threshold of a fold.
+        Rows without a label or a score are ignored. The threshold of a fold is selected
+        on the other folds.
 
         Raises
         ------
@@ -362,10 +363,11 @@ class ThresholdRule:
             If any row is a training row.
         """
         if table.source.endswith("training"):
-            some = table.source != "training"
-            which = f"{table.n_seen:,} of the rows are" if some else "These are the"
-            why = "rows of the fit; omit data, or give new rows."
-            raise DataError(f"{which} {why}")
+            is_partly = table.source != "training"
+            which = (
+                f"{table.n_seen:,} of the rows are" if is_partly else "These are the"
+            )
+            raise DataError(f"{which} training rows; omit data, or give new rows.")
         scored, rng, codes = table.scored, RRandom(seed), None
         if scored is None or scored.scores is None:
             raise DataError("A threshold needs rows in memory; give a data frame.")
@@ -447,7 +449,7 @@ def thresholds(
     OptionError
         If an option is not allowed.
     DataError
-        If `data` are the rows of the fit, or a loaded fit has no rows.
+        If `data` are the training rows, or a loaded fit has no rows.
 
     References
     ----------

@@ -59,7 +59,7 @@ def test_other_than_two_levels_are_named(labels, named):
 
 def test_unknown_labels_are_named_with_their_rows():
     coding = LabelCoding.from_labels(pd.Series([5, 6]))
-    with pytest.raises(LabelError, match=r"'y' holds '5' in row 'r2'"):
+    with pytest.raises(LabelError, match=r"'y' contains '5' in row 'r2'"):
         coding.encode(pd.Series([5, "5"], index=["r1", "r2"]))
 
 

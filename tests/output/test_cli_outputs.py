@@ -101,7 +101,7 @@ def test_what_is_read_is_not_written_over(folder, capsys):
     (folder / "link.csv").symlink_to("train.csv")
     before = contents(folder)
     for words in OVER:
-        assert "over a file that is read" in refused(capsys, [*words, "--overwrite"])
+        assert "overwrite an input file" in refused(capsys, [*words, "--overwrite"])
     assert contents(folder) == before
 
 

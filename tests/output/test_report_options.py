@@ -262,7 +262,7 @@ def test_the_misclassified_rows_are_not_written_over_the_data(tmp_path, capsys):
     before = data.read_bytes()
     page = str(tmp_path / "page.html")
     assert main(["report", str(data), "--outcome", "actual", "-o", page]) == 2
-    assert "over a file that is read" in " ".join(capsys.readouterr().err.split())
+    assert "overwrite an input file" in " ".join(capsys.readouterr().err.split())
     assert data.read_bytes() == before
 
 

@@ -130,7 +130,7 @@ def test_rows_may_be_counted_by_booleans_as_in_memory():
 def test_numbers_and_text_in_one_column_are_refused():
     data = data_of(N)
     data["o"] = objects("a" if i % 2 else 1 for i in range(N))
-    assert "'o' holds values of the types int, str" in refused("y ~ o", there(data))
+    assert "'o' contains values of the types int, str" in refused("y ~ o", there(data))
     parts = data[:300].copy(), data[300:].copy()
     parts[0]["o"], parts[1]["o"] = objects([1] * 300), objects(["a"] * 300).to_numpy()
-    assert "'o' holds numbers and text" in refused("y ~ o", in_parts(*parts))
+    assert "'o' contains numbers and text" in refused("y ~ o", in_parts(*parts))

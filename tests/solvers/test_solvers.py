@@ -60,7 +60,7 @@ def test_subsets_of_all_rows_depend_on_no_seed(model):
 
 def test_a_subset_has_no_more_rows_than_the_data(model):
     solver = ps.Pegasos(order="subset", steps=3, batch_size=201)
-    with pytest.raises(OptionError, match="batch_size=201 is more than the 200 rows"):
+    with pytest.raises(OptionError, match="batch_size=201 exceeds the 200 rows"):
         model.fit(solver)
 
 

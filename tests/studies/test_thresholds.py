@@ -201,7 +201,7 @@ def test_costs_by_error_and_by_level_are_the_same(svm):
 
 
 def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
-    with pytest.raises(DataError, match="These are the rows of the fit"):
+    with pytest.raises(DataError, match="These are the training rows"):
         svm.thresholds(frame(1))
     ps.save(svm, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")
@@ -210,7 +210,7 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
     new = frame(2, 70)
     ours, theirs = (fit.thresholds(new, seed=1) for fit in (loaded, svm))
     assert ours.by_fold.equals(theirs.by_fold)
-    with pytest.raises(DataError, match="No row of class 'yes'"):
+    with pytest.raises(DataError, match="'yes' has none"):
         svm.thresholds(new[new["y"] == "no"], seed=1)
 
 
@@ -298,7 +298,7 @@ def test_new_rows_have_folds_of_their_own(calibrated):
 
 
 def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrated):
-    with pytest.raises(DataError, match="These are the rows of the fit"):
+    with pytest.raises(DataError, match="These are the training rows"):
         calibrated.thresholds(frame(1))
     model = ps.svm("y ~ a", frame(1).assign(a=0.0), lam=0.01)
     with pytest.warns(ps.errors.UndefinedMetricWarning):

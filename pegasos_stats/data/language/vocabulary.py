@@ -730,8 +730,8 @@ def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
         beyond = int(((arguments[0] < low) | (arguments[0] > high)).sum())
         if beyond and BEYOND not in state and "extrapolation" not in words:
             warn_caller(
-                f"{name}() goes on beyond the rows of the fit, {low:g} to {high:g}, in "
-                f"{counted(beyond, 'row')}, as in R; extrapolation= has other ways.",
+                f"{name}() extrapolates beyond the training data ({low:g} to {high:g}) "
+                f"in {counted(beyond, 'row')}, as in R; extrapolation= changes this.",
                 ColumnWarning,
             )
         words.setdefault("extrapolation", state.get(BEYOND, "extend"))

@@ -649,8 +649,8 @@ class Scan:
                 )
 
     @property
-    def in_turns(self) -> "Iterator[Scan]":
-        """Yield the parts to read until all levels are found: here, itself."""
+    def first_and_others(self) -> "Iterator[Scan]":
+        """Yield the whole scan: files are not divided into a first part and others."""
         yield self
 
     def map_parts(
@@ -1050,7 +1050,8 @@ def joined(parts: list[DataColumn]) -> DataColumn:
     numbers = [pd.api.types.is_numeric_dtype(part) for part in filled]
     if len(set(numbers)) > 1 and any(map(pd.api.types.is_string_dtype, filled)):
         raise ColumnError(
-            f"Column {listing([parts[0].name])} holds numbers and text; make it one."
+            f"Column {listing([parts[0].name])} contains numbers and text; convert it "
+            "to one type."
         )
     kinds = [part.dtype for part in parts if isinstance(part.dtype, np.dtype)]
     if len(kinds) == len(parts) and all(kind.kind in "iuf" for kind in kinds):

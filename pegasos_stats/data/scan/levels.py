@@ -192,8 +192,8 @@ def resolve_formula(
                 f"Column {listing([name])} is of type {kinds[name]}; a fit from "
                 f"{scan.noun} needs numbers, text or booleans."
             )
-    for some in scan.in_turns:
-        for rows in some.map_parts(partial(rows_with_new_levels, of), facts.columns):
+    for part in scan.first_and_others:
+        for rows in part.map_parts(partial(rows_with_new_levels, of), facts.columns):
             facts.add(rows)
         if facts.is_enough:
             break

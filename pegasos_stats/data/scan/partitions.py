@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
 
-PLAIN = ("string", "bytes", "date", "empty")  # objects that stay as they are
+PLAIN = ("string", "bytes", "date", "empty")  # types of objects, not converted
 
 
 def of_one_kind(column: DataColumn) -> DataColumn:
     """Convert a column to numbers, booleans, text or categories.
 
-    Object columns of numbers or booleans are converted, as in memory, and nullable
-    numbers if none is missing. Sparse columns become dense. Categories that are neither
-    text nor numbers, such as intervals, become text.
+    Object columns of numbers or booleans are converted, as for data in memory. Nullable
+    numbers are converted if no value is missing. Sparse columns become dense.
+    Categories that are neither text nor numbers, such as intervals, become text.
 
     Raises
     ------
     ColumnError
-        If objects are of different kinds.
+        If a column contains objects of different types.
 
     Examples
     --------
@@ -56,8 +56,8 @@ def of_one_kind(column: DataColumn) -> DataColumn:
         user_data.check_hashable(column.name, plain)
         types = sorted({type(value).__name__ for value in plain})
         raise ColumnError(
-            f"Column {listing([column.name])} holds values of the types "
-            f"{', '.join(types[:5])}; make it numbers, booleans or text."
+            f"Column {listing([column.name])} contains values of the types "
+            f"{', '.join(types[:5])}; convert it to numbers, booleans or text."
         )
     return plain
 
@@ -85,8 +85,8 @@ def kind_of_dtype(dtype: object) -> str:
 
 
 @contextmanager
-def map_partitions() -> Iterator[None]:
-    """Convert errors of partitions that differ from their frame's metadata."""
+def convert_mismatches() -> Iterator[None]:
+    """Convert exceptions of partitions that differ from the metadata of the frame."""
     try:
         yield
     except PegasosStatsError:
@@ -113,10 +113,10 @@ class Partition:
     memory: int
 
     noun, title, is_ordered = "partitions", "a frame of Dask", False
-    more = "pegasos_stats.dask.rows(data, memory=)"  # of the budget
+    more = "pegasos_stats.dask.rows(data, memory=)"  # how to raise the budget
 
     def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
-        """Yield the rows in pieces that are the same in every pass."""
+        """Yield the rows in blocks, which are the same in every pass."""
         bare = self.frame.reset_index(drop=True)
         whole = pd.DataFrame({name: of_one_kind(bare[name]) for name in columns})
         for first in range(0, len(whole), rows):
@@ -132,17 +132,17 @@ class Partitions:
     ----------
     frame : dask.dataframe.DataFrame
     memory : int
-        Budget in bytes for rows in memory of the client.
+        Budget in bytes for rows that the client holds in memory.
     """
 
     frame: "DaskFrame"
     memory: int = 2**30
 
     noun, title, more = Partition.noun, Partition.title, Partition.more
-    n_reads, is_ordered = 0, False  # passes to find types of columns
+    n_reads, is_ordered = 0, False  # no pass is needed to determine column types
 
     def holds(self, data: object) -> bool:
-        """Whether data are the same frame."""
+        """Whether `data` is the same frame."""
         return data is self.frame
 
     def renewed(self) -> files.Stamps:
@@ -155,7 +155,7 @@ class Partitions:
         return {name: kind_of_dtype(of) for name, of in self.frame.dtypes.items()}
 
     def check(self, columns: Iterable[str]) -> None:
-        """Raise `ColumnError` for a column that is missing or occurs twice."""
+        """Raise `ColumnError` if a column is missing or occurs twice."""
         check_columns(self.frame._meta, columns)
 
     def is_single(self, columns: Iterable[str]) -> bool:
@@ -168,7 +168,7 @@ class Partitions:
         return int(self.frame.npartitions)
 
     @property
-    def in_turns(self) -> "Iterator[Partitions]":
+    def first_and_others(self) -> "Iterator[Partitions]":
         """Yield the first partition, then the others."""
         yield replace(self, frame=self.frame.partitions[:1])
         if self.n_parts > 1:
@@ -191,13 +191,13 @@ class Partitions:
         call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],
         columns: Sequence[str] | None,
     ) -> list[Any]:
-        """Return the results of a call, or of one call each, for the partitions.
+        """Apply a call to all partitions, or one call to each, and return the results.
 
-        Partitions have these columns, or all.
+        Partitions contain only `columns`; None means all.
         """
         import dask
 
-        with map_partitions():
+        with convert_mismatches():
             frame = self.frame if columns is None else self.frame[list(columns)]
             parts: list[Delayed] = list(frame.to_delayed())
             calls = [call] * len(parts) if callable(call) else call

@@ -534,25 +534,26 @@ class SandwichRows:
         )
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
-        """Return the separated rows of the log loss and the remaining fit, or None.
+        """Return the number of separated rows of the log loss, or None without any.
 
-        That is what the others determine, and the fit without them.
+        The number is followed by the coefficients that the remaining rows determine,
+        and by the fit without the separated rows.
         """
         fitted = self.fitted
         if fitted.loss != "log" or not self._may_be_separated(sums):
             return None
         theta = np.append([fitted.alpha] * fitted.intercept, fitted.beta)
-        n, look = self.problem.n_weighed, self.fitted.pass_over
+        n, run_pass = self.problem.n_weighed, self.fitted.pass_over
         separation = find_separation(
-            lambda *at: self.total(partial(look, *at)), theta, n
+            lambda *of_pass: self.total(partial(run_pass, *of_pass)), theta, n
         )
         if separation is None:
             return None
         H = np.zeros_like(sums.H)
-        if separation.number < n:
+        if separation.n_separated < n:
             fitted = replace(fitted, directions=separation.directions)
             H = self.total(fitted.sums).H
-        return separation.number, IdentifiedPart.by(H), fitted
+        return separation.n_separated, IdentifiedPart.by(H), fitted
 
     def is_collinear(self, sums: ClassSums) -> bool:
         """Whether predictors are combinations of others, up to a negligible penalty."""

@@ -683,7 +683,7 @@ class ContrastTests(tables.Displayed):
             if self.covariances is None:
                 raise OptionError(
                     "needs at most 2,000 estimates, and is not available for files of "
-                    "earlier versions; use fewer estimates, or leave it out.",
+                    "earlier versions; use fewer estimates, or omit it.",
                     "simultaneous",
                     True,
                 )
@@ -1184,7 +1184,8 @@ class Uncertainty:
         if same.any():
             named = [text for text, is_one in zip(written, same, strict=True) if is_one]
             warn_caller(
-                f"There is no test of {listing(named)}: it is equal in all samples.",
+                f"There is no test of {listing(named)}: the estimate is equal in all "
+                "samples.",
                 UndefinedMetricWarning,
             )
         if undetermined.any():

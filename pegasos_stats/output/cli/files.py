@@ -29,9 +29,9 @@ from pegasos_stats.output.report import report
 STANDARD_INPUT = "-"
 FORMATS = {pd.DataFrame: "csv", files.Svmlight: "svmlight", scans.Scan: "files"}
 NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
-HEADER = ["row", "predicted", "score"]  # with --id its column is the first
+HEADER = ["row", "predicted", "score"]  # with --id its column replaces the first
 PROBABILITY = "probability_"  # prefix of the columns of the two classes
-HEADER_BYTES = 100_000  # a header is not longer
+HEADER_BYTES = 100_000  # longest header
 
 # -------------------------------------------------------------------- read
 
@@ -82,7 +82,7 @@ class InputRows:
         return getattr(self.data, "X", self.data)
 
     def named_by(self, column: str | None) -> "InputRows":
-        """Rows with a column as their names, which is then not a predictor."""
+        """Use a column as row names, instead of as a predictor."""
         if column is None:
             return self
         if column not in self.columns:
@@ -152,7 +152,7 @@ def read_data(
     sparse = files.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         features = errors.counted(sparse.n_dropped, "feature")
-        text = f"{features} of {path} left out, beyond the {n_features:,} of the model."
+        text = f"{features} of {path} ignored, beyond the {n_features:,} of the model."
         errors.warn_caller(text, errors.PegasosStatsWarning)
     return InputRows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
@@ -259,12 +259,12 @@ def check_outcome(design: Design, train: InputRows, test: InputRows) -> None:
 
 
 def check_numbers(design: Design, train: InputRows) -> None:
-    """Raise `DataError` for a text column that an option would read as numbers.
+    """Check that no text column consists of numbers that an option would parse.
 
     Raises
     ------
     DataError
-        With the options.
+        If there is such a column; the message states the options.
     """
     inner = unscaled(design)
     if not isinstance(inner, FormulaDesign) or scans.ending_of(train.path) not in (
@@ -338,7 +338,7 @@ def check_places(
     >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
     used_files = {
-        file: "over a file that is read" for p in inputs for file in _files_of(p)
+        file: "overwrite an input file" for p in inputs for file in _files_of(p)
     }
     for path, kind in places:
         if path is None:
@@ -350,12 +350,12 @@ def check_places(
             for used, what in used_files.items():
                 if writing.is_same(file, used):
                     where = writing.shown_path(file)
-                    raise OptionError(f"The file {where} would be written {what}.")
+                    raise OptionError(f"The file {where} would {what}.")
         if kind is report.REPORT:
             report.checked_page(path, overwrite=overwrite)
         else:
             writing.validated_output_path(path, kind, overwrite)
-        used_files |= dict.fromkeys(outputs, "twice")
+        used_files |= dict.fromkeys(outputs, "be written twice")
 
 
 def _files_of(path: str | None) -> list[str]:

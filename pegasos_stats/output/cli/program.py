@@ -91,7 +91,7 @@ def _warnings_in_one_line() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("ignore", ColumnWarning)  # the notes repeat them
-        warnings.filterwarnings("default", ".*( left out|without a prediction)")
+        warnings.filterwarnings("default", ".*( left out|ignored|without a prediction)")
         yield
 
 

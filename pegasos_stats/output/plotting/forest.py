@@ -13,9 +13,9 @@ from pegasos_stats.models.effects import SLOPE, Margins, value_text
 from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Floats, Style
 
-NUMBERS_WIDTH = 5.0  # inches, the least with numbers
-OVERLAY_SHIFT = 0.25  # of a row's height, from one drawing to the next
-COMPARED = {  # what a comparison of averages is, on an axis
+NUMBERS_WIDTH = 5.0  # inches, least width of a panel with numbers
+OVERLAY_SHIFT = 0.25  # row heights between estimates drawn on the same axes
+COMPARED = {  # axis labels of comparisons
     "difference": "Change",
     "ratio": "Ratio",
     "lnratio": "Logarithm of the ratio",
@@ -92,8 +92,8 @@ def draw_forest(
     look: Style = {"markersize": 5.0 if len(rows) < 40 else 3.0}
     bar: Style = {"linewidth": 1.4, "linestyle": "-"}
     for shift, (table, label) in zip(shifts, series, strict=True):
-        way = style.next_style(ax)
-        look = {**look, "marker": way.marker, "color": way.colour}
+        cycle = style.next_style(ax)
+        look = {**look, "marker": cycle.marker, "color": cycle.colour}
         own = style.merge(line, label=label, **look)
         places = [at[name] + shift for name in table.index]
         (points,) = ax.plot(table["estimate"], places, **own | {"linestyle": "none"})
@@ -180,10 +180,10 @@ def draw_models(
     ax : Axes, optional
     line : mapping
     """
-    series, without, same = [], [], dict[str, object]()
+    series, without, references_of = [], [], dict[str, object]()
     for of_model in levels.values():
-        same |= of_model
-    rows, references = rows_of_terms(table["term"].unique(), same)
+        references_of |= of_model
+    rows, references = rows_of_terms(table["term"].unique(), references_of)
     table = table.assign(term=table["term"].map(style.term_text))
     for name in levels:
         own = table[table["model"] == name].set_index("term")[INTERVAL].astype(float)
@@ -206,7 +206,7 @@ def draw_differences(
 ) -> "Axes":
     """Draw differences of models, see `ErrorComparison.plot`."""
     own, percent = table.set_index("term"), "x" * (metric in style.SHARE_METRICS)
-    x_label = f"{style.metric_name(metric)}: first less second model, paired by fold"
+    x_label = f"{style.metric_name(metric)}: first minus second model, paired by fold"
     words: Style = {"folds": folds, "xlabel": x_label, "percent": percent}
     return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
@@ -279,7 +279,7 @@ def _draw_panels(
     many = len(panels) > 1
     for j, (label, curve) in enumerate(curves.items()):
         panel = panels[j * many]
-        # Several bands on each other hide what they show.
+        # Bands would overlap: several curves in one panel have none.
         own = curve if many or count == 1 else [*curve][:2]
         style.draw_line(panel, *own, line=line, label=label)
     lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
@@ -292,10 +292,10 @@ def _draw_panels(
 
 
 def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
-    """Return the names of all rows, and those of reference levels among them.
+    """Return the names of all rows, and the names of the reference levels.
 
-    Contrasts of a factor with one level have the names of the other levels. Rows that
-    `at` distinguishes have whole names.
+    If all contrasts of a factor have the same reference, a row is named by its other
+    level. If `at` sets several values, names of rows are not shortened.
     """
     whole = list(margins.estimates.hypotheses)
     keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)

@@ -614,7 +614,7 @@ class ReportFacts:
         if math.isfinite(calibration.slope):
             low, high = calibration.slope_interval
             slope = f"; the calibration slope is {calibration.slope:.2f} ({low:.2f} to "
-            slope += f"{high:.2f}), 1 at best"
+            slope += f"{high:.2f}), ideally 1"
         yield f"The mean probability of '{yes}' is {mean}, {share} are '{yes}'{slope}."
 
     def operating_point(self) -> Iterator[str]:
@@ -1004,14 +1004,14 @@ class ReportFacts:
             unscored = np.bincount(rows.unscored, minlength=2)
             counts = {
                 "Rows": len(rows.codes),
-                "Without an outcome": rows.table.n_unlabelled,
+                "Missing outcome": rows.table.n_unlabelled,
             }
-            counts["Without a predictor"] = len(rows.unscored)
+            counts["Missing predictor"] = len(rows.unscored)
             if rows.name == "training":
                 problem, dropped = self.result.problem, self.result.dropped
                 counts = {"Rows": problem.n + dropped.total}
-                counts["Without an outcome"] = dropped.outcome
-                counts["Without a predictor"] = dropped.predictors
+                counts["Missing outcome"] = dropped.outcome
+                counts["Missing predictor"] = dropped.predictors
                 if problem.n_weightless:
                     counts["Of weight 0"] = problem.n_weightless
                 counts |= {f"Missing: {name}": n for name, n in dropped.missing}

@@ -42,9 +42,9 @@ def check_order(rows: StreamedRows, solver: Pegasos) -> None:
         )
     if solver.batch_size > rows.step:
         raise OptionError(
-            f"batch_size={solver.batch_size!r} is more than a block of the files, "
-            f"which has {counted(rows.step, 'row')}; give at most as many, or "
-            f"more memory: {rows.scan.more}."
+            f"batch_size={solver.batch_size!r} exceeds a block of the files, which has "
+            f"{counted(rows.step, 'row')}; use a smaller batch, or more memory: "
+            f"{rows.scan.more}."
         )
 
 
