@@ -125,7 +125,7 @@ def check_rows(result: "LinearResults", name: str) -> None:
     """Raise an error unless the fit is logistic, and its rows are in memory."""
     check_log_loss(result.problem.loss, name)
     if not result.problem.has_rows:
-        raise DataError(f"{name} is of the rows of the fit, which are not in memory.")
+        raise DataError(f"{name} needs the training rows, which are not in memory.")
 
 
 def get_influence(self: "LinearResults") -> Influence:

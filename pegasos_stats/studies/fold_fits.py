@@ -770,7 +770,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     if metrics is None:
         metrics = allowed
     named = errors.listing(allowed)
-    why = f"is not allowed; give different ones of {named}, or functions."
+    why = f"is not allowed; give different ones of {named}, or functions with names."
     refused = OptionError(why, "metrics", metrics)
     items = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
     if not isinstance(items, list | tuple):

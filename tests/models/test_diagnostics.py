@@ -224,7 +224,7 @@ def test_loaded_and_scanned_fits_have_numbers_but_no_rows(data, result, tmp_path
             expected = getattr(result, name)
             assert getattr(fit, name) == pytest.approx(expected, rel=CLOSE)
         for name in ("get_influence", "pred_table"):
-            with pytest.raises(DataError, match="rows of the fit"):
+            with pytest.raises(DataError, match="needs the training rows"):
                 getattr(fit, name)()
 
 
