@@ -1,4 +1,4 @@
-"""Solvers of kernel problems: Pegasos, and working sets up to a certified optimum."""
+"""Solvers of kernel SVMs: Pegasos, and SMO on working sets."""
 
 import math
 from dataclasses import replace
@@ -28,18 +28,19 @@ from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
 
-# Rows; 3,000 x 9, Gaussian, C = 1 and 30: 109 and 405 ms; with 256 rows 95 and 812,
-# with 1,024 rows 154 and 352. Also rows and columns of a piece of the Gram matrix.
+# Rows of a working set. 3,000 x 9, Gaussian, C = 1 and 30: 109 and 405 ms; with 256
+# rows 95 and 812, with 1,024 rows 154 and 352. Also the size of blocks of the Gram
+# matrix.
 WORKING_SET = 512
-ADDED = 64  # rows that are summed before they are added to others; fewest stored
+ADDED = 64  # rows per partial sum, and minimum number of cached rows
 
 
 class KernelValues:
-    """Values of a kernel between rows of a problem, as pieces of the Gram matrix.
+    """Values of a kernel between rows of a problem, in blocks of the Gram matrix.
 
-    Inner products come from products of matrices. Two more columns make them the
-    exponent of the Gaussian kernel, ``2 gamma x'z - gamma ||x||^2 - gamma ||z||^2``,
-    of rows centred at their mean; one more the base of a polynomial.
+    Inner products are matrix products. For the Gaussian kernel rows are centred, and
+    two more columns turn the product into the exponent ``2 gamma x'z - gamma ||x||^2 -
+    gamma ||z||^2``. For a polynomial one more column adds the offset.
 
     Parameters
     ----------
@@ -48,7 +49,8 @@ class KernelValues:
     Attributes
     ----------
     roundings : float
-        Of a value, in units of ``2^-53 sqrt(K(x, x) K(z, z))``, at most.
+        Bound on the rounding error of a value, in units of ``2^-53 sqrt(K(x, x) K(z,
+        z))``.
 
     Raises
     ------
@@ -82,7 +84,7 @@ class KernelValues:
     def __call__(
         self, rows: Rows, columns: Rows | slice, dtype: type = np.float64
     ) -> Matrix:
-        """Values between rows and columns; exponents are rounded to this type."""
+        """Compute values between rows; exponents are rounded to `dtype`."""
         if self._kernel.name == "precomputed":
             return np.asarray(self._X[rows][:, columns])
         products: Matrix = np.matmul(self._left[rows], self._right[columns].T)
@@ -92,7 +94,7 @@ class KernelValues:
         return np.asarray(products ** (self._kernel.degree or 1))
 
     def sums(self, weights: Vector) -> Vector:
-        """``sum_j weights_j K(x_j, x_i)`` for all rows, shape (n,)."""
+        """Compute ``sum_j weights_j K(x_j, x_i)`` for all rows, shape (n,)."""
         support, n = np.flatnonzero(weights), len(self._X)
         total = np.zeros(n)
         for first in range(0, n, WORKING_SET):
@@ -103,12 +105,12 @@ class KernelValues:
         return total
 
     def roundings_of_sums(self, support: int) -> float:
-        """Roundings of one of `sums` over so many rows, as `roundings` of a value."""
+        """Bound on the rounding of `sums` over `support` rows, like `roundings`."""
         return self.roundings + min(ADDED, support) + support / ADDED + 2.0
 
 
 class CachedRows:
-    """Rows of the Gram matrix, as many as memory allows; those not used leave first.
+    """Cache of rows of the Gram matrix; unused rows are replaced first.
 
     Parameters
     ----------
@@ -116,9 +118,9 @@ class CachedRows:
     n : int
         Rows of the problem.
     memory : int
-        Bytes that they may take.
+        Maximum size in bytes.
     dtype : type
-        Of the stored values.
+        Type of the stored values.
 
     Attributes
     ----------
@@ -135,11 +137,10 @@ class CachedRows:
         self._calls = 0
 
     def places(self, wanted: Rows, inside: Mask) -> Rows:
-        """Return where these rows are stored, at most as many as there are places.
+        """Return the places of rows in the cache, after storing missing rows.
 
-        Rows that the last two rounds have not used, and whose dual weights are not
-        `inside` their bounds, are replaced first. Then unused memory is filled, whose
-        first use is slow.
+        Rows not used in the last two rounds, with dual weights at a bound, are replaced
+        first. Only then is unused memory filled, because its first use is slow.
         """
         self._calls += 1
         there = self._place[wanted]
@@ -161,37 +162,36 @@ class CachedRows:
             self.rows[places, columns] = self._values(missing, columns, self._dtype)
 
 
-# Of the largest difference of slopes: a round reduces it to that. 0.05 takes the same
+# A round reduces the largest difference of gradients to this share. 0.05 takes the same
 # time, 0.5 takes 1.5 times as long.
 PART = 0.1
 SINGLE = np.finfo(np.float32)
-NEXT_LOOK = 1e-4  # of a gap that was computed from the rows: compute it again
+NEXT_LOOK = 1e-4  # recompute the gap from the rows after a reduction to this share
 
 
 class KernelAscent:
-    """Dual weights of a kernel problem on their way up.
+    """SMO on working sets of a kernel problem.
 
-    A round takes the rows with the highest and the lowest slopes ``y_i - f(x_i)``, of
-    those that may move, and some rows of the last round. It moves them to their
-    optimum, the others fixed, and adds the changes to the scores of all rows. Scores of
-    a solution and its certificate are computed from the rows; rounds start from them.
+    The working set of a round consists of the rows with the most violating gradients
+    ``y_i - f(x_i)`` and some rows of the previous round. The round optimises their dual
+    weights with the others fixed, and updates the scores of all rows. The scores for a
+    solution and its certificate are recomputed from the rows.
 
-    Rows of the Gram matrix are stored in single precision while the gap falls by a
-    tenth from one sum of all scores to the next, as in iterative refinement; then in
-    double precision.
+    Rows of the Gram matrix are stored in single precision while each recomputation of
+    the scores shows a reduction of the gap by a tenth, as in iterative refinement;
+    afterwards in double precision.
 
     Parameters
     ----------
     problem : KernelProblem
     solver : Optimum
     a : float64 array, shape (n,), optional
-        Dual weights to begin with.
+        Initial dual weights.
 
     Attributes
     ----------
     is_stuck : bool
-        Whether nearly all of the gap is a bound of rounding, so that nothing is done
-        any more.
+        Whether nearly all of the gap is a bound on rounding, so that rounds stop.
 
     References
     ----------
@@ -226,7 +226,7 @@ class KernelAscent:
         return self._largest < most
 
     def _store_rows(self, in_single: bool) -> None:
-        """Begin to store rows of the Gram matrix, in single or double precision."""
+        """Start a cache of rows of the Gram matrix, in single or double precision."""
         self._is_single, problem = in_single, self.problem
         dtype = np.float32 if in_single else np.float64
         self._cache = CachedRows(self._values, problem.n, problem.memory, dtype)
@@ -234,7 +234,7 @@ class KernelAscent:
         self._last = np.zeros(0, dtype=np.int64)
 
     def move_to(self, lam: float) -> None:
-        """Go on with another lambda, from ``t a`` with the ``t`` up to 1 of most dual.
+        """Continue with another lambda, from ``t a`` with the best ``t`` up to 1.
 
         ``D(t a) = t mean(a) - t^2 sum_i a_i y_i g_i / (2 lam n^2)``.
         """
@@ -258,16 +258,16 @@ class KernelAscent:
 
     @property
     def visits(self) -> float:
-        """Visits of rows so far."""
+        """Number of row visits so far."""
         return float(self._steps)
 
     @property
     def visits_rows(self) -> bool:
-        """Whether the first working set is next, and of some rows, which are drawn."""
+        """Whether the first working set is next and is a random sample of the rows."""
         return self._last.size == 0 and self._size < self.problem.n
 
     def epoch(self, rows: Rows) -> None:
-        """Do rounds until they have moved n rows, or the gap is small."""
+        """Run rounds until they have updated n rows, or the gap is small."""
         if rows.size:
             self._order = rows
         self._epochs += 1
@@ -287,7 +287,7 @@ class KernelAscent:
         return kernel_certificate(self.problem, self.solution(None), as_verified=True)
 
     def solution(self, seed: int | None) -> KernelSolution:
-        """Return the solution of the present state, with recomputed scores."""
+        """Return the current solution, with recomputed scores."""
         if self._settled is None:
             self._settled = self._settle()
         runs = (MethodRun(SMO, self._epochs, "epoch"),)
@@ -295,7 +295,7 @@ class KernelAscent:
 
     def _settle(self) -> KernelSolution:
         problem = self.problem
-        # Weights at a bound stay there in the run; the certificate needs equal sums.
+        # The run does not move weights at a bound; the certificate needs equal sums.
         a = feasible(self._a, self._y, problem.intercept, problem.weights)
         g = self._values.sums(a * self._y)
         scores, alpha = g / self._scale, 0.0
@@ -314,7 +314,7 @@ class KernelAscent:
         )
 
     def _look_anew(self) -> None:
-        """Compute the gap from the rows, and choose when to do so again."""
+        """Compute the gap from the rows, and set when to recompute it."""
         at = self.certificate()
         if not self._solver.reached(at):
             gap = at.relative_gap
@@ -325,7 +325,7 @@ class KernelAscent:
             self.is_stuck = self._gap < 0.1 * at.gap
 
     def _estimate(self) -> bool:
-        """Find which rows may move; tell whether the gap seems small."""
+        """Determine which dual weights may move; return whether the gap seems small."""
         a, w, y, slope, n = self._a, self._w, self._y, self._slope, self.problem.n
         room, above = a < w, y > 0.0
         self._inside = room & (a > 0.0)
@@ -344,11 +344,11 @@ class KernelAscent:
         objective = penalty + float(w @ slack) / n
         self._gap = objective - (float(a.mean()) - penalty)
         goals = self._solver.tol * objective, self._solver.gap_tol or 0.0
-        # An estimate of 0.9 of the tolerance allows for the rounding of a certificate.
+        # The factor 0.9 allows for the rounding of the certificate.
         return self._gap <= max(self._floor * objective, 0.9 * max(goals))
 
     def _round(self) -> int:
-        """Move a working set to its optimum; return the number of its rows."""
+        """Optimise a working set; return the number of its rows."""
         sets, problem, scale = compiled.working_sets, self.problem, self._scale
         rows = self._last = self._chosen()
         self._settled = None
@@ -368,7 +368,7 @@ class KernelAscent:
         return int(rows.size)
 
     def _chosen(self) -> Rows:
-        """Rows with extreme slopes, and some of the last working set."""
+        """Choose rows with extreme gradients, and some of the last working set."""
         n, size, last = self.problem.n, self._size, self._last
         if size == n:
             return np.arange(n)
@@ -379,7 +379,7 @@ class KernelAscent:
         return np.concatenate([fresh, rest[: size - fresh.size]])
 
     def _furthest(self, count: int) -> Rows:
-        """Rows of the highest slopes that may rise, and of the lowest that may fall."""
+        """Rows with the highest gradients that may rise, the lowest that may fall."""
         half = max(1, count // 2)
         rise, fall = self._rise[self._order], -self._fall[self._order]
         extremes = []
@@ -398,17 +398,17 @@ def run_working_sets(
     a: Vector | None = None,
     warn: bool = True,
 ) -> KernelSolution:
-    """Run working sets on a kernel problem, up to the tolerance.
+    """Solve a kernel problem by working sets.
 
     Parameters
     ----------
     problem : KernelProblem
     solver : Optimum
-        Its options that kernels have: epochs, tolerances, seed, ties.
+        The options that apply to kernels: epochs, tolerances, seed, ties.
     observe, progress, warn
-        As for `run_sdca`.
+        As in `run_sdca`.
     a : float64 array, shape (n,), optional
-        Dual weights to begin with.
+        Initial dual weights.
 
     Returns
     -------
@@ -430,7 +430,7 @@ def run_working_sets(
     return solution
 
 
-# Options that a kernel model takes; the tolerances are those of Optimum.
+# Options that a kernel model accepts; the tolerances are for Optimum.
 WITH_KERNELS = {
     *("epochs", "seed", "order", "steps", "refit_intercept", "sample_kind", "ties"),
     *("intercept", "tol", "gap_tol"),
@@ -438,9 +438,9 @@ WITH_KERNELS = {
 
 
 class KernelVisitor(Visitor):
-    """Takes steps of kernel Pegasos (Shalev-Shwartz et al. 2011, figure 3).
+    """Kernel Pegasos (Shalev-Shwartz et al. 2011, figure 3).
 
-    A row a step, no projection, no average.
+    One row per step, without projection or averaging.
     """
 
     _problem: KernelProblem
@@ -455,7 +455,7 @@ class KernelVisitor(Visitor):
         self._alpha, self._steps, self._violations = 0.0, 0, 0
 
     def visit(self, rows: Rows) -> None:
-        """Take a step at each of `rows`; between two pieces Ctrl-C is heard."""
+        """Take a step at each of `rows`; Ctrl-C interrupts between two pieces."""
         problem = self._problem
         length = max(1, 10**8 // (problem.n * problem.p))  # a tenth of a second
         for first in range(0, max(len(rows), 1), length):
@@ -468,7 +468,7 @@ class KernelVisitor(Visitor):
             self._violations += below_one
 
     def solution(self, seed: int | None) -> KernelSolution:  # type: ignore[override]
-        """What the run gives in its present state."""
+        """Return the solution at the current state."""
         alpha = self._alpha
         if self._solver.refit_intercept:
             scores = self._g / (self._problem.lam * self._steps)
@@ -487,7 +487,7 @@ class KernelVisitor(Visitor):
 def checked_kernel_solver(
     problem: KernelProblem, solver: AnySolver
 ) -> Optimum | Pegasos:
-    """Return the solver, or raise `OptionError` for what kernels do not have."""
+    """Return the solver, or raise `OptionError` for options without kernel version."""
     if isinstance(solver, SDCA):
         raise OptionError(
             "SDCA is for linear models without intercept; give a kernel model "

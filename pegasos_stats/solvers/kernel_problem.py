@@ -1,4 +1,4 @@
-"""Kernels by name, and the problem that a kernel model minimises."""
+"""Kernels, the problem of a kernel SVM, and certificates of its solutions."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -24,8 +24,8 @@ KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None
 
 CHOLESKY_ROWS = 6000  # a factorisation takes some seconds
-INDEFINITE = 1e-10  # of its largest value: least eigenvalue that a matrix may have
-ASYMMETRY = 1e-8  # of a value of a precomputed kernel, by which its mirror may differ
+INDEFINITE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
+ASYMMETRY = 1e-8  # tolerated relative asymmetry of a precomputed kernel
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OVERFLOWING = (
     "The scores overflow: they are no longer finite; bring the predictors to "
@@ -35,7 +35,7 @@ OVERFLOWING = (
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """A kernel with the parameters that it has; the others are None.
+    """A kernel with its parameters; those it does not use are None.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class KernelFunction:
     degree : int or None
     offset : float or None
     gamma : float or None
-        None of the polynomial kernel is 1.
+        With the polynomial kernel, None is 1.
     """
 
     name: KernelName
@@ -61,20 +61,20 @@ class KernelFunction:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """The parameters that it has, by name."""
+        """The parameters that are not None, by name."""
         options = values_of(self)
         del options["name"]
         return {name: value for name, value in options.items() if value is not None}
 
     def code(self) -> "compiled.kernel_pegasos.Kernel":
-        """The kernel as the jitted functions take it."""
+        """The kernel as arguments of the jitted functions."""
         kernels = compiled.kernel_pegasos
         degree, offset, gamma = self.degree or 1, self.offset or 0.0, self.gamma or 1.0
         kind = int(kernels.KernelKind[self.name.upper()])
         return kernels.Kernel(kind, degree, offset, gamma)
 
     def _conditions(self) -> Iterator[object]:
-        """The kernel has the parameters of its name, with allowed values."""
+        """Check that the kernel has its parameters, with allowed values."""
         parameters = self.name, self.degree, self.offset, self.gamma
         yield checked_kernel(*parameters, lambda rule: 1.0) == self
 
@@ -86,14 +86,14 @@ def checked_kernel(
     gamma: object,
     usual: Callable[[str], float],
 ) -> KernelFunction:
-    """Build a kernel; ``degree`` 2, ``offset`` 1 and the `usual` gamma if left out.
+    """Build a kernel; by default ``degree=2``, ``offset=1`` and the `usual` gamma.
 
-    Without `gamma` the polynomial kernel has 1.
+    The default `gamma` of the polynomial kernel is 1.
 
     Parameters
     ----------
     name, degree, offset, gamma
-        As the user gave them.
+        As specified by the user.
     usual : callable
         Returns the gamma of a rule: ``"scale"``, ``"auto"``, or ``"default"``.
 
@@ -167,10 +167,10 @@ class KernelProblem(Problem):
     ----------
     kernel : KernelFunction
     memory : int
-        Bytes that rows of the Gram matrix may take.
+        Maximum size of cached rows of the Gram matrix, in bytes.
     verified : bool
-        False of a precomputed matrix that is too large to verify that it is positive
-        semi-definite: nothing is certified then.
+        False for a precomputed matrix too large to verify that it is positive
+        semi-definite: its solutions are not certified.
     """
 
     kernel: KernelFunction = KernelFunction("linear")
@@ -184,15 +184,14 @@ class KernelProblem(Problem):
 class KernelSolution:
     """Solution of a kernel problem.
 
-    The function is ``sum_j c_j y_j K(x_j, .) / (lam T)``. Pegasos counts the violations
-    of each row; then ``c`` are these times the weights of the rows, and ``T`` is
-    `n_iter`. Working sets have dual weights: then ``c = a``, and ``T`` is the number of
-    rows.
+    The function is ``sum_j c_j y_j K(x_j, .) / (lam T)``. For Pegasos ``c`` is the
+    number of violations of each row times its weight, and ``T`` is `n_iter`. For
+    working sets ``c`` is the dual weight ``a``, and ``T`` is the number of rows.
 
     Attributes
     ----------
     counts : int64 array, shape (n,), or None
-        Violations of each row, of Pegasos.
+        Violations of each row, for Pegasos.
     g : float64 array, shape (n,)
         ``sum_j c_j y_j K(x_j, x_i)``.
     alpha : float
@@ -201,13 +200,13 @@ class KernelSolution:
     n_epochs : int or None
     settled : bool
     methods : tuple of MethodRun
-        As of a `Solution`.
+        As in `Solution`.
     dual : float64 array, shape (n,), or None
-        Dual weights ``a`` in [0, w_i], of working sets; balanced, if the intercept is
+        Dual weights ``a`` in [0, w_i], for working sets; balanced if the intercept is
         free.
     roundings : float, optional
-        Of `g` by working sets, in units of ``2^-53 sqrt(K(x_i, x_i)) sum_j c_j
-        sqrt(K(x_j, x_j))``, at most.
+        Bound on the rounding error of `g` from working sets, in units of ``2^-53
+        sqrt(K(x_i, x_i)) sum_j c_j sqrt(K(x_j, x_j))``.
     """
 
     counts: NDArray[np.int64] | None
@@ -238,7 +237,7 @@ class KernelSolution:
 def multiples(
     problem: KernelProblem, solution: KernelSolution
 ) -> tuple[np.ndarray, int]:
-    """``c``, shape (n,), and ``T`` of a `KernelSolution`."""
+    """Return ``c``, shape (n,), and ``T`` of a `KernelSolution`."""
     if solution.dual is not None:
         return solution.dual, problem.n
     counts = np.asarray(solution.counts)
@@ -247,9 +246,9 @@ def multiples(
 
 
 def support_of(problem: KernelProblem, solution: KernelSolution) -> tuple[Rows, Vector]:
-    """Rows that predictions depend on, counted from zero, and their coefficients.
+    """Indices of the support rows, counted from zero, and their coefficients.
 
-    These are ``c_j y_j / (lam T)``.
+    The coefficients are ``c_j y_j / (lam T)``.
     """
     c, T = multiples(problem, solution)
     support = np.flatnonzero(c)
@@ -259,12 +258,12 @@ def support_of(problem: KernelProblem, solution: KernelSolution) -> tuple[Rows, 
 def scores_of_kernel(
     problem: KernelProblem, solution: KernelSolution, X: Matrix
 ) -> Vector:
-    """Scores of the rows of `X`, shape (q,).
+    """Compute scores of the rows of `X`, shape (q,).
 
     Parameters
     ----------
     X : float64 array, shape (q, p)
-        For a precomputed kernel ``K(x_i, x_j)`` with the n rows of the fit.
+        For a precomputed kernel ``K(x_i, x_j)`` with the n training rows.
     """
     support, coefficients = support_of(problem, solution)
     if problem.kernel.name == "precomputed":
@@ -274,7 +273,7 @@ def scores_of_kernel(
 
 
 def support_rows(problem: KernelProblem, support: Rows) -> Matrix:
-    """Rows that predictions are computed from: none with a precomputed kernel."""
+    """Return the support rows to store: none with a precomputed kernel."""
     rows = support[:0] if problem.kernel.name == "precomputed" else support
     return np.asarray(problem.X[rows])
 
@@ -282,9 +281,9 @@ def support_rows(problem: KernelProblem, support: Rows) -> Matrix:
 def support_scores(
     kernel: KernelFunction, rows: Matrix, coefficients: Vector, X: Matrix, alpha: float
 ) -> Vector:
-    """``sum_j c_j K(x_j, .) + alpha`` with support rows and their coefficients.
+    """Compute ``sum_j c_j K(x_j, .) + alpha`` from support rows and coefficients.
 
-    Of a precomputed kernel `X` has the columns of the support alone.
+    For a precomputed kernel `X` contains only the columns of the support.
     """
     scores: Vector = compiled.kernel_pegasos.kernel_scores(
         kernel.code(), rows, coefficients, np.ascontiguousarray(X), alpha
@@ -296,15 +295,15 @@ def support_scores(
 def kernel_certificate(
     problem: KernelProblem, solution: KernelSolution, as_verified: bool = False
 ) -> Certificate:
-    """Primal and dual objective of a kernel fit, with bounds of their rounding.
+    """Compute primal and dual objective of a kernel fit, with bounds on rounding.
 
-    The gap of a matrix that is not verified is infinite, unless `as_verified`.
+    The gap is infinite if the matrix is not verified, unless `as_verified`.
 
     After ``T`` steps ``f(x_i) = g_i / (lam T) + alpha`` and ``||f||^2 = sum_i c_i y_i
     g_i / (lam T)^2``, so that ``P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``
     needs no kernel value (Shalev-Shwartz et al. 2011, equation 1). The dual ``D(a) =
-    mean(a) - lam/2 ||beta(a)||^2`` takes one pass over the rows with a count above
-    zero, if its point is not the fit's own.
+    mean(a) - lam/2 ||beta(a)||^2`` needs one pass over the rows with positive counts,
+    unless its point is that of the fit.
     """
     counts, T = multiples(problem, solution)
     y, scale, w = problem.y, problem.lam * T, problem.row_weights
@@ -326,7 +325,7 @@ def kernel_certificate(
 def _bounds(
     problem: KernelProblem, solution: KernelSolution, primal: float, margins: Vector
 ) -> tuple[Within, Within, Within]:
-    """Risk, mean dual weight and ``lam/2 ||beta(a)||^2``, with their rounding."""
+    """Objective, mean dual weight and ``lam/2 ||beta(a)||^2``, with rounding."""
     lam, w = problem.lam, problem.row_weights
     counts, T = multiples(problem, solution)
     c = feasible_counts(problem, counts, T)
@@ -354,13 +353,13 @@ def _bounds(
 
 
 def feasible_counts(problem: KernelProblem, counts: np.ndarray, T: int) -> Vector:
-    """Counts of a dual-feasible point next to those of a fit, shape (n,).
+    """Counts of a dual-feasible point near those of a fit, shape (n,).
 
-    ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) /
-    (lam n)`` with the dual weights ``a_i = c_i n / T``. Feasible are ``a_i`` in [0,
-    w_i], so ``c_i <= w_i T / n``: always so after whole epochs of an order that visits
-    each row once; otherwise larger counts are cut to that, or a little less where it
-    is rounded. With a free intercept the counts of both classes are `balanced` too.
+    ``beta = sum_i c_i y_i phi(x_i) / (lam T)`` equals ``sum_i a_i y_i phi(x_i) / (lam
+    n)`` with the dual weights ``a_i = c_i n / T``. Feasibility requires ``a_i`` in [0,
+    w_i], so ``c_i <= w_i T / n``. This holds after whole epochs that visit each row
+    once; otherwise larger counts are reduced to the bound, rounded down. With a free
+    intercept the counts of both classes are also `balanced`.
     """
     exact = T % problem.n == 0 and problem.weights is None
     most = problem.row_weights * (T / problem.n) * (1.0 if exact else 1.0 - 2.0**-51)
@@ -371,26 +370,26 @@ def feasible_counts(problem: KernelProblem, counts: np.ndarray, T: int) -> Vecto
 def form_errors(
     problem: KernelProblem, counts: np.ndarray, g: Vector, d: Vector, roundings: float
 ) -> tuple[Vector, float, float]:
-    """Bound what rounding does, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
+    """Bound rounding errors, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
 
-    A value of the kernel is off by some units in the last place for every feature, and
-    `g` by one for every row that is added (Higham 2002, section 3.1): by so many
-    `roundings` of `g`, all together.
+    Each feature adds a few units in the last place to the error of a kernel value, and
+    each summed row adds one to `g` (Higham 2002, section 3.1). `roundings` is the total
+    for `g`.
 
     Parameters
     ----------
     problem : KernelProblem
     counts, g, d : array, shape (n,)
-        ``c``, ``g`` and the difference ``c`` less the feasible counts.
+        ``c``, ``g``, and ``c`` minus the feasible counts.
     roundings : float
 
     Returns
     -------
     off : float64 array, shape (n,)
-        Of ``g_i``.
+        Error bounds of ``g_i``.
     norm, dual_norm : float
-        Of ``sum_i c_i y_i g_i``, and of ``sum_ij c_i c_j y_i y_j K(x_i, x_j)`` for the
-        feasible counts.
+        Error bounds of ``sum_i c_i y_i g_i``, and of ``sum_ij c_i c_j y_i y_j K(x_i,
+        x_j)`` for the feasible counts.
     """
     size = np.sqrt(diagonal_of(problem))
     unit, d = MARGIN * UNIT, np.abs(d)
@@ -405,14 +404,14 @@ def form_errors(
 
 
 def value_roundings(kernel: KernelFunction, p: int) -> float:
-    """Roundings of a value of the kernel, of ``sqrt(K(x, x) K(z, z))``, at most."""
+    """Bound on roundings of a kernel value, relative to ``sqrt(K(x, x) K(z, z))``."""
     if kernel.name == "precomputed":
         return 0.0
     return (kernel.degree or 1) * (p + 5.0) if kernel.name == "polynomial" else p + 8.0
 
 
 def diagonal_of(problem: KernelProblem) -> Vector:
-    """``K(x_i, x_i)``, or a little more; of a precomputed kernel its diagonal."""
+    """Return ``K(x_i, x_i)`` or slightly more; the diagonal if precomputed."""
     X, kernel = problem.X, problem.kernel
     with np.errstate(over="ignore", under="ignore"):
         if kernel.name == "precomputed":
@@ -427,7 +426,7 @@ def diagonal_of(problem: KernelProblem) -> Vector:
 
 
 def quadratic_form(problem: KernelProblem, v: Vector) -> float:
-    """``sum_ij v_i v_j K(x_i, x_j)``, in memory for some rows at a time."""
+    """Compute ``sum_ij v_i v_j K(x_i, x_j)``, some rows at a time."""
     kernels, X, rows = compiled.kernel_pegasos, problem.X, np.flatnonzero(v)
     is_matrix, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
     support, total = X[:0] if is_matrix else X[rows], 0.0
@@ -440,10 +439,10 @@ def quadratic_form(problem: KernelProblem, v: Vector) -> float:
 
 
 def _added(problem: KernelProblem) -> float:
-    """Addition to the diagonal that makes a precomputed kernel semi-definite, at most.
+    """Bound the diagonal addition that makes a precomputed kernel semi-definite.
 
-    If the Cholesky factorisation of `_check_semidefinite` went to its end, the matrix
-    factored is off by up to ``(n + 1) u`` of its trace (Higham 2002, theorem 10.3).
+    If the Cholesky factorisation of `_check_semidefinite` succeeded, its backward error
+    is at most ``(n + 1) u`` times the trace (Higham 2002, theorem 10.3).
     """
     if problem.kernel.name != "precomputed":
         return 0.0
@@ -452,10 +451,10 @@ def _added(problem: KernelProblem) -> float:
 
 
 def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
-    """Columns of the retained rows of a precomputed kernel, shape (n, n), symmetric.
+    """Select the retained rows and columns of a precomputed kernel, shape (n, n).
 
-    Values ``K_ij`` and ``K_ji`` that differ by no more than rounding are both replaced
-    by their mean: by `ASYMMETRY` of the value, or `INDEFINITE` of ``sqrt(K_ii K_jj)``.
+    Values ``K_ij`` and ``K_ji`` are replaced by their mean if they differ by at most
+    `ASYMMETRY` times the value or `INDEFINITE` times ``sqrt(K_ii K_jj)``.
 
     Parameters
     ----------
@@ -466,7 +465,7 @@ def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
     Raises
     ------
     DataError
-        If the whole is not a square symmetric matrix.
+        If the matrix is not square and symmetric.
     """
     if K.shape[1] != len(retained):
         raise DataError(
@@ -493,9 +492,10 @@ def _symmetric(K: Matrix) -> Matrix:
 
 @one_thread()
 def _least_form(K: Matrix, steps: int = 80) -> float:
-    """``v'Kv`` for the vector ``v`` of length 1 that Lanczos' method finds the least.
+    """Approximate the smallest eigenvalue of ``K`` by the Lanczos method.
 
-    Each new direction is made orthogonal to all before, twice (Parlett 1998, 6.9).
+    Each new vector is orthogonalised twice against all earlier ones (Parlett 1998,
+    6.9).
     """
     v = np.random.default_rng(1).standard_normal(len(K))
     basis, form = np.empty((steps, len(K))), np.zeros((steps, steps))
@@ -515,11 +515,11 @@ def _least_form(K: Matrix, steps: int = 80) -> float:
 
 
 def _check_semidefinite(K: Matrix) -> None:
-    """Raise `DataError` for a matrix that is no kernel.
+    """Raise `DataError` for a matrix that is not positive semi-definite.
 
-    Up to `CHOLESKY_ROWS` rows by a Cholesky factorisation of ``K`` plus rounding.
-    Beyond by two necessary conditions: ``K_ij^2 <= K_ii K_jj``, and no negative
-    eigenvalue that Lanczos' method finds.
+    Up to `CHOLESKY_ROWS` rows this is a Cholesky factorisation of ``K`` plus rounding.
+    Larger matrices are tested for two necessary conditions: ``K_ij^2 <= K_ii K_jj``,
+    and no negative eigenvalue from the Lanczos method.
     """
     diagonal = np.diag(K)
     rounding = INDEFINITE * float(np.abs(diagonal).max())
@@ -535,7 +535,7 @@ def _check_semidefinite(K: Matrix) -> None:
             (np.abs(row) <= (1 + INDEFINITE) * bound[i] * bound + rounding).all()
             for i, row in enumerate(K)
         )
-        # Rounding of v'Kv, of a vector v of length 1.
+        # Rounding of v'Kv for a unit vector v.
         good = good and _least_form(K) >= -rounding * max(1.0, len(K) ** 2 * 1e-5)
     if not good:
         raise DataError(

@@ -1,4 +1,4 @@
-"""The run of Pegasos: draws rows, calls kernels, puts the solution together."""
+"""Run Pegasos: draw rows, call kernels, build the solution."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -35,16 +35,16 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Moment:
-    """A run after one of its epochs, as an observer sees it.
+    """State of a run after an epoch, for observers.
 
     Attributes
     ----------
     epoch : int
-        Epochs done.
+        Number of completed epochs.
     solution : Solution or KernelSolution
-        What the run would give if it ended here.
+        The solution if the run stopped here.
     cpu_seconds : float
-        Processor time of all updates so far; drawing rows and observing not counted.
+        Processor time of all updates so far, without drawing rows and observing.
     """
 
     epoch: int
@@ -72,9 +72,9 @@ def run_pegasos(
     observe : callable, optional
         Called with a `Moment` after every epoch.
     progress : bool
-        Whether to show a progress bar, an epoch at a time.
+        Whether to show a progress bar of epochs.
     warn : bool
-        Whether to warn of a tolerance that is not reached.
+        Whether to warn if a tolerance is not reached.
     kind : type, optional
         The `Visitor` that takes the steps, by default that of linear problems.
 
@@ -85,12 +85,12 @@ def run_pegasos(
     Raises
     ------
     OptionError
-        If the solver does not go with the problem.
+        If the solver does not support the problem.
 
     Warns
     -----
     ConvergenceWarning
-        If there is a tolerance and it is not reached.
+        If a tolerance is set and not reached.
     """
     check_solver(problem, solver)
     rng = solver.generator()
@@ -115,11 +115,11 @@ def visit_epochs(
     observe: Observer | None,
     ends: Callable[..., bool] | None = None,
 ) -> bool:
-    """Let a visitor take the steps of all epochs, and measure their time.
+    """Take the steps of all epochs, and measure their time.
 
-    Ends earlier, and returns true, after an epoch whose solution `ends` says so of.
+    Stops and returns true after an epoch whose solution satisfies `ends`.
     """
-    visitor.visit(np.empty(0, dtype=np.int64))  # loads the kernels, takes no step
+    visitor.visit(np.empty(0, dtype=np.int64))  # compile the kernels before timing
     spent = 0.0
     for rows in epochs:
         began = time.thread_time()
@@ -134,21 +134,21 @@ def visit_epochs(
 
 
 class Visitor:
-    """Takes steps at given rows and holds the state of a run.
+    """State of a run of Pegasos, with its steps.
 
     Parameters
     ----------
     problem : Problem
     solver : Pegasos
     rng : RRandom
-        From which a random start is drawn, before the rows.
+        Generator for a random start, which is drawn before the rows.
 
     Attributes
     ----------
     epoch : int
-        Epochs done; the average of the last epochs depends on it.
+        Number of completed epochs; the average of the last epochs uses it.
     rule : StepRule
-        What all steps have in common.
+        Options common to all steps.
     begun_with : tuple of float64 array, shape (p,), and float
         Coefficients and intercept before the first step.
     """
@@ -158,7 +158,7 @@ class Visitor:
         self._begin(rng)
 
     def _begin(self, rng: RRandom) -> None:
-        """Set the state before the first step."""
+        """Initialise the state."""
         problem, solver = self._problem, self._solver
         self._y = problem.y.astype(np.int8, copy=False)
         size, is_fast = solver.passes.batch(problem.n), solver.arithmetic == "fast"
@@ -203,7 +203,7 @@ class Visitor:
         return last - self._solver.first_step + 1
 
     def solution(self, seed: int | None) -> Solution:
-        """What the run gives in its present state."""
+        """Return the solution at the current state."""
         state, scalars = compiled.pegasos, self._state.scalars
         beta, alpha = state.iterate(self._state)
         if self._solver.refit_intercept:
@@ -218,7 +218,7 @@ class Visitor:
         )
 
     def _history(self, seed: int | None) -> dict[str, Any]:
-        """Seed, epochs and methods, as of a `Solution`."""
+        """Seed, epochs and methods, as in `Solution`."""
         return {
             "seed": seed if self._solver.uses_random_numbers else None,
             "n_epochs": self.epoch,
@@ -230,7 +230,7 @@ class Visitor:
 
 
 def check_solver(problem: Problem, solver: Solver) -> None:
-    """Raise `OptionError` for options that make no sense on this problem."""
+    """Raise `OptionError` for options that do not fit this problem."""
     if problem.has_firth and solver.visits_rows:
         raise OptionError(
             f"penalty='firth' does not go with {solver.name}; leave the solver out."
@@ -261,7 +261,7 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         check_length(solver.start, problem)
         size = float(min(solver.passes.batch(problem.n), 1e300))  # a double
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
-        check_memory(32.0 * size, what, cure)  # signs, slopes, the rows drawn twice
+        check_memory(32.0 * size, what, cure)  # labels, subgradients, drawn rows twice
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
         if problem.lam_rule == "1/n":
             raise OptionError(
@@ -273,7 +273,7 @@ def check_solver(problem: Problem, solver: Solver) -> None:
 def with_progress(
     items: Iterable[Item], total: int | None, unit: str
 ) -> Iterable[Item]:
-    """Show tqdm's progress bar while iterating, a count where the total is unknown."""
+    """Show tqdm's progress bar while iterating; a count if the total is unknown."""
     from tqdm import tqdm
 
     bar: Iterable[Item] = tqdm(iter(items), total=total, unit=unit)
@@ -281,29 +281,29 @@ def with_progress(
 
 
 class Stopping:
-    """Looks at a run after every epoch: whether it has reached a tolerance.
+    """Stopping rule, which is checked after every epoch.
 
     Parameters
     ----------
     problem : Problem
     solver : Pegasos
-        With `tol`, `change_tol` or both, of which one will do.
+        With `tol`, `change_tol` or both; either stops the run.
     beta, alpha : float64 array, shape (p,), and float
-        What the run begins with.
+        Starting point of the run.
     certify : callable, optional
         By default `certificate`.
 
     Attributes
     ----------
     at : Certificate or None
-        The last that was asked for.
+        The last certificate.
     params : float64 array, shape (1 + p,)
-        After the last epoch, the intercept first.
+        Parameters after the last epoch, the intercept first.
     change : float
-        Largest change of a coefficient, the intercept among them, over the last epoch,
-        as a share of the largest of them.
+        Largest change of a parameter over the last epoch, relative to the largest
+        parameter; both include the intercept.
     settled : bool
-        Whether that change was within `change_tol`.
+        Whether that change was at most `change_tol`.
     """
 
     def __init__(
@@ -323,10 +323,10 @@ class Stopping:
         self.change, self.settled = np.inf, False
 
     def reached(self, solution: Solution) -> bool:
-        """Whether the run ends with what it would give now.
+        """Whether the run stops with the current solution.
 
-        The change of the coefficients is the same in every bit as in the R reference,
-        whose duality gap is the same to rounding.
+        The change of the coefficients equals that of the R reference bit for bit, and
+        the duality gap up to rounding.
         """
         params = np.array([solution.alpha, *solution.beta])
         moved = float(np.abs(params - self.params).max())
@@ -342,7 +342,7 @@ class Stopping:
         return bool(self._solver.reached(self.at))
 
     def warn(self, epochs: int) -> None:
-        """Warn that the run ended at its limit."""
+        """Warn that the run reached its maximum number of epochs."""
         facts = []
         if self.at is not None:
             facts.append(f"the relative gap is {self.at.relative_gap:.2g}")

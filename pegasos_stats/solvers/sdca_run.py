@@ -1,4 +1,4 @@
-"""Runs of Optimum and SDCA: epochs of one method, or of several, to the tolerance."""
+"""Run Optimum or SDCA: epochs of one or several methods, up to the tolerance."""
 
 import math
 import time
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-THREADED = 1e10  # products, some seconds, of which threads of BLAS take a share
-NEAR_ZERO = 10.0  # relative gaps: largest penalty of coefficients that may be noise
+THREADED = 1e10  # products (some seconds) above which BLAS uses several threads
+NEAR_ZERO = 10.0  # in relative gaps: penalty below which coefficients may be noise
 
 
 def drawn_epochs(solver: Optimum | SDCA, n: int, rng: RRandom) -> Iterator[Rows]:
-    """Permutations of the rows, one for each epoch; a random stop shortens the last."""
+    """Yield a permutation of the rows per epoch; a random stop shortens the last."""
     left = solver.epochs * n
     if isinstance(solver, SDCA) and solver.random_stop is not None:
         last = solver.random_stop * n
@@ -61,7 +61,7 @@ def run_epochs(
     most: float = math.inf,
     shown: Callable[[Any], Any] = lambda solution: solution,
 ) -> tuple[Any, bool]:
-    """Run up to the tolerance or the last epoch.
+    """Run epochs until the tolerance or the maximum number of epochs is reached.
 
     Parameters
     ----------
@@ -70,9 +70,9 @@ def run_epochs(
         Number of rows.
     solver : Optimum or SDCA
     observe, progress, most
-        As for `run_sdca`.
+        As in `run_sdca`.
     shown : callable, optional
-        What becomes of a solution of the run.
+        Transforms a solution of the run for the observer.
 
     Returns
     -------
@@ -103,14 +103,14 @@ def run_epochs(
 
 
 class LinearRun:
-    """Epochs of a method, and of another that follows where the first takes long.
+    """Epochs of a method, and of its successors when it stalls.
 
     Parameters
     ----------
     problem : Problem
     solver : Optimum or SDCA
     a : float64 array, shape (n,), optional
-        Dual weights to begin with.
+        Initial dual weights.
     """
 
     def __init__(
@@ -118,23 +118,24 @@ class LinearRun:
     ) -> None:
         self._problem, self._solver = problem, solver
         self._method = first_method(problem, solver, a)
-        self._steps, self._violations, self._visits = 0, 0, 0.0  # of methods before
-        self._names: list[tuple[str, Unit]] = []  # of the method of each epoch
+        self._steps, self._violations, self._visits = 0, 0, 0.0  # of earlier methods
+        self._names: list[tuple[str, Unit]] = []  # method of each epoch
         self._best: tuple[Vector, float, Vector] | None = None
-        self.certificate: Certificate | None = None  # of the last point, from the rows
+        # Of the last point, computed from the rows.
+        self.certificate: Certificate | None = None
 
     @property
     def visits_rows(self) -> bool:
-        """Whether the next epoch is one of coordinate steps."""
+        """Whether the next epoch takes coordinate steps."""
         return self._method.visits_rows
 
     @property
     def visits(self) -> float:
-        """Rows visited so far, or whose visits would have cost as much."""
+        """Row visits so far, including other work in equivalent visits."""
         return self._visits + self._method.visits
 
     def epoch(self, rows: Rows) -> None:
-        """Do an epoch, of another method where the last one took long."""
+        """Run an epoch, with the next method if the current one has stalled."""
         successor = next_method(self._problem, self._solver, self._method)
         if successor is not None:
             before, self._method = self._method, successor
@@ -146,7 +147,7 @@ class LinearRun:
         self._names.append((method.name, method.unit))
 
     def reached(self) -> bool:
-        """Whether the gap is within the tolerance, and again from the rows."""
+        """Whether the gap is within the tolerance, confirmed from the rows."""
         at, tol = self._method.gap, self._solver.tol
         if isinstance(at, Certificate) or not self._solver.reached(at):
             return self._solver.reached(at)
@@ -155,7 +156,7 @@ class LinearRun:
         return self._solver.reached(at)
 
     def best(self) -> tuple[Vector, float, Vector]:
-        """The best fit, and the best dual point made feasible; once an epoch."""
+        """The best fit and the best feasible dual point, cached per epoch."""
         if self._best is None:
             problem, (beta, alpha, a) = self._problem, self._method.best()
             a = feasible(a, problem.y, problem.intercept, problem.most_dual)
@@ -185,9 +186,9 @@ def run_sdca(
 ) -> Solution:
     """Run `Optimum` or `SDCA` on a linear problem.
 
-    The duality gap that ends the run is computed from the rows. With a free
-    intercept columns whose mean is large relative to their spread are centred for the
-    run, see `needed_centre`; the coefficients of constant ones are 0.
+    The duality gap that stops the run is computed from the rows. With a free intercept,
+    columns whose mean is large relative to their spread are centred during the run, see
+    `needed_centre`; coefficients of constant columns are 0.
 
     Parameters
     ----------
@@ -196,22 +197,21 @@ def run_sdca(
     observe : callable, optional
         Called with a `Moment` after every epoch.
     progress : bool
-        Whether to show a progress bar, an epoch at a time.
+        Whether to show a progress bar of epochs.
     dual : float64 array, shape (n,), optional
-        Dual weights to begin with, for example those of another solution; clipped to
-        what the dual allows. With it nothing is begun by modified SGD.
+        Initial dual weights, for example from another solution; clipped to the feasible
+        range. With it modified SGD is not used.
     warn : bool
-        ``False`` where the caller looks at the gap and warns for many runs at once.
+        ``False`` if the caller checks the gap and warns once for many runs.
     most : float
-        Visits of rows after which no epoch is begun, the steps of other kinds counted
-        as visits that cost as much.
+        Number of row visits after which no new epoch starts; other steps count as
+        visits of equal cost.
 
     Returns
     -------
     Solution
-        The best fit and the best dual point of the Newton steps; with more columns than
-        rows the last ones, at their best lengths. Of SDCA the last iterate, or the
-        mean.
+        For Optimum the best fit and the best dual point; with more columns than rows
+        the last ones, optimally rescaled. For SDCA the last iterate, or the mean.
 
     Warns
     -----
@@ -231,15 +231,16 @@ def run_sdca(
         beta, alpha = intercept.without_constants(back.beta, back.alpha, values)
         return replace(back, beta=beta, alpha=alpha)
 
-    many = float(inner.n) * inner.n * inner.p  # products in the Gram matrix of the rows
+    # Multiplications for the Gram matrix of the rows.
+    many = float(inner.n) * inner.n * inner.p
     with nullcontext() if inner.n < inner.p and many > THREADED else one_thread():
         solution, reached = run_epochs(
             run, inner.n, solver, observe, progress, most, shown
         )
-    if solver.arithmetic == "fast":  # the others are the bits of R
+    if solver.arithmetic == "fast":  # otherwise bit for bit as in R
         last, solution = solution, zero_where_best(problem, solution, solver.tol)
         if inner is problem and values is None and solution is last:
-            vars(solution)["certificate"] = run.certificate  # until a result takes it
+            vars(solution)["certificate"] = run.certificate  # until a result uses it
     if not solver.stops or not warn or (reached and centre is None):
         return solution
     at = certificate(problem, solution.beta, solution.alpha, solution.dual)
@@ -251,12 +252,12 @@ def run_sdca(
 def solved_by_steps(
     problem: Problem, solver: Optimum | SDCA, dual: Vector | None = None
 ) -> Solution:
-    """Solve a problem by steps over all its rows, and warn of nothing.
+    """Solve a problem by steps over all its rows, without warnings.
 
     Parameters
     ----------
     problem, solver, dual
-        As for `run_sdca`.
+        As in `run_sdca`.
     """
     centre = intercept.needed_centre(problem)
     inner = problem if centre is None else intercept.centred(problem, centre)
@@ -265,20 +266,19 @@ def solved_by_steps(
 
 
 def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solution:
-    """The same, or coefficients of 0 if their objective is no larger.
+    """Replace the coefficients by 0 if this does not increase the objective.
 
-    The hinge has such an optimum where a class is rare, predictors say little, or the
-    penalty is strong: all rows of a class are beyond the margin. A solver comes near to
-    it, ``lam/2 ||beta||^2 <= gap``, with coefficients that are its own noise, by which
-    scores would be ordered. The intercept stays as it is if it is one of several that
-    are best.
+    With the hinge the optimum has coefficients of 0 if a class is rare, the predictors
+    are weak or the penalty is strong: all rows of a class are beyond the margin. A
+    solver then returns coefficients that are numerical noise, ``lam/2 ||beta||^2 <=
+    gap``, but would order the scores. The intercept does not change if it is optimal.
 
     Parameters
     ----------
     problem : Problem
     solution : Solution
     tol : float
-        Relative gap that the solver was to reach.
+        Tolerance of the solver, a relative gap.
 
     Examples
     --------
@@ -289,7 +289,8 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     (array([0.]), 0.3)
     """
     penalty = 0.5 * problem.lam * float(solution.beta @ solution.beta)
-    if problem.loss != "hinge" or not penalty <= NEAR_ZERO * tol:  # of at most 1
+    # The objective is at most 1.
+    if problem.loss != "hinge" or not penalty <= NEAR_ZERO * tol:
         return solution
     w, offset = problem.row_weights, problem.row_offsets
     sides = [side for side in (problem.y > 0.0, problem.y < 0.0) if w[side].any()]

@@ -1,1 +1,1 @@
-"""The exact optimum from few reads of rows that may be anywhere."""
+"""Solvers that need few passes over rows in memory, in files or on other machines."""

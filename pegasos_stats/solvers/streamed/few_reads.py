@@ -1,33 +1,32 @@
-"""The exact optimum with a free intercept from few reads of the rows.
+"""Compute the optimum in few passes over the data, with a free intercept.
 
-The work of the exact solver on the rows is of three kinds only: scores ``x_i'beta``,
-sums ``sum_i c_i x_i``, and products with the few rows whose curvature is not zero. So
-rows may be in memory, in files, or on other machines, if these three can be asked for.
+The solver accesses the rows in three ways only: scores ``x_i'beta``, sums ``sum_i c_i
+x_i``, and products with the few rows whose second derivative is not 0. So rows may be
+in memory, in files, or on other machines that support these operations.
 
-A sample that fits in memory is solved; then each read improves on the point before,
-and gives the risk of that point. How is a matter of the loss: see below, and
-``hinge.py``.
+First a sample that fits in memory is solved. Then each pass computes the objective at
+the current point and what is needed for the next step. For the hinge, see ``hinge.py``.
 
-With the log loss and a small penalty the solution may fit the sample too well. A level
-of a factor with few rows in it, all of one label, has a large coefficient and margins
-far out, where the loss is flat, and Newton's steps for all rows go astray from there.
-So the problem of the sample has the penalty, of those 10 times larger than each other,
-whose solution for half of the sample has the least risk in the other half.
+With the log loss and a small penalty the solution may overfit the sample. A factor
+level with few rows in the sample, all of one class, gets a large coefficient and
+extreme margins, where the loss is flat, and Newton's method for all rows may diverge
+from there. So the penalty for the sample is chosen from powers of 10 times lambda by
+validation: the solution for one half has the smallest loss in the other half.
 
 A smooth loss is the log loss, the squared hinge, or the hinge with its corner rounded.
-With slopes ``-s_i`` and second derivatives ``b_i`` of the losses of the rows, at their
-margins, a read gives the gradient and the Hessian
+With first derivatives ``-s_i`` and second derivatives ``b_i`` of the losses at the
+margins, a pass computes the gradient and the Hessian
 
     g = lam J theta - (1/n) sum_i w_i s_i y_i z_i
     H = lam J + (1/n) sum_i w_i b_i z_i z_i'
 
 with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next point is
-``theta - H^-1 g``, from the solution of a sample. A step that increased the risk is
-halved.
+``theta - H^-1 g``, starting from the solution of a sample. A step that increases the
+objective is halved.
 
-``a_i = w_i s_i`` is a dual point as soon as ``sum_i a_i y_i = 0``. What is missing at
-the point of a read is taken off the weights of the sample, which is in memory: little,
-and less with every step.
+``a_i = w_i s_i`` is dual feasible if ``sum_i a_i y_i = 0``. The residual of this
+constraint, which decreases with every step, is corrected in the dual weights of the
+sample, which is in memory.
 
 References
 ----------
@@ -60,18 +59,18 @@ from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import TINY, Sums, risk_and_image
 
-MOST_FAILED = 8  # times that rows found no room after all
+MOST_FAILED = 8  # maximum number of memory overflows
 
 
 class Curve(NamedTuple):
-    """A smooth loss, or the hinge with its corner rounded over a width.
+    """A smooth loss, or the hinge smoothed over a width around its kink.
 
     Attributes
     ----------
     loss : str
-        The loss in the risk.
+        The loss in the objective.
     width : float
-        Of the corner; 0 for a loss that has none.
+        Width of the smoothing; 0 for a smooth loss.
 
     Examples
     --------
@@ -86,19 +85,19 @@ class Curve(NamedTuple):
     width: float = 0.0
 
     def slopes(self, m: Vector) -> Vector:
-        """Those of the loss, or ``clip(1/2 + (1 - m) / width, 0, 1)``."""
+        """Minus the derivatives; ``clip(1/2 + (1 - m) / width, 0, 1)`` if smoothed."""
         if not self.width:
             return LOSSES[self.loss].slopes(m)
         return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
 
     def bends(self, w: Vector, s: Vector) -> Vector:
-        """Those of the loss, or ``w / width`` in the corner: second derivatives."""
+        """Second derivatives times `w`; ``w / width`` near the kink if smoothed."""
         if not self.width:
             return w * LOSSES[self.loss].bends(s)
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
     def above(self, w: Vector, m: Vector) -> float:
-        """Sum by which it is above the loss in the risk."""
+        """Sum of the smoothed losses minus the losses of the objective."""
         if not self.width:
             return 0.0
         short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
@@ -106,20 +105,20 @@ class Curve(NamedTuple):
 
 
 class NewtonSums(NamedTuple):
-    """Sums of a read over a block.
+    """Sums of a pass over a block.
 
     Attributes
     ----------
     totals : Sums
-        Sums at the point, with the dual weights of rows that are not of the sample.
+        Sums at the point, with the dual weights of rows outside the sample.
     excess : int
-        ``sum_i a_i y_i`` of these, in units.
+        ``sum_i a_i y_i`` of these, in units of `DUAL_UNIT`.
     image, hessian : float64 array, shape (k,) and (k, k)
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
     n_curved : int
         Rows with a second derivative that is not 0.
     above : float
-        ``sum_i w_i`` times the excess of the loss over that in the risk.
+        ``sum_i w_i`` times the smoothed loss minus the loss of the objective.
     """
 
     totals: Sums
@@ -132,17 +131,17 @@ class NewtonSums(NamedTuple):
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """What a read does with a block, and with the dual weights of its rows.
+    """Sum the rows of a block in a pass, and set their dual weights.
 
     Attributes
     ----------
     curve : Curve
     point : Point
     reach : float
-        How far rounding may move a margin.
+        Bound on the rounding error of a margin.
     intercept : bool
     sampled : int64 array, shape (m,)
-        Numbers of the rows of the sample.
+        Indices of the rows of the sample.
     """
 
     curve: Curve
@@ -152,9 +151,9 @@ class NewtonPass:
     sampled: Rows
 
     @one_thread()
-    @np.errstate(over="ignore", invalid="ignore")  # the gap says what they come to
+    @np.errstate(over="ignore", invalid="ignore")  # the gap is not finite then
     def __call__(self, block: Block, dual: Values) -> NewtonSums:
-        """Look at a block, and change the dual weights of its rows."""
+        """Sum the rows of a block, and set their dual weights."""
         first, X, y, w, offset = block
         scores = bounds.scores(X, self.point)
         f = scores if offset is None else scores + offset
@@ -184,13 +183,13 @@ class NewtonPass:
         )
 
     def _sum(self, X: Dense, c: Vector) -> Vector:
-        """Sum of the rows times numbers, and of these for the intercept."""
+        """Sum ``c_i z_i`` over rows, including the intercept."""
         inner = bounds.image(X, c)
         return np.append(c.sum(), inner) if self.intercept else inner
 
 
 class LowestRisk(NamedTuple):
-    """The lowest risk of all reads, and the mean image and Hessian there."""
+    """The lowest objective so far, and the mean gradient and Hessian there."""
 
     point: Point
     objective: float
@@ -199,7 +198,7 @@ class LowestRisk(NamedTuple):
 
 
 class Newton:
-    """Newton steps between two reads: a smooth loss, or the hinge with a round corner.
+    """Newton's method with one pass per step, for smooth losses or a smoothed hinge.
 
     Parameters
     ----------
@@ -207,23 +206,23 @@ class Newton:
     sample : RowSubset
     point : Point
     width : float, optional
-        Of the corner of the hinge, at the next read.
+        Width of the smoothing of the hinge in the next pass.
 
     Attributes
     ----------
     point : Point
-        Where the next read looks.
+        Point of the next pass.
     bound : Bound
-        Of the dual point at hand, at the point of the last read.
+        Bound of the current dual point.
     violations : int
-        Rows that violated the margin at the last read.
+        Rows that violated the margin in the last pass.
     has_stalled : bool
-        Whether the last read brought no step.
+        Whether the last pass led to no step.
     distance : float
-        How far margins may be off at the point of the next read, about.
+        Approximate error of the margins at the next point.
     """
 
-    seed: int | None = None  # no rows are drawn
+    seed: int | None = None  # no randomness
 
     def __init__(
         self, problem: Problem, sample: RowSubset, point: Point, width: float = 0.0
@@ -236,16 +235,16 @@ class Newton:
         self.violations, self._n_curved, self._halved = 0, 0, 0
         self.has_stalled = False
         self._a = np.zeros(problem.n)  # dual weights of all rows
-        self._of_sample = np.zeros(sample.y.size)  # and of those of the sample
+        self._of_sample = np.zeros(sample.y.size)  # dual weights of the sample
         self._lowest: LowestRisk | None = None
 
     @property
     def curve(self) -> Curve:
-        """The loss that the next read sums."""
+        """The loss to sum in the next pass."""
         return Curve(self._problem.loss, self.width)
 
     def pass_over(self) -> Risk:
-        """Read all rows: risk, gradient and Hessian at the point; a dual point."""
+        """Pass over all rows: objective, gradient, Hessian, and a dual point."""
         problem, n = self._problem, self._problem.n
         reach, free = Rounding(problem, *self.point).reach, problem.intercept
         work = NewtonPass(self.curve, self.point, reach, free, self._sample.numbers)
@@ -254,14 +253,14 @@ class Newton:
         risk = Risk.of(problem, self.point, sums.totals)
         objective = risk.objective + sums.above / n
         if self._lowest is None or objective <= self._lowest.objective:
-            self._lowest = None  # to have room
+            self._lowest = None  # free memory
             means = sums.image / n, sums.hessian / n
             self._lowest = LowestRisk(self.point, objective, *means)
         self.bound = self._bound(sums.totals, sums.excess)
         return risk
 
     def _bound(self, sums: Sums, excess: int) -> bounds.Bound:
-        """The dual point: all rows at ``w_i s_i``, those of the sample balanced."""
+        """Bound from the dual point: ``w_i s_i``, balanced in the sample."""
         problem, sample = self._problem, self._sample
         f = bounds.scores(sample.X, self.point, sample.offset)
         a = bounds.cut(sample.w * self.curve.slopes(sample.y * f))
@@ -278,8 +277,8 @@ class Newton:
         return bounds.Bound.of(problem, sums.plus(of_sample))
 
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Take Newton's step from the lowest point, or halve one that led up."""
-        assert self._lowest is not None  # a read comes first
+        """Take a Newton step from the best point, or halve a step that increased."""
+        assert self._lowest is not None  # after a pass
         low, here = self._lowest.point, self.point
         if low is not here:
             middle = 0.5 * (low.beta + here.beta), 0.5 * (low.alpha + here.alpha)
@@ -298,10 +297,10 @@ class Newton:
             self._choose_width(here)
 
     def _choose_width(self, before: Point) -> None:
-        """The width of the corner by the length of the step: about as wide.
+        """Set the width of the smoothing to about the length of the step.
 
-        It holds five rows to a coefficient, and is at least an eighth of the last one;
-        half of that once a step led up.
+        At least five rows per coefficient are within it. It falls at most to an eighth
+        of the last width, or to half once a step was halved.
         """
         sample = self._sample
         there, here = (bounds.scores(sample.X, point) for point in (self.point, before))
@@ -313,20 +312,21 @@ class Newton:
         width = min(self.width, max(length, narrower, TINY))
         width = max(width, min(fewest, self.width * 8.0))
         self.has_stalled |= width >= self.width and length <= 1e-3 * self.width
-        if width > self.width and self._lowest is not None:  # too few in the corner
+        # Too few rows near the kink.
+        if width > self.width and self._lowest is not None:
             self.has_stalled = True
-            # All risks are higher with this width: the next point is the lowest.
+            # The objective increases with the width, so old values do not count.
             self._lowest = self._lowest._replace(objective=np.inf)
         self.width, self.distance = width, 0.5 * length
 
     def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows."""
+        """Return the dual weights of all rows."""
         self._a[self._sample.numbers] = self._of_sample
         return self._a
 
 
 def _step(hessian: Matrix, gradient: Vector) -> Vector:
-    """Newton's step; 0 where there is none, as the loss of all rows is flat or huge."""
+    """Compute a Newton step; 0 if the loss of all rows is flat or overflows."""
     try:
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -336,19 +336,19 @@ def _step(hessian: Matrix, gradient: Vector) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class StreamedFit:
-    """What the reads brought.
+    """Result of the passes.
 
     Attributes
     ----------
     solution : Solution
-        With the reads for its epochs, that of the sample not counted.
+        Its epochs are the passes, not counting the sample.
     certificate : Certificate
     table : int array, shape (2, 3)
         Rows by label and predicted label.
     reached : bool
-        Whether the solver has come to where it was to end.
+        Whether the tolerance was reached.
     n_reads : int
-        How often all rows were read.
+        Number of passes over all rows.
     """
 
     solution: Solution
@@ -359,10 +359,10 @@ class StreamedFit:
 
 
 class StreamingSolver:
-    """A fit from read to read.
+    """Solver that alternates passes over the data and steps in memory.
 
-    The hinge keeps rows near its margin once they find room. Until then, and where
-    there turns out to be none, it is smoothed and takes steps that keep no row.
+    With the hinge the active rows are stored once they fit in memory. Until then, or if
+    they do not fit, the hinge is smoothed and no rows are stored.
 
     Parameters
     ----------
@@ -373,17 +373,17 @@ class StreamingSolver:
     ----------
     step : StreamedHinge or Newton
     best : Risk or None
-        Of the best point that was read.
+        Objective of the best point so far.
     methods : tuple of MethodRun
     seed : int or None
-        Where rows were drawn.
+        Seed, if rows were drawn at random.
     """
 
     def __init__(self, problem: Problem, solver: Optimum) -> None:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
         self._problem, self._sample, self._solver = problem, sample, solver
         self.best: Risk | None = None
-        # Share of the tolerance to which problems in memory are solved.
+        # Tolerance of problems in memory, relative to the tolerance.
         self._share, self._failed, self._reads = 0.25, 0, 0
         self.methods: tuple[MethodRun, ...] = ()
         start = solved(problem, sample, solver)
@@ -400,20 +400,20 @@ class StreamingSolver:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether further reads bring nothing."""
+        """Whether further passes cannot improve the solution."""
         return self._share < 1e-4
 
     def pass_over(self) -> tuple[Risk, Certificate]:
-        """Read all rows, and keep those near the margin if they find room.
+        """Pass over all rows, and store the active rows if they fit in memory.
 
-        A read that finds no room is broken off, and another one keeps none.
+        A pass that runs out of memory is repeated without storing rows.
 
         Returns
         -------
         Risk
-            Of the best point that was read.
+            Objective of the best point so far.
         Certificate
-            Of it, by the dual point at hand.
+            Its certificate, from the current dual point.
         """
         if isinstance(self.step, Newton) and self.step.width:
             self._keep_some(self.step)
@@ -429,7 +429,7 @@ class StreamingSolver:
         return self.best, self.best.certificate(self.step.bound)
 
     def solve(self, at: Certificate) -> None:
-        """Go to the next point, and to a dual point."""
+        """Compute the next point, and a dual point."""
         if self._reads > 1 and self.step.has_stalled:
             self._share /= 10.0
         tol = tolerance(self._solver, at) * self._share
@@ -441,7 +441,7 @@ class StreamingSolver:
         self.step.point = self._free(*self.step.point)
 
     def _keep_some(self, step: Newton) -> None:
-        """Keep rows from now on, if those near the margin find room."""
+        """Store active rows from now on, if they fit in memory."""
         problem, sample = self._problem, self._sample
         delta = max(step.distance, 2.0**-20 * self._width)
         room, fewest = hinge.ROOM * problem.X.most_kept, 4 * (problem.p + 1)
@@ -460,39 +460,39 @@ class StreamingSolver:
             self.step = hinge.StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
-        """Take steps that keep no row, until half as much room is enough."""
+        """Take steps without stored rows, until half as much memory suffices."""
         self._failed = min(MOST_FAILED, self._failed + 1)
         self.step = Newton(self._problem, self._sample, self.step.point, self._width)
 
     def _free(self, beta: Vector, alpha: float) -> Point:
-        """The point where a free intercept has the share of constant columns."""
+        """Move the contribution of constant columns to a free intercept."""
         X, values = self._problem.X, None
         if self._problem.intercept:
             values = constants_of(X.means, X.spread)
         return Point(*without_constants(beta, alpha, values))
 
 
-@np.errstate(over="ignore", invalid="ignore")  # the certificate tells
+@np.errstate(over="ignore", invalid="ignore")  # checked by the certificate
 def few_reads(
     problem: Problem,
     solver: Optimum,
     observe: Callable[[int, Certificate], None] | None = None,
 ) -> StreamedFit:
-    """Minimise the risk over rows that are read a few times.
+    """Minimise the objective in a few passes over streamed rows.
 
     Parameters
     ----------
     problem : Problem
         Its `X` are `StreamedRows`.
     solver : Optimum
-        Its tolerances, and how many reads there may be: its epochs.
+        Its tolerances, and its epochs as maximum number of passes.
     observe : callable, optional
-        Called after each read with its number and the certificate.
+        Called after each pass with its number and the certificate.
 
     Returns
     -------
     StreamedFit
-        The point with the least risk that was read, and the last dual point.
+        The best point of all passes, and the last dual point.
 
     Examples
     --------
@@ -531,13 +531,13 @@ def few_reads(
 
 
 def tolerance(solver: Optimum, at: Certificate) -> float:
-    """The relative gap that is asked for."""
+    """Relative gap to reach."""
     of_gap = (solver.gap_tol or 0.0) / at.objective if at.objective > 0.0 else 0.0
     return max(solver.tol, of_gap) or CLOSEST
 
 
 def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:
-    """The problem of a sample, whose classes have the shares of all rows."""
+    """Set up the problem of a sample, with the class shares of all rows."""
     w = sample.w * (sample.w.size / problem.n)
     for sign, weight in zip((-1.0, 1.0), problem.class_weights, strict=True):
         rows = sample.y == sign
@@ -548,7 +548,7 @@ def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:
 
 
 def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
-    """Solve the problem of a sample, roughly."""
+    """Solve the problem of a sample to a low accuracy."""
     inner, seed = problem_of_sample(problem, sample), None
     rough = Optimum(tol=1e-4, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
@@ -559,9 +559,9 @@ def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
 
 
 def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
-    """Factor of the penalty whose solution for half of the rows suits the others.
+    """Choose a factor of the penalty by validation in one half of the rows.
 
-    Also the seed, where rows were drawn.
+    Also returns the seed if rows were drawn at random.
 
     Examples
     --------

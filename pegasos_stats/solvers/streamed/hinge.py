@@ -1,19 +1,17 @@
-"""The hinge: rows far from the margin are fixed, the others kept in memory.
+"""Active-set method for the hinge with streamed rows.
 
-1. A sample has been solved; its point errs by about ``delta = 3.5 sqrt(p / m)`` in a
-   margin.
-2. The first read fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and
-   those above ``1 + delta`` at 0. The others are kept. Of the rows fixed at ``w_i`` it
-   sums ``w_i x_i`` in each class.
-3. The problem with the fixed rows fixed is one of the kept rows and, for each class,
-   one row that stands for those fixed at ``w_i``: their mean, of their total weight.
-   That is exact while its margin is below 1, because the hinge is straight there. The
-   step to its solution is cut where it would put too many rows on the wrong side.
-4. The next read keeps rows that were fixed on the wrong side as well, and gives the
-   risk of the point. The dual point is known from memory and the sums: both together
-   are the certificate. Then 3 again.
+1. A sample has been solved; the error of its margins is about ``delta = 3.5 sqrt(p /
+m)``. 2. The first pass fixes rows with a margin below ``1 - delta`` at ``a_i = w_i``
+and those above ``1 + delta`` at 0. The others are active and stored in memory. For each
+class it sums ``w_i x_i`` over the rows fixed at ``w_i``. 3. The reduced problem
+consists of the active rows and, for each class, the mean of the rows fixed at ``w_i``,
+with their total weight. This is exact while the margin of the mean is below 1, because
+the hinge is linear there. The step to the solution is shortened if it would put too
+many fixed rows on the wrong side. 4. The next pass also stores rows that were fixed on
+the wrong side, and computes the objective. The dual objective follows from the active
+rows and the sums; together they give the certificate. Repeat from 3.
 
-No choice of ``delta`` can make the certificate wrong, which looks at all rows.
+The certificate covers all rows, so it is valid for any ``delta``.
 """
 
 from dataclasses import dataclass
@@ -32,23 +30,23 @@ from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 
-ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; that of the row; in memory
-SAMPLE_ERRORS = 3.5  # times sqrt(p / m)
-ROOM = 0.8  # of the rows that may be kept, those of one read
-NOBODY = np.zeros(0, dtype=np.int64)  # of all rows
+ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; dual weight w_i; active, in memory
+SAMPLE_ERRORS = 3.5  # width of the active set, in sqrt(p / m)
+ROOM = 0.8  # maximum share of the memory to fill in one pass
+NOBODY = np.zeros(0, dtype=np.int64)  # no rows
 
 
 class NoRoomError(Exception):
-    """The rows near the margin are more than may be kept."""
+    """The active rows do not fit in memory."""
 
 
 class ActiveRows:
-    """Rows in memory, in the order in which they came.
+    """Active rows in memory, in the order of their addition.
 
     Parameters
     ----------
     most, p : int
-        Rows that may come, and columns; room that is not used is not taken.
+        Maximum number of rows, and columns; unused memory is not touched.
 
     Attributes
     ----------
@@ -59,17 +57,17 @@ class ActiveRows:
     def __init__(self, most: int, p: int) -> None:
         self.m, self._most = 0, most
         self._numbers = np.empty(most, dtype=np.int64)
-        self._X = np.empty((most + 2, p))  # and two rows that stand for others
+        self._X = np.empty((most + 2, p))  # and two rows for the means of fixed rows
         self._row_data = np.empty((3, most + 2))
         self.dual = np.zeros(0)
 
     @property
     def numbers(self) -> Rows:
-        """Numbers of the rows among all."""
+        """Indices of the active rows among all rows."""
         return self._numbers[: self.m]
 
     def add(self, rows: RowSubset, dual: Vector) -> None:
-        """Keep further rows, with dual weights to begin with."""
+        """Store further rows, with initial dual weights."""
         here = slice(self.m, self.m + dual.size)
         if here.stop > self._most:
             raise NoRoomError
@@ -84,7 +82,7 @@ class ActiveRows:
             room[here] = values
 
     def together(self, others: RowSubset) -> RowSubset:
-        """These rows and others after them, which are not kept."""
+        """Return these rows followed by others, without storing the others."""
         end = self.m + others.y.size
         self._put(slice(self.m, end), others)
         y, w, offset = self._row_data[:, :end]
@@ -92,7 +90,7 @@ class ActiveRows:
 
 
 def is_wrong(state: Values, m: Vector) -> Values:
-    """Whether rows are fixed at a dual weight that their margins contradict.
+    """Mark rows fixed at a dual weight that contradicts their margin.
 
     Examples
     --------
@@ -104,12 +102,12 @@ def is_wrong(state: Values, m: Vector) -> Values:
 
 
 class HingeSums(NamedTuple):
-    """What a read finds in a block.
+    """Sums and new active rows of a block.
 
     Attributes
     ----------
     totals : Sums
-        Sums at the point, with the dual weights of the rows fixed.
+        Sums at the point, with the dual weights of the fixed rows.
     above : float64 array, shape (p,)
         ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
     fixed : int64 array, shape (2,)
@@ -117,7 +115,7 @@ class HingeSums(NamedTuple):
     offset_sums : float64 array, shape (2,)
         ``sum_i a_i offset_i`` of the same rows.
     joined : list of pairs
-        Rows to keep from now on, and their dual weights so far.
+        Rows that become active, and their dual weights so far.
     """
 
     totals: Sums
@@ -129,7 +127,7 @@ class HingeSums(NamedTuple):
 
 @dataclass(frozen=True)
 class HingePass:
-    """What a read does with a block, and with what is known of its rows.
+    """Sum the rows of a block in a pass, and update their states.
 
     Attributes
     ----------
@@ -137,7 +135,7 @@ class HingePass:
     reach : float
         How far rounding may move a margin.
     delta : float or None
-        About 1, margins of the rows to keep; None after the first read.
+        Distance from the margin of active rows; None after the first pass.
     """
 
     point: Point
@@ -145,13 +143,13 @@ class HingePass:
     delta: float | None
 
     def state(self, m: Vector, before: Values) -> tuple[Values, Values]:
-        """What is known of rows, and which of them are to be kept, by their margins."""
+        """Update the states of rows, and mark rows to store, by their margins."""
         if self.delta is None:
             return before, is_wrong(before, m)
         return m < 1.0 - self.delta, np.abs(m - 1.0) <= self.delta
 
     def __call__(self, block: Block, state: Values) -> HingeSums:
-        """Look at a block, and change what is known of its rows."""
+        """Sum the rows of a block, and update their states."""
         first, X, y, w, offset = block
         scores = bounds.scores(X, self.point)
         f = scores if offset is None else scores + offset
@@ -176,7 +174,7 @@ class HingePass:
 
 
 def rows_like(problem: Problem, y: Vector, chosen: Values) -> float:
-    """About how many of all rows are as those that are chosen of a sample."""
+    """Estimate the number of rows like the chosen rows of a sample."""
     count = 0.0
     for sign in (-1.0, 1.0):
         share = float(chosen[y == sign].mean())
@@ -187,13 +185,13 @@ def rows_like(problem: Problem, y: Vector, chosen: Values) -> float:
 def near_margin(
     problem: Problem, sample: RowSubset, point: Point, delta: float
 ) -> float:
-    """About how many rows have a margin within delta of 1."""
+    """Estimate the number of rows with a margin within delta of 1."""
     m = sample.y * bounds.scores(sample.X, point, sample.offset)
     return rows_like(problem, sample.y, np.abs(m - 1.0) <= delta)
 
 
 def thinned(sample: RowSubset, most: int) -> Block:
-    """About so many rows of each class of a sample, evenly spread."""
+    """Take about `most` evenly spaced rows of each class of a sample."""
     rows = [np.flatnonzero(sample.y == sign) for sign in (-1.0, 1.0)]
     few = np.concatenate([of[:: max(1, -(-of.size // most))] for of in rows])
     offset = None if sample.offset is None else sample.offset[few]
@@ -201,23 +199,23 @@ def thinned(sample: RowSubset, most: int) -> Block:
 
 
 class StreamedHinge:
-    """The rows of the hinge between two reads.
+    """Active-set method for the hinge, with one pass per step.
 
     Attributes
     ----------
     point : Point
-        Where the next read looks.
+        Point of the next pass.
     bound : Bound
-        Of the dual point at hand.
+        Bound of the current dual point.
     active : ActiveRows
     state : int8 array, shape (n,)
         `ZERO`, `FULL` or `KEPT` of each row.
     violations : int
-        Rows with a margin below 1 at the last read.
+        Rows with a margin below 1 in the last pass.
     has_stalled : bool
-        Whether the last read found no row to keep.
+        Whether the last pass activated no row.
     seed : int or None
-        Where rows were drawn.
+        Seed, if rows were drawn at random.
     """
 
     name = "active set"
@@ -236,7 +234,7 @@ class StreamedHinge:
         self._sums: HingeSums | None = None
 
     def pass_over(self) -> Risk:
-        """Read all rows: the risk of the point, rows to keep, sums of the others."""
+        """Pass over all rows: objective, new active rows, sums of the others."""
         problem, before = self._problem, self.active.m
         reach = Rounding(problem, *self.point).reach
         delta = self._delta if self._sums is None else None
@@ -247,20 +245,20 @@ class StreamedHinge:
                 self.active.add(rows, dual)
             part = part._replace(joined=[])
             sums = part if sums is None else plus(sums, part)
-        assert sums is not None  # no source is without rows
+        assert sums is not None  # a source is never empty
         self._sums, self.has_stalled = sums, self.active.m == before
         self.violations = sums.totals.violations
         return Risk.of(problem, self.point, sums.totals)
 
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Solve the problem in memory: the next point, and its dual point."""
+        """Solve the problem in memory for the next point and a dual point."""
         problem, active, sums = self._problem, self.active, self._sums
-        assert sums is not None  # a read comes first
+        assert sums is not None  # after a pass
         both = self._with_fixed(sums)
-        if both.y.size == 0:  # no margin is below 1, or near it
+        if both.y.size == 0:  # all margins are well above 1
             self.point = Point(np.zeros(problem.p), self.point.alpha)
             return
-        # A problem divides by the number of its rows, and here it is to be by n.
+        # The reduced problem divides by its number of rows instead of n.
         scale = both.y.size / problem.n
         offset = None if problem.farthest is None else both.offset
         like = both.X, both.y, problem.lam, problem.loss, problem.intercept
@@ -285,9 +283,10 @@ class StreamedHinge:
             self.bound = bounds.Bound.of(problem, sums.totals.plus(of_kept))
 
     def _with_fixed(self, sums: HingeSums) -> RowSubset:
-        """The rows kept, and one for those of each class that are fixed."""
+        """The active rows, and one row for the fixed rows of each class."""
         w = sums.fixed.astype(np.float64) * bounds.DUAL_UNIT
-        below = sums.above - sums.totals.image  # which is that of +1 less that of -1
+        # The image is the sum over +1 minus that over -1.
+        below = sums.above - sums.totals.image
         X: Matrix = np.array([below, sums.above])
         there = w > 0.0
         of = w[there]
@@ -297,12 +296,12 @@ class StreamedHinge:
         return self.active.together(RowSubset(NOBODY, mean, y, of, offsets))
 
     def _within_room(self, end: Point) -> Point:
-        """The end of a step, or a point on the way for whose wrong rows there is room.
+        """Shorten a step so that the rows on the wrong side fit in memory.
 
         Raises
         ------
         NoRoomError
-            If there is none, and not all rows have room.
+            If no step length suffices, and not all rows fit.
         """
         problem, left = self._problem, self._problem.X.most_kept - self.active.m
         most, few = min(ROOM * left, max(self.active.m, 0.01 * problem.n)), self._few
@@ -319,7 +318,7 @@ class StreamedHinge:
         return solved
 
     def dual(self, weights: Vector | None) -> Vector:
-        """Dual weights of all rows, of these weights in the risk."""
+        """Return the dual weights of all rows, for these row weights."""
         full = 1.0 if weights is None else bounds.cut(weights)
         a: Vector = np.where(self.state == FULL, full, 0.0)
         a[self.active.numbers] = self.active.dual

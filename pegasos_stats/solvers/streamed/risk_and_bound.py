@@ -1,8 +1,8 @@
-"""What one read of the rows says of a fit: its risk, and its bound from below.
+"""Objective and dual bound from one pass over the data.
 
-With a free intercept the dual asks for ``sum_i a_i y_i = 0``, and pays ``|alpha*
-delta|`` for a difference ``delta``. Where rows are read in blocks no sum in doubles is
-exact; dual weights are whole multiples of `DUAL_UNIT`, whose sums are.
+With a free intercept the dual has the constraint ``sum_i a_i y_i = 0``; a residual
+``delta`` costs ``|alpha* delta|`` in the bound. Sums of doubles over blocks are not
+exact. So dual weights are multiples of `DUAL_UNIT`, whose sums are exact.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pegasos_stats.solvers.certificate import Certificate, finite, shares
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within
 
-DUAL_UNIT = 2.0**-32  # what a dual weight loses at most; 1 is a multiple of it
+DUAL_UNIT = 2.0**-32  # unit of dual weights, which are rounded down; divides 1
 
 
 class Point(NamedTuple):
@@ -28,24 +28,24 @@ class Point(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """A dual point: mean reward of its weights, and ``lam/2 ||beta(a)||^2``."""
+    """Terms of the dual: mean of the conjugate terms, and ``lam/2 ||beta(a)||^2``."""
 
     reward: Within
     cost: Within
 
     @classmethod
     def of(cls, problem: Problem, totals: sums.Sums) -> "Bound":
-        """That of the dual weights that were summed."""
+        """Compute the terms from sums over the rows."""
         rounding = Rounding(problem, np.zeros(problem.p), 0.0)
         return cls(rounding.reward(totals), rounding.cost(totals))
 
 
-NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # that of weights of 0
+NO_BOUND = Bound(Within(0.0, 0.0), Within(0.0, 0.0))  # for dual weights of 0
 
 
 @one_thread()
 def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
-    """``x_i'beta + alpha + offset_i``."""
+    """Compute ``x_i'beta + alpha + offset_i``."""
     scores = np.empty(len(X))
     for rows in sums.blocks(*X.shape):
         np.matmul(sums.doubles(X, rows), at.beta, out=scores[rows])
@@ -55,7 +55,7 @@ def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
 
 @one_thread()
 def image(X: Dense, c: Vector) -> Vector:
-    """``sum_i c_i x_i``."""
+    """Compute ``sum_i c_i x_i``."""
     combined = np.zeros(X.shape[1])
     for rows in sums.blocks(*X.shape):
         combined += sums.image(c[rows], sums.doubles(X, rows))
@@ -64,7 +64,7 @@ def image(X: Dense, c: Vector) -> Vector:
 
 @dataclass(frozen=True)
 class Risk:
-    """What a read says of a point.
+    """Objective of a point, from one pass.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Risk:
 
     @classmethod
     def of(cls, problem: Problem, point: Point, totals: sums.Sums) -> "Risk":
-        """The risk of a point from the sums of a read."""
+        """Compute the objective of a point from the sums of a pass."""
         with np.errstate(over="ignore", invalid="ignore"):
             squares = float(point.beta @ point.beta)
             objective = 0.5 * problem.lam * squares + totals.loss / problem.n
@@ -101,7 +101,7 @@ class Risk:
 
 
 def cut(a: Vector) -> Vector:
-    """Multiples of `DUAL_UNIT` at most as large.
+    """Round down to multiples of `DUAL_UNIT`.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def cut(a: Vector) -> Vector:
 
 
 def units(a: Vector) -> int:
-    """``sum_i a_i`` in units, exactly, of weights that are cut.
+    """Compute ``sum_i a_i`` exactly, in units, for multiples of `DUAL_UNIT`.
 
     Examples
     --------
@@ -123,24 +123,24 @@ def units(a: Vector) -> int:
 
 
 def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
-    """Change weights of one class until ``excess + sum_i a_i y_i`` is 0, in units.
+    """Change the weights of a class until ``excess + sum_i a_i y_i`` is 0, in units.
 
-    Those of the class that is too heavy are lowered; if they are not enough, those of
-    the other are raised.
+    The weights of the class with the larger sum are lowered; if that does not suffice,
+    those of the other class are raised.
 
     Parameters
     ----------
     a : float64 array, shape (m,), of 0 or more
     y : float64 array, shape (m,), of -1 and +1
     w : float64 array, shape (m,)
-        The most that a weight may be.
+        Upper bounds of the weights.
     excess : int
         ``sum_i a_i y_i`` of all other rows, in units.
 
     Returns
     -------
     float64 array, shape (m,), or None
-        Cut weights; None if neither class can make up for it.
+        Multiples of `DUAL_UNIT`; None if neither class suffices.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Pegasos over rows in files: each epoch is one read of them, a piece at a time.
+"""Pegasos for rows in files: each epoch is one pass, a piece at a time.
 
-Two pieces are in memory, the one whose rows are visited and the next, which is read at
-the same time. Rows are visited as the files have them, and the steps are those of the
-same rows in memory: in the reference arithmetic, in every bit.
+Two pieces are in memory: the one whose rows are visited, and the next, which is read
+meanwhile. Rows are visited in the order of the files. In the reference arithmetic, the
+results equal those of the same rows in memory bit for bit.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,11 +28,11 @@ from pegasos_stats.solvers.streamed.few_reads import StreamedFit
 from pegasos_stats.solvers.streamed.risk_and_bound import Bound, Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 
-Part = tuple[int, Dense]  # the number of the first row, and the rows
+Part = tuple[int, Dense]  # index of the first row, and the rows
 
 
 def check_order(rows: StreamedRows, solver: Pegasos) -> None:
-    """Raise `OptionError` for another order, or for a batch of more than a piece."""
+    """Raise `OptionError` for a random order, or for a batch larger than a piece."""
     is_name = isinstance(solver.order, str)
     if not is_name or solver.order != "sequential":
         raise OptionError(
@@ -49,7 +49,7 @@ def check_order(rows: StreamedRows, solver: Pegasos) -> None:
 
 
 def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
-    """Cut parts so that each, but for the last, holds whole batches of so many rows.
+    """Split parts so that all but the last contain whole batches of `size` rows.
 
     Examples
     --------
@@ -69,10 +69,10 @@ def in_batches(parts: Iterable[Part], size: int) -> Iterator[Part]:
 
 
 class FileVisitor(Visitor):
-    """Takes steps at rows that come in parts; parameters are those of `Visitor`."""
+    """Pegasos steps at rows that arrive in parts; parameters as for `Visitor`."""
 
     def visit_all(self) -> None:
-        """Take the steps of an epoch: at each batch of rows, from first to last."""
+        """Take the steps of an epoch, at each batch of rows in order."""
         pieces = self._problem.X.pieces_of_rows()
         for first, X in one_ahead(in_batches(pieces, self.rule.batch_size)):
             self._visit_part(X, slice(first, first + len(X)))
@@ -81,8 +81,8 @@ class FileVisitor(Visitor):
     def _visit_part(self, X: Dense, here: slice) -> None:
         """Take a step at each batch of rows of a part.
 
-        Slope weights of its rows are copied and put back. A further one, which is 1 and
-        of no row, shows whether all were multiplied by a number on the way.
+        The subgradient weights of its rows are copied and written back. A further
+        weight of 1 without a row shows whether all weights were rescaled.
         """
         whole, weights = self._state, np.append(self._state.weights[here], 1.0)
         part = whole._replace(
@@ -111,7 +111,7 @@ def _sums(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> S
 
 
 def certified(problem: Problem, solution: Solution) -> tuple[Certificate, Sums]:
-    """Primal and dual objective of a solution, in one read of the rows."""
+    """Compute primal and dual objective of a solution, in one pass."""
     y = problem.y.astype(np.float64)
     a = feasible(solution.dual, y, problem.intercept, problem.most_dual)
     at = Point(solution.beta, solution.alpha)
@@ -125,7 +125,7 @@ def run_over_files(
     solver: Pegasos,
     shown: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> StreamedFit:
-    """Run Pegasos on rows in files, and certify where it ends.
+    """Run Pegasos on rows in files, and certify the solution.
 
     Parameters
     ----------
@@ -133,17 +133,17 @@ def run_over_files(
         Its `X` are `StreamedRows`.
     solver : Pegasos
     shown : callable, optional
-        What shows the numbers of the epochs as they are taken.
+        Wraps the iteration over epochs, to show progress.
 
     Raises
     ------
     OptionError
-        If files cannot be read in this order, or a batch is more than a piece.
+        If files cannot be read in this order, or a batch is larger than a piece.
 
     Warns
     -----
     ConvergenceWarning
-        If there is a tolerance and it is not reached.
+        If a tolerance is set and not reached.
     """
     check_solver(problem, solver)
     check_order(problem.X, solver)
