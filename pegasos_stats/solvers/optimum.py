@@ -1,18 +1,23 @@
 """The default solver: its options, and the method for each kind of problem.
 
-===================================== ================================================
-Problem Method, file =====================================
-================================================ ``lam = 0`` Newton,
-``maximum_likelihood`` ``penalty="firth"`` Fisher scoring, ``firth`` kernel SMO on
-working sets, ``kernel_ascent`` rows in files, Dask ``streamed/few_reads``,
-``streamed/hinge`` hinge, dense, ``n < 2 p`` SMO on the Gram matrix, ``wide`` ``n < p``
-dual coordinate ascent, ``wide`` hinge, dense, proximal Newton on the active rows, ``n
->= max(3000, 60 p)`` ``hinge_proximal`` hinge proximal Newton, ``hinge_proximal`` log,
-squared hinge, L-BFGS with the Hessian of a sample, ``n >= 4000``, 10 to a column
-``smooth_newton``, ``lbfgs`` log, squared hinge, dense, L-BFGS with the diagonal of the
-Hessian, then 60 columns or more Newton, ``smooth_newton`` log, squared hinge Newton,
-``smooth_newton`` =====================================
-================================================
+=====================================  ================================================
+Problem                                Method, file
+=====================================  ================================================
+``lam = 0``                            Newton, ``maximum_likelihood``
+``penalty="firth"``                    Fisher scoring, ``firth``
+kernel                                 SMO on working sets, ``kernel_ascent``
+rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
+hinge, dense, ``n < 2 p``              SMO on the Gram matrix, ``wide``
+``n < p``                              dual coordinate ascent, ``wide``
+hinge, dense,                          proximal Newton on the active rows,
+``n >= max(3000, 60 p)``               ``hinge_proximal``
+hinge                                  proximal Newton, ``hinge_proximal``
+log, squared hinge,                    L-BFGS with the Hessian of a sample,
+``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
+log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
+60 columns or more                     Newton, ``smooth_newton``
+log, squared hinge                     Newton, ``smooth_newton``
+=====================================  ================================================
 
 The first matching line applies. `first_method` starts a run, `next_method` continues
 where a method has stalled. Milliseconds to a relative gap of 1e-6, one thread, of the
@@ -81,15 +86,15 @@ class Optimum(Solver):
     ``result.summary(details=True)`` names the methods that ran. An epoch is one step of
     the method.
 
-    * More rows than columns: the proximal-point method with Newton steps for the hinge;
-    with 3,000 dense rows or more it solves a sample, fixes the dual weights of rows far
-    from the margin and solves for the active rows, until no row is fixed on the wrong
-    side. Newton steps for the other losses; L-BFGS with many dense rows, from the
-    solution of a sample, and with 60 dense columns or more. * More columns than rows:
-    dual coordinate ascent while it reduces the gap, then Newton steps. Rows are drawn
-    at random, from `seed`. With the hinge and dense rows, SMO on pairs of rows instead,
-    also with up to twice as many rows as columns. * Kernels: working sets of 512 rows;
-    the first is random if there are more rows.
+    * More rows than columns: the proximal-point method with Newton steps for the hinge.
+      With 3,000 dense rows or more it solves a sample, fixes the dual weights of rows
+      far from the margin and solves for the active rows, until no row is fixed on the
+      wrong side. Newton steps for the other losses; L-BFGS with many dense rows, from
+      the solution of a sample, and with 60 dense columns or more.
+    * More columns than rows: dual coordinate ascent while it reduces the gap, then
+      Newton steps. Rows are drawn at random, from `seed`. With the hinge and dense
+      rows, SMO on pairs of rows instead, also with up to twice as many rows as columns.
+    * Kernels: working sets of 512 rows; the first is random if there are more rows.
 
     The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``.
     Repeated calls give identical results on one machine.

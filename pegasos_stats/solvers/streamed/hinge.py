@@ -1,15 +1,17 @@
 """Active-set method for the hinge with streamed rows.
 
-1. A sample has been solved; the error of its margins is about ``delta = 3.5 sqrt(p /
-m)``. 2. The first pass fixes rows with a margin below ``1 - delta`` at ``a_i = w_i``
-and those above ``1 + delta`` at 0. The others are active and stored in memory. For each
-class it sums ``w_i x_i`` over the rows fixed at ``w_i``. 3. The reduced problem
-consists of the active rows and, for each class, the mean of the rows fixed at ``w_i``,
-with their total weight. This is exact while the margin of the mean is below 1, because
-the hinge is linear there. The step to the solution is shortened if it would put too
-many fixed rows on the wrong side. 4. The next pass also stores rows that were fixed on
-the wrong side, and computes the objective. The dual objective follows from the active
-rows and the sums; together they give the certificate. Repeat from 3.
+1. A sample has been solved; the error of its margins is about
+   ``delta = 3.5 sqrt(p / m)``.
+2. The first pass fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and
+   those above ``1 + delta`` at 0. The others are active and stored in memory. For each
+   class it sums ``w_i x_i`` over the rows fixed at ``w_i``.
+3. The reduced problem consists of the active rows and, for each class, the mean of the
+   rows fixed at ``w_i``, with their total weight. This is exact while the margin of the
+   mean is below 1, because the hinge is linear there. The step to the solution is
+   shortened if it would put too many fixed rows on the wrong side.
+4. The next pass also stores rows that were fixed on the wrong side, and computes the
+   objective. The dual objective follows from the active rows and the sums; together
+   they give the certificate. Repeat from 3.
 
 The certificate covers all rows, so it is valid for any ``delta``.
 """
