@@ -1080,6 +1080,8 @@ class LinearResults(Results):
             original = np.where(zero, 0.0, original)
             cells["original"] = [tables.fixed(value, digits) for value in original]
             cells = cells.replace("nan", "-")
+            unit = "original: in the units of the data."
+            footer = " ".join([unit, *[footer] * bool(footer)])
         return cells, notes, footer
 
     @property

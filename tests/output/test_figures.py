@@ -201,7 +201,7 @@ def test_a_reliability_diagram_is_its_table():
     assert [bar.get_x() for bar in ax.patches] == 2 * used["low"].tolist()
     assert ax.get_xlim() == ax.get_ylim()
     assert ax.get_aspect() == 1.0
-    assert legend(ax) == ["Observed, 90% interval", "Rows: ill above others"]
+    assert legend(ax) == ["Observed, 90% interval", "Rows: ill up, others down"]
 
 
 @pytest.mark.parametrize("empty", [[], [5, 6, 7]])

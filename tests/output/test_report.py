@@ -411,10 +411,12 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     chance = np.sqrt(rate * (1.0 - rate) / len(PATIENTS.dropna()))
     spread = max(chance, validation.std_error["error_rate"])
     assert f"standard error {100.0 * spread:.2f}%" in text
+    text = logit.report(validation=validation, threshold=0.2).to_markdown()
+    assert f"({validation.folds.description}, seed 1) rows with a prob" in text
 
 
 @pytest.mark.parametrize(
-    "options", ["test", "cost", "validation", "groups", "positive"]
+    "options", ["test", "cost", "validation", "groups", "positive", "optimism"]
 )
 def test_lines_of_python_repeat_the_report(options, tmp_path, monkeypatch):
     weights = np.linspace(1.0, 2.0, len(TRAIN))
@@ -422,12 +424,14 @@ def test_lines_of_python_repeat_the_report(options, tmp_path, monkeypatch):
     model = ps.logit("digit ~ p34 + p43", rows, lam=0.5, weights=weights)
     fit = model.fit(groups="pair" if options == "groups" else None)
     by_pair = ps.cross_validate(model, folds=4, groups="pair", seed=3)
+    of_bootstrap = {"thresholds": [0.2, 0.4], "metric": "youden", "groups": "pair"}
     given = {
         "test": {"test": TEST},
         "cost": {"test": TEST, "cost": {5: 2.0, 6: 1.0}},
         "validation": {"validation": ps.cross_validate(model, folds=4, seed=3)},
         "groups": {"validation": by_pair, "title": "Which digit?"},
         "positive": {"test": TEST, "positive": 5, "row_names": True},
+        "optimism": {"validation": ps.validate(model, 5, seed=3, **of_bootstrap)},
     }
     fit.report(path=tmp_path / "report.html", **given[options])
     text = (tmp_path / "report.html").read_text("utf-8")

@@ -213,7 +213,6 @@ def _fit(
             title=getattr(options, "title", None),
             image_shape=getattr(options, "image_shape", None),
             positive=_choices(evaluated.result, options.labels).get("positive"),
-            path_of_lambda=evaluated.result.lambda_path,
             validation=evaluated.validation,
             threshold=evaluated.threshold,
             cost=evaluated.cost,

@@ -194,7 +194,7 @@ def draw_fold_rocs(
     areas = np.array([area_under_curve(*fold) for fold in complete])
     label = f"Mean of {counted(len(complete), 'fold')}: area {area:.3f}"
     if len(complete) > 1:
-        label += f" ({areas.min():.3f} to {areas.max():.3f})"
+        label += f" (folds {areas.min():.3f} to {areas.max():.3f})"
     if without := len(folds) - len(complete):
         label += f"; {counted(without, 'fold')} with one level left out"
     at = np.linspace(0.0, 1.0, 201)
@@ -465,7 +465,7 @@ def draw_reliability(
     look = {"align": "edge", "transform": place, "color": style.text_colour(ax)}
     look |= {"alpha": 0.2, "linewidth": 0.0, "zorder": 0, "bottom": COUNT_BAR_HEIGHT}
     scale = COUNT_BAR_HEIGHT * density / density.max()
-    label = "" if own else f"Rows: {positive} above others"
+    label = "" if own else f"Rows: {positive} up, others down"
     ax.bar(low, scale * y, wide, label=label, **look)
     ax.bar(low, -scale * (1.0 - y), wide, **look)
     if reliability.band is not None:

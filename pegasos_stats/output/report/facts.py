@@ -42,6 +42,7 @@ from pegasos_stats.solvers.kernel_problem import KernelProblem
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
+from pegasos_stats.studies.folds import Folds
 from pegasos_stats.studies.thresholds import Thresholds
 from pegasos_stats.studies.validation import Validation
 from pegasos_stats.tables import significant
@@ -63,7 +64,12 @@ SUSPICIOUS_AUC = 0.99  # of a single term
 MAX_LEAK_TERMS = 3  # terms that contain the outcome together
 MIN_LOG_ORDERS = math.log(1e4)  # fewer orders of the rows may separate by chance
 MAX_LEAK_ROWS = 20_000  # to rank terms
-STATISTICS = {"Auc": "AUC", "R2": "R2 (Nagelkerke)"}
+STATISTICS = {
+    "Auc": "AUC",
+    "R2": "R2 (Nagelkerke)",
+    "Slope": "Calibration slope",
+    "Intercept": "Calibration intercept",
+}
 UNDEFINED = "NA"
 NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
 MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
@@ -318,7 +324,8 @@ class ReportFacts:
         table, lines = self.optimism.tidy(), []
         numbers = table[columns].to_numpy(dtype=np.float64)
         for term, row in zip(table["term"], numbers.tolist(), strict=True):
-            name = str(term).replace("_", " ").capitalize()
+            name = str(term).replace("benefit_", "benefit at ")
+            name = name.replace("_", " ").capitalize()
             *cells, low, high = map(decimals, row)
             interval = "" if math.isnan(row[-1]) else f" [{low}, {high}]"
             lines.append(
@@ -355,6 +362,11 @@ class ReportFacts:
             sentences.append(
                 f"Only {counted(table.n_classified, 'new row')}, {rows.rarer:,} of the "
                 "rarer class: the error rate and the AUC are imprecise."
+            )
+        if rows.is_new and (groups := getattr(self.result, "groups", None)):
+            sentences.append(
+                f"The fit allows for {groups}; intervals and tests of the new rows do "
+                "not: with several new rows of a group, intervals are too short."
             )
         return sentences
 
@@ -568,18 +580,24 @@ class ReportFacts:
         yes, no, rates = self.positive, self.other, self.decisions
         n, which = self.rows.table.n_classified, self.which
         cut, logistic = self.threshold or 0.0, self.result.problem.loss == "log"
+        where, of = "Rows", counted(n, f"{which}row")
+        if self.rows.name == "out-of-fold":
+            where, of = f"In cross-validation ({self.folds}) rows", "all rows"
         rule = f"score {'below' if self.is_first else 'above'} {number(cut)}"
         if logistic and self.threshold is not None:
             rule = f"probability of '{yes}' above {number(self._cut_of_positive)}"
         yield (
-            f"Rows with a {rule} are predicted '{yes}': {percent(rates.share)} of "
-            f"{counted(n, f'{which}row')}. These are {percent(rates.sensitivity)} of "
+            f"{where} with a {rule} are predicted '{yes}': {percent(rates.share)} of "
+            f"{of}. These are {percent(rates.sensitivity)} of "
             f"the '{yes}' rows (sensitivity) and {percent(1.0 - rates.specificity)} of "
             f"the '{no}' rows (specificity {percent(rates.specificity)})."
         )
         if (costs := self.costs) is None:
             return
         why = f", as implied by the threshold {number(cut)}" * costs.implied
+        best = costs.false_positive / (costs.false_positive + costs.false_negative)
+        if logistic and not why and math.isclose(best, self._cut_of_positive):
+            why = "; these costs imply the threshold"
         yield (
             f"The cost per row is {number(rates.cost, 3)}; it would be "
             f"{number(rates.cost_of_all, 3)} if all rows were predicted '{yes}' and "
@@ -601,7 +619,7 @@ class ReportFacts:
                 name += f" of '{self.rows.table.levels[level]}'"
             yield (
                 f"The threshold was chosen by its {name} "
-                f"({chosen.folds.description}): {number(here, 3)} is expected on new "
+                f"({folds_text(chosen.folds)}): {number(here, 3)} is expected on new "
                 f"rows, {number(usual, 3)} at the usual threshold."
             )
 
@@ -613,8 +631,9 @@ class ReportFacts:
         yes, slope = self.positive, ""
         if math.isfinite(calibration.slope):
             low, high = calibration.slope_interval
-            slope = f"; the calibration slope is {calibration.slope:.2f} ({low:.2f} to "
-            slope += f"{high:.2f}), ideally 1"
+            slope = f"; the calibration slope is {calibration.slope:.2f} (95% interval "
+            slope += f"{low:.2f} to {high:.2f}), ideally 1; below 1 probabilities are "
+            slope += "too extreme"
         yield f"The mean probability of '{yes}' is {mean}, {share} are '{yes}'{slope}."
 
     def operating_point(self) -> Iterator[str]:
@@ -647,7 +666,7 @@ class ReportFacts:
             what = f"probability of '{yes}'" if logistic else "score"
             side = "larger" if logistic or not self.is_first else "smaller"
             fold = " of a fold" if rows.name == "out-of-fold" else ""
-            same = f" and the same in {percent(tied)}" if tied > 0.0 else ""
+            same = f" and the same in {percent(tied)}" if tied >= 5e-4 else ""
             pairs = "of pairs" + fold
             share = "" if math.isnan(larger) else f" in {percent(larger)} {pairs}{same}"
             subject = "As a ranking it" if constant else "The model"
@@ -688,8 +707,7 @@ class ReportFacts:
             low, high = map(percent, rows.table.error_interval("exact"))
             note = f"95% interval {low} to {high}"
         elif (validation := self.validation) is not None and rows.name == "out-of-fold":
-            note, name = validation.folds.description, self.name_of_groups
-            note = note.replace(" groups", f" groups of {name}" if name else " groups")
+            note = self.folds
             if not math.isnan(self.std_error):
                 note = f"standard error {percent(self.std_error)}, {note}"
             if validation.folds.repeats > 1:
@@ -762,6 +780,13 @@ class ReportFacts:
         if codes is None or own is None or not own.by_name:
             return ""
         return str(own.names[0]) if np.array_equal(own.codes[0], codes) else ""
+
+    @property
+    def folds(self) -> str:
+        """Folds of the cross-validation, with the column of their groups."""
+        assert self.validation is not None
+        text, name = folds_text(self.validation.folds), self.name_of_groups
+        return text.replace(" groups", f" groups of {name}" if name else " groups")
 
     @property
     def lists_all(self) -> bool:
@@ -1174,4 +1199,15 @@ def plain_listing(items: Iterable[object], limit: int = 12) -> str:
     return ", ".join(names[:limit]) + f" and {more:,} more" * (more > 0)
 
 
-WRITERS = number, percent, decimals, plain_listing  # template filters
+def folds_text(folds: Folds) -> str:
+    """Describe folds and their seed.
+
+    Examples
+    --------
+    >>> folds_text(Folds.stratified(["a", "b"] * 5, 2, seed=1))
+    '2 stratified folds of 10 rows, seed 1'
+    """
+    return folds.description + ("" if folds.seed is None else f", seed {folds.seed}")
+
+
+WRITERS = number, percent, decimals, plain_listing, folds_text  # template filters

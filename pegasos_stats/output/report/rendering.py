@@ -112,6 +112,7 @@ def templates(escape: Escape) -> "Environment":
         "factor_levels": factor_levels,
         "counted": counted,
         "end_of_path": end_of_path,
+        "max_bars": MAX_BARS_SHOWN,
         "method_lines": summaries.method_lines,
         "fenced": lambda *text: Markup(_fenced(*text)),
         "python_lines": python_lines,
@@ -282,8 +283,11 @@ def python_lines(facts: ReportFacts) -> str:
         if isinstance(value, Name) and value.isidentifier()
     ]
     validation, of_report = validation_lines(facts, solver), report_arguments(facts)
+    validation = [*validation, *optimism_lines(facts)]
     variables += ["test"] * ("test" in of_report)
-    variables += [n for n in ("folds", "groups") if f"{n}={n}" in str(validation)]
+    variables += [
+        n for n in ("folds", "groups", "cost") if f"{n}={n}" in str(validation)
+    ]
     return "\n".join(
         [
             "import pegasos_stats as ps",
@@ -314,6 +318,24 @@ def validation_lines(facts: ReportFacts, solver: Sequence[str]) -> list[str]:
     return [f"validation = ps.cross_validate({call})"]
 
 
+def optimism_lines(facts: ReportFacts) -> list[str]:
+    """Return Python code that repeats the optimism bootstrap, if there is one."""
+    if (study := facts.optimism) is None:
+        return []
+    options: dict[str, object] = {"seed": study.seed}
+    if cuts := [n.split("net_benefit_")[1] for n in study.names if "net_benefit_" in n]:
+        options["thresholds"] = [*map(float, cuts)]
+    if study.model.problem.loss != "log":
+        options["calibrate"] = True
+    if not math.isnan(study.threshold):
+        target = study.names[-1]
+        options |= {"cost": Name("cost")} if target == "cost" else {"metric": target}
+    if (groups := study.groups) is not None:
+        options["groups"] = groups.names[0] if groups.by_name else Name("groups")
+    call = f"model, {study.n_resamples}, {as_code(options)}"
+    return [f"validation = ps.validate({call})"]
+
+
 def report_arguments(facts: ReportFacts) -> dict[str, object]:
     """Return the arguments of ``result.report()`` that determine the numbers."""
     table, cost = facts.rows.table, None
@@ -323,7 +345,9 @@ def report_arguments(facts: ReportFacts) -> dict[str, object]:
         cost[plain(negative)] = target.false_positive
     arguments = {
         "test": Name("test") if facts.rows.name == "test" else None,
-        "validation": Name("validation") if facts.validation else None,
+        "validation": Name("validation")
+        if facts.validation or facts.optimism
+        else None,
         "threshold": facts.threshold,
         "cost": cost,
         "positive": table.positive if facts.is_first else None,

@@ -224,7 +224,8 @@ def report(
         Positive class of sensitivity and similar statistics; by default the second
         level, coded +1.
     path_of_lambda : LambdaPath, optional
-        The path from which lambda was selected, for the report to describe.
+        The path from which lambda was selected, for the report to describe; by default
+        the path of ``lam="cv"``.
     validation : CrossValidation or Validation, optional
         Cross-validation of the same model. Without test data the report uses its
         out-of-fold predictions. Or the result of `validate` for the same model: the
@@ -294,6 +295,7 @@ def report(
         target, usual = checked_cost(cost, fitted, positive)
         cut = usual if cut is None else cut
     rendering.templates(escape)  # fails early if jinja2 is missing
+    path_of_lambda = path_of_lambda or getattr(fitted, "lambda_path", None)
     lambda_path = _checked_study("path_of_lambda", path_of_lambda, LambdaPath, fitted)
     folds = optimism = None
     if isinstance(validation, Validation):
