@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
 NEGLIGIBLE_PENALTY = 1e-3  # lam * n, below which the penalty is ignored in tests
-NO_LAW = (
-    "so that likelihood ratios do not have the chi-squared distribution, which "
-    "result.wald_test_terms() does not need"
+NO_CHI_SQUARED = (
+    "so likelihood ratios do not follow the chi-squared distribution; use "
+    "result.wald_test_terms()"
 )
 
 
@@ -41,7 +41,7 @@ def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
     ----------
     result : LinearResults
     name : "fittedvalues", "resid_response", "resid_pearson" or "resid_deviance"
-        Weights in the last two have mean 1 over the rows that have one.
+        The last two use weights, scaled to mean 1 over the rows with a weight.
     """
     from scipy.special import expit, log_expit
 
@@ -55,7 +55,7 @@ def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
     elif name == "resid_pearson":  # sqrt(w) (y - mu) / sqrt(mu (1 - mu))
         with np.errstate(over="ignore"):
             values = y * np.sqrt(w) * np.exp(-0.5 * y * scores)
-    else:  # signed roots of what each row adds to the deviance
+    else:  # signed square roots of the contributions to the deviance
         values = y * np.sqrt(-2.0 * w * log_expit(y * scores))
     return pd.Series(values, result.index, name=name)
 
@@ -69,10 +69,10 @@ class Influence:
     ----------
     index : Index, shape (n,)
     hat_matrix_diag : float64 array, shape (n,)
-        Leverages ``h_i``, which add up to `LinearResults.df_effective`.
+        Leverages ``h_i``; their sum is `LinearResults.df_effective`.
     resid_pearson : float64 array, shape (n,)
     k_vars : int
-        Coefficients, with the intercept.
+        Number of coefficients, including the intercept.
     df_resid : int
 
     Examples
@@ -99,10 +99,10 @@ class Influence:
 
     @property
     def cooks_distance(self) -> tuple[Vector, Vector]:
-        """Cook's distances ``r^2 h / (k (1 - h))`` and their p-values by F.
+        """Cook's distances ``r^2 h / (k (1 - h))``, and their p-values by F.
 
-        ``r`` are `resid_studentized`, ``k`` the coefficients, as for R's and
-        statsmodels' ``GLM``. A tuple of two arrays of shape (n,), as in statsmodels.
+        ``r`` is `resid_studentized` and ``k`` the number of coefficients, as for the
+        GLM of R and statsmodels. Both arrays have shape (n,).
         """
         from scipy.special import fdtrc
 
@@ -132,7 +132,7 @@ def get_influence(self: "LinearResults") -> Influence:
     """Leverages, Cook's distances and studentized residuals of the rows.
 
     The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``, that of ``glm()``
-    without a penalty. A row that counts several times is several rows.
+    without a penalty. A row with frequency weight k counts as k rows.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def get_influence(self: "LinearResults") -> Influence:
 
 
 def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
-    """Columns of ``augment()`` for the rows of the fit; NaN where they are slow."""
+    """Columns of ``augment()`` for training data; NaN if they would take long."""
     table = pd.DataFrame(np.nan, result.index, ["hat_diag", "cooks_d"])
     if is_quick(result.problem):
         table = get_influence(result).summary_frame()
@@ -169,9 +169,10 @@ def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
 def vif(self: "LinearResults") -> pd.DataFrame:
     """Generalised variance inflation factors of the terms.
 
-    From the correlations ``R`` of the coefficients by ``(X'WX + n lam J)^-1``, as
-    ``car::vif()`` of a ``glm()``: ``det(R_term) det(R_others) / det(R)``. A factor
-    is one term. A term that is not estimable has NaN and is left out of the others.
+    The factor of a term is ``det(R_term) det(R_others) / det(R)``, as by R's
+    ``car::vif()`` for a ``glm()``. ``R`` is the correlation matrix of the coefficients,
+    from ``(X'WX + n lam J)^-1``. A factor is one term. A term that is not estimable
+    has NaN, and does not enter the factors of the others.
 
     Returns
     -------
@@ -227,20 +228,20 @@ def rank_of(X: Any, intercept: bool) -> int:
 
 
 def ratio_reason(result: "LinearResults") -> str:
-    """Why likelihood ratios of a fit have no p-value; empty if they have."""
+    """Why a likelihood ratio of the fit has no p-value; empty if it has one."""
     problem = result.problem
     positive_weights = problem.row_weights[problem.row_weights > 0.0]
     if result.groups is not None or np.ptp(positive_weights) > 1e-9:
-        return f"rows have weights or groups, {NO_LAW}."
+        return f"rows have weights or groups, {NO_CHI_SQUARED}."
     if problem.has_firth:
-        return "the likelihood has Firth's penalty; result.pvalues are by its profile."
+        return "the likelihood has Firth's penalty; result.pvalues profile it."
     if problem.no_ml:
         return f"maximum likelihood {problem.no_ml}."
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE_PENALTY * (1.0 + 1e-9):
         return ""
-    reason = f"lam * n is {significant(size, 3)}, {NO_LAW}"
-    return f"{reason}; lam=0 fits without a penalty."
+    reason = f"lam * n is {significant(size, 3)}, {NO_CHI_SQUARED}"
+    return f"{reason}, or fit without a penalty, lam=0."
 
 
 def chi2_p_value(statistic: float, df: int) -> float:
@@ -251,12 +252,12 @@ def chi2_p_value(statistic: float, df: int) -> float:
 
 
 def llr_pvalue(result: "LinearResults") -> float:
-    """P-value of `llr` by chi-squared with as many degrees as coefficients.
+    """P-value of `llr` by the chi-squared distribution.
 
-    Columns that follow from others are not counted. NaN, with a warning, where the
-    penalty is not negligible, ``lam * n`` above 0.001, or rows have weights (other
-    than counts) or groups: `wald_test_terms` tests such fits. NaN also without an
-    intercept that `llnull` has, and for the hinge loss.
+    The degrees of freedom are the rank of the predictors. The p-value is NaN, with a
+    warning, if ``lam * n`` is above 0.001, or if rows have weights (other than counts)
+    or groups: use `wald_test_terms`. It is also NaN for the hinge loss, and if the
+    model does not contain the intercept of `llnull`.
     """
     problem = result.problem
     if problem.loss != "log":
@@ -282,15 +283,15 @@ class LikelihoodRatioTest:
     Attributes
     ----------
     statistic : float
-        Difference of the deviances; NaN where it does not follow chi-squared.
+        Difference of the deviances; NaN if it does not follow chi-squared.
     df : int
-        Coefficients that the larger fit has more.
+        Number of additional coefficients in the larger fit.
     pvalue : float
     table : DataFrame, 2 rows
         The table of R's ``anova()``: ``formula, df_residual, deviance, df, statistic,
         p_value``.
     note : str
-        Why the test is NaN; empty if it is not.
+        Why the test is NaN; empty otherwise.
     """
 
     statistic: float
@@ -320,7 +321,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     """Likelihood ratio test of two nested logistic fits.
 
     ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's ``anova(small,
-    large, test = "Chisq")``. Both have to be maximum likelihood fits, ``lam=0``.
+    large, test = "Chisq")``. Both must be maximum likelihood fits (the default).
 
     Parameters
     ----------
@@ -330,16 +331,16 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     Returns
     -------
     LikelihoodRatioTest
-        With ``statistic, df, pvalue, tidy()``. NaN, with the reason in ``note``, if
-        ``lam * n`` is above 0.001, or rows have weights (other than counts) or groups:
-        ``wald_test_terms()`` tests such fits.
+        With ``statistic, df, pvalue, tidy()``. The test is NaN, with the reason in
+        ``note``, if ``lam * n`` is above 0.001, or if rows have weights (other than
+        counts) or groups: use ``wald_test_terms()``.
 
     Raises
     ------
     OptionError
         If a fit has the hinge loss, or they are not nested.
     DataError
-        If they are not of the same rows, or their rows are not in memory.
+        If they have different training data, or these are not in memory.
 
     Warns
     -----
@@ -391,8 +392,8 @@ def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
         same = same and np.allclose(getattr(a, name), getattr(b, name), rtol=1e-12)
     if not same:
         raise DataError(
-            f"The fits, of {small.nobs:,} and {large.nobs:,} rows, differ in their "
-            "rows, labels, weights or offsets; fit both to the same."
+            f"The fits, of {small.nobs:,} and {large.nobs:,} rows, differ in rows, "
+            "labels, weights or offsets; fit both models to the same data."
         )
 
 
@@ -410,16 +411,16 @@ def _check_nested(
     nested = small.problem.intercept <= intercept
     if not (nested and rank_of(joined, intercept) == ranks[1] > ranks[0]):
         raise OptionError(
-            "The fits are not nested: the second needs all columns of the first, and "
-            "more; write anova(small, large)."
+            "The fits are not nested: the second model must contain all columns of "
+            "the first and others; write anova(small, large)."
         )
 
 
 def terms_of(design: Design) -> dict[str, list[str]]:
-    """Names of the columns of every term, the intercept left out.
+    """Names of the columns of every term, without the intercept.
 
-    A factor is one term, an interaction another; of data without a formula every
-    column is one.
+    A factor is one term, an interaction another. Without a formula every column is a
+    term.
 
     Examples
     --------
@@ -442,7 +443,7 @@ def joint_tests_by_term(
     Parameters
     ----------
     result : LinearResults
-        Its terms are tested.
+        The fit whose terms are tested.
     test : callable
         The test of ``R theta = 0``, from ``R``.
 

@@ -161,7 +161,7 @@ REFUSED = {
     "'r1', 'r5'": hospitals()["weight"].drop(["r1", "r5"]).reindex(hospitals().index),
     "'one'": ["one"] * 240,
     "labels of groups": hospitals()["hospital"].reset_index(drop=True),
-    "3 kinds": hospitals()[["hospital", "weight", "died"]],
+    "3 groupings": hospitals()[["hospital", "weight", "died"]],
 }
 
 
