@@ -158,7 +158,7 @@ def get_influence(self: "LinearResults") -> Influence:
 
 
 def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
-    """Columns of ``augment()`` for training data; NaN if they would take long."""
+    """Columns of ``augment()`` for training data; NaN if they would be slow."""
     table = pd.DataFrame(np.nan, result.index, ["hat_diag", "cooks_d"])
     if is_quick(result.problem):
         table = get_influence(result).summary_frame()
