@@ -6,11 +6,11 @@ They solve, with the leverages ``h_i`` of ``sqrt(w_i v_i) z_i``, ``v_i = p_i (1 
 
     sum_i w_i (y_i - p_i + h_i (1/2 - p_i)) z_i = 0,    z_i = (1, x_i), y_i = 0 or 1,
 
-and are finite for separated rows too. Weights are counts: a row of weight 2 is two
-rows, each with the leverage ``h_i``. Columns are centred and made orthonormal first, so
-that neither units nor means matter. Steps are those of Fisher's scoring, corrected by
-the changes of the score in former steps (L-BFGS), and halved where the objective would
-fall. The objective is not known to be concave: what is found is a local maximum.
+and are finite even if the classes are separated. Weights are counts: a row of weight 2
+is equivalent to two rows, each with the leverage ``h_i``. Columns are first centred and
+orthonormalised, so that neither units nor means matter. The algorithm is Fisher scoring
+with L-BFGS corrections from earlier steps; steps that decrease the objective are
+halved. The objective may not be concave, so the solution is a local maximum.
 
 References
 ----------
@@ -40,7 +40,7 @@ from pegasos_stats.solvers.smooth_newton import two_loops
 
 @dataclass(frozen=True, eq=False)
 class OrthonormalRows:
-    """Rows whose columns are orthonormal, of ``k`` coefficients, the intercept first.
+    """Rows with orthonormal columns, for ``k`` coefficients with the intercept first.
 
     Attributes
     ----------
@@ -53,9 +53,9 @@ class OrthonormalRows:
     offset : float64 array, shape (n,)
     back : float64 array, shape (k, r)
         Coefficients are ``back @ phi`` for scores ``basis @ phi + offset``; a row is 0
-        where a coefficient is not estimable.
+        if its coefficient is not estimable.
     estimable : bool array, shape (k,)
-        False for a column that earlier ones determine, see `independent`.
+        False for a column that depends linearly on earlier ones, see `independent`.
     """
 
     basis: Matrix
@@ -78,7 +78,7 @@ def orthonormal_rows(
     weights: Vector | None = None,
     offset: Vector | None = None,
 ) -> OrthonormalRows:
-    """Centre the columns, if there is an intercept, and make them orthonormal.
+    """Centre the columns, if there is an intercept, and orthonormalise them.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def orthonormal_rows(
         X, signs, w, o = X[present], signs[present], w[present], o[present]
     scaling = Scaling.of(X, intercept, w, float(w.sum()))
     Z = scaling.apply(np.asarray(X, dtype=np.float64))
-    if intercept:  # of a constant column rounding remains
+    if intercept:  # constant columns leave rounding errors
         Z[:, np.ptp(X, axis=0) <= 1e-12 * np.abs(scaling.centre)] = 0.0
         Z = np.column_stack([np.ones(len(Z)), Z])
     root = np.sqrt(w)[:, None]
@@ -122,27 +122,28 @@ def orthonormal_rows(
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodFit:
-    """Estimates by maximum likelihood or Firth's penalty, some of them held or none.
+    """Estimates by maximum likelihood or Firth's penalty; some may be fixed.
 
     Attributes
     ----------
     theta : float64 array, shape (k,)
-        The intercept first; NaN where a coefficient is not estimable.
+        Coefficients, the intercept first; NaN if not estimable.
     objective : float
         The log likelihood, with ``log det I / 2`` of all columns for Firth's penalty.
     covariance : float64 array, shape (k, k)
         Inverse of Fisher's information of all coefficients at `theta`.
     n_iter : int
-        Steps.
+        Number of steps.
     converged : bool
         Whether the last step was below `SMALLEST_STEP` standard errors.
     diverges : bool
-        Whether the likelihood has no maximum: rows are separated, and `objective` is
-        its supremum.
+        Whether the likelihood has no maximum: the classes are separated, and
+        `objective` is the supremum.
     phi : float64 array, shape (r,)
         The estimates as coefficients of the orthonormal columns.
     score : float64 array, shape (r,)
-        Derivatives of the objective by `phi`; 0 but for coefficients that are held.
+        Derivatives of the objective with respect to `phi`; 0 except for fixed
+        coefficients.
     """
 
     theta: Vector
@@ -155,20 +156,20 @@ class LikelihoodFit:
     score: Vector
 
     def slope(self, direction: Vector) -> float:
-        """Change of the objective for one of the coefficient that alone is held."""
+        """Derivative of the objective with respect to the only fixed coefficient."""
         return float(direction @ self.score / (direction @ direction))
 
     @property
     def std_error(self) -> Vector:
-        """Roots of the diagonal of `covariance`, shape (k,)."""
+        """Standard errors: square roots of the diagonal of `covariance`, shape (k,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodPoint:
-    """The objective, its first derivatives, and the Cholesky factor of I, at ``phi``.
+    """Objective, first derivatives and Cholesky factor of the information at ``phi``.
 
-    The objective is that of the orthonormal columns; without a factor it is -infinity.
+    The objective refers to the orthonormal columns; without a factor it is -infinity.
     """
 
     phi: Vector
@@ -195,7 +196,7 @@ class LikelihoodPoint:
 
     @property
     def is_finite(self) -> bool:
-        """Whether there is a factor, and nothing overflows."""
+        """Whether the factorisation succeeded and nothing overflowed."""
         return bool(np.isfinite(self.objective) and np.isfinite(self.score).all())
 
 
@@ -206,7 +207,7 @@ def fit_likelihood(
     values: Mapping[int, float] | None = None,
     starts: Sequence[Vector] = (),
 ) -> LikelihoodFit:
-    """Maximise the likelihood, or the one with Firth's penalty.
+    """Maximise the likelihood, with or without Firth's penalty.
 
     Parameters
     ----------
@@ -214,10 +215,10 @@ def fit_likelihood(
     firth : bool
         Whether to add ``log det I / 2``, with the information of all columns.
     values : mapping from int to float, optional
-        Coefficients, by position, that are held at a value.
+        Fixed coefficients: values by position.
     starts : sequence of float64 arrays, shape (r,)
-        Values of `phi` to begin at; the best of the maxima is returned. By default
-        scores near 0 and, with Firth's penalty, the maximum of the likelihood of an
+        Starting values of `phi`; the best of the maxima is returned. By default scores
+        near 0 and, with Firth's penalty, the maximum likelihood estimate for an
         adjusted outcome.
 
     Examples
@@ -237,9 +238,9 @@ def fit_likelihood(
 
 
 def _adjusted(rows: OrthonormalRows) -> OrthonormalRows:
-    """Rows of which a small part has the other outcome: their likelihood has a maximum.
+    """Add a small share of the other outcome to each row: then a maximum exists.
 
-    ``r / 2n`` of each row, as R's brglm2 has it.
+    The share is ``r / 2n`` of each row, as in R's brglm2.
     """
     w = rows.weights
     part = rows.basis.shape[1] / float(w.sum()) / 2.0
@@ -255,14 +256,15 @@ def _adjusted(rows: OrthonormalRows) -> OrthonormalRows:
 def _ascent(
     rows: OrthonormalRows, firth: bool, values: Mapping[int, float], phi: Vector
 ) -> LikelihoodFit:
-    """Go up from a point, moved to where coefficients have their values.
+    """Maximise from a point, after moving it to satisfy the fixed values.
 
-    The likelihood has no maximum where twice in turn a step moves a score by more than
-    1/2 and promises less than 1e-13: rounding of its supremum.
+    The likelihood counts as having no maximum if two consecutive steps change a score
+    by more than 1/2 but are predicted to gain less than 1e-13, the rounding of its
+    supremum.
     """
     C, c = rows.back[[*values]], np.array([*values.values()])
     N = null_space(C)
-    if len(c):  # to where the rest is best, to first order
+    if len(c):  # to the optimum of the others, to first order
         factor = LikelihoodPoint.at(rows, phi, firth=False).factor
         along = np.linalg.solve(factor.T, np.linalg.solve(factor, C.T))
         phi = phi + along @ np.linalg.solve(C @ along, c - C @ phi)
@@ -275,7 +277,7 @@ def _ascent(
         half = N.T @ point.factor
         try:
             metric = np.asarray(np.linalg.inv(half @ half.T))
-        except np.linalg.LinAlgError:  # rounding is all that is left
+        except np.linalg.LinAlgError:  # only rounding remains
             diverges = not firth
             break
         g: Vector = np.asarray(N.T @ point.score)
@@ -313,9 +315,10 @@ def _ascent(
 def _along(
     rows: OrthonormalRows, point: LikelihoodPoint, step: Vector, firth: bool
 ) -> LikelihoodPoint | None:
-    """The point at which the objective has not fallen, after half steps if need be.
+    """Line search: halve a step until the objective does not decrease.
 
-    By more than 1e-12 of it, which is rounding: scores tell smaller differences.
+    A relative decrease of up to 1e-12 is rounding and ignored; the score resolves
+    smaller differences.
     """
     least = point.objective - 1e-12 * (1.0 + abs(point.objective))
     for halvings in range(40):
@@ -326,7 +329,7 @@ def _along(
 
 
 def null_space(C: Matrix) -> Matrix:
-    """Orthonormal columns at right angles to the rows of ``C``, shape (r, r - q).
+    """Orthonormal basis of the null space of ``C``, shape (r, r - q).
 
     Examples
     --------
@@ -338,13 +341,13 @@ def null_space(C: Matrix) -> Matrix:
 
 
 def rows_of(problem: Problem) -> OrthonormalRows:
-    """The rows of a problem without weights, on orthonormal columns."""
+    """Orthonormalise the columns of a problem without weights."""
     X = dense_rows(problem.X)
     return orthonormal_rows(X, problem.y, problem.intercept, None, problem.offset)
 
 
 def firth_solution(problem: Problem) -> Solution:
-    """The estimates with Firth's penalty; `settled` says whether they converged.
+    """Compute the estimates with Firth's penalty; `settled` is true if they converged.
 
     Examples
     --------
@@ -375,9 +378,10 @@ def firth_solution(problem: Problem) -> Solution:
 
 
 def with_flic(problem: Problem, solution: Solution) -> Solution:
-    """The solution with the intercept by maximum likelihood, scores as offset (FLIC).
+    """Re-estimate the intercept by maximum likelihood, with scores as offset (FLIC).
 
-    The root of ``sum_i (y_i - p_i)``: mean probability and outcome are equal.
+    It solves ``sum_i (y_i - p_i) = 0``, so the mean probability equals the mean
+    outcome.
     """
     scores = scores_of_rows(problem, solution.beta, solution.alpha)
     shift = best_intercept(scores, problem.y, "log")
@@ -388,14 +392,14 @@ def with_flic(problem: Problem, solution: Solution) -> Solution:
 
 
 def scores_of_rows(problem: Problem, beta: Vector, alpha: float) -> Vector:
-    """Scores of the rows of a problem, shape (n,), offsets included."""
+    """Compute scores of the rows of a problem, with offsets, shape (n,)."""
     return np.asarray(problem.X @ beta + alpha + problem.row_offsets)
 
 
 def uncertified(problem: Problem, beta: Vector, alpha: float) -> Certificate:
-    """The mean log loss of a fit, without the penalty, and an infinite gap.
+    """Return the mean log loss of a fit, without the penalty, and an infinite gap.
 
-    Of Firth's penalty, with which the likelihood is not known to be concave.
+    For Firth's penalty, with which the likelihood may not be concave.
     """
     margins = problem.y * scores_of_rows(problem, beta, alpha)
     at_zero = problem.y[margins == 0.0]

@@ -1,4 +1,4 @@
-"""The best intercept for scores, the null model, and columns that an intercept absorbs.
+"""Optimal intercept for given scores, the null model, and columns that need centring.
 
 Columns far from zero, such as dates, are centred; constant columns are dropped.
 """
@@ -15,14 +15,14 @@ from pegasos_stats.data.sample import r_sum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sums import moments, total
 
-SAME_WEIGHT = 1e-12  # of the lighter class: sums that differ by less are the same
-FAR_MEAN = 30.0  # standard deviations from 0 to the mean
+SAME_WEIGHT = 1e-12  # relative to the smaller class weight: such sums count as equal
+FAR_MEAN = 30.0  # distance of a mean from 0 in standard deviations
 
 
 def zero_objective(problem: Problem) -> float:
-    """Objective of the model that is all zero: 1 for the hinge, log 2 for the log.
+    """Objective at coefficients and intercept 0: 1 for the hinge, log 2 for the log.
 
-    With an offset it is the mean loss of that alone.
+    With an offset it is the mean loss of the offsets.
     """
     if problem.offset is None:
         return problem.loss_function.at_zero
@@ -30,7 +30,7 @@ def zero_objective(problem: Problem) -> float:
 
 
 def mean_loss(problem: Problem, scores: Vector, alpha: float) -> float:
-    """``mean w_i loss(y_i (scores_i + alpha))``, offsets being part of the scores."""
+    """Compute ``mean w_i loss(y_i (scores_i + alpha))``; scores include offsets."""
     m = problem.y * (scores + alpha)
     losses = problem.loss_function.values(m)
     return total(problem.row_weights * losses) / problem.n
@@ -41,39 +41,41 @@ def best_intercept(
 ) -> float:
     """Exact minimiser over ``alpha`` of ``mean w_i loss(y_i (scores_i + alpha))``.
 
-    Rows of weight 0 are left out. Two sums of weights are the same where they differ
-    by no more than 1e-12 of the weight of the lighter class.
+    Rows of weight 0 are excluded. Two sums of weights count as equal if they differ by
+    at most 1e-12 times the smaller class weight.
 
-    Hinge: the mean loss is piecewise linear with a kink at ``y_i - scores_i`` for
-    every row, where its slope grows by ``w_i / n``, from ``-W / n`` with ``W`` the
-    weight of the rows with ``y = +1``. It is least where the weights passed reach
-    ``W``; in the middle of two kinks if they do so exactly. Kinks are passed from the
-    left if ``+1`` is the lighter class, else from the right, where the weight of
-    ``-1`` is to be reached. Every bit is that of the R reference.
+    Hinge: the mean loss is piecewise linear in ``alpha`` with a kink at ``y_i -
+    scores_i`` for every row. Its derivative starts at ``-W / n``, with ``W`` the weight
+    of the rows with ``y = +1``, and increases by ``w_i / n`` at each kink. The minimum
+    is where the cumulative weight reaches ``W``; at the midpoint of two kinks if it
+    equals ``W``. The weights are cumulated from the left if ``+1`` is the class of
+    smaller weight, else from the right up to the weight of ``-1``. The result equals
+    the R reference bit for bit.
 
-    Log: with ``z_i = scores_i + alpha`` the sum of ``w_i / (1 + exp(-z_i))`` is to be
-    ``W``. That is ``D + B = A`` for the tails ``t_i = w_i / (1 + exp(|z_i|))``, ``A``
-    and ``B`` their sums over the rows with ``z_i`` above 0 and not, and ``D`` the
-    weight of the rows above 0 less ``W``; 0 where both are the same. Solved is
-    ``log(B + max(D, 0)) = log(A + max(-D, 0))``, whose two sides part by 1/2 at least
-    for each unit of ``alpha``, however flat the loss is there: by Newton's method from
-    the middle of ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``; a
-    step that leaves the bracket, or is longer than half the one before, is replaced by
-    its middle, until a step is at most ``2^-52 max(1, |alpha|)``. The result errs by
-    ``1e-14 (1 + max |z_i|)`` at most, and by no more than the scores do.
+    Log: with ``z_i = scores_i + alpha`` the sum of ``w_i / (1 + exp(-z_i))`` equals
+    ``W`` at the minimum. This is equivalent to ``D + B = A`` for the tails ``t_i = w_i
+    / (1 + exp(|z_i|))``, where ``A`` is their sum over the rows with ``z_i`` above 0,
+    ``B`` their sum over the others, and ``D`` the weight of the rows above 0 minus
+    ``W``, or 0 if both are equal. The equation solved is ``log(B + max(D, 0)) = log(A +
+    max(-D, 0))``; the derivative of the difference of its sides is at least 1/2 in
+    absolute value, however flat the loss. Newton's method starts at the midpoint of
+    ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``. A step that
+    leaves this bracket, or is longer than half the previous step, is replaced by a
+    bisection. It stops at a step of at most ``2^-52 max(1, |alpha|)``. The error of the
+    result is at most ``1e-14 (1 + max |z_i|)``, and at most that of the scores.
 
-    Squared hinge: the slope of the mean loss is a broken line with the same kinks as
-    the hinge; the root is left of the first kink where it is not below 0.
+    Squared hinge: the derivative of the mean loss is piecewise linear with the same
+    kinks as the hinge; its root is left of the first kink where it is not negative.
 
     Parameters
     ----------
     scores : float64 array, shape (n,)
-        ``X beta``, the intercept left out.
+        ``X beta``, without the intercept.
     y : float64 array, shape (n,), of -1 and +1
-        Both occur with a weight above 0.
+        Both labels occur with positive weight.
     loss : str
     weights : float64 array, shape (n,), optional
-        ``w_i``; 1 if not given.
+        ``w_i``; 1 by default.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def best_intercept(
 
 
 def refitted(problem: Problem, beta: Vector) -> float:
-    """Exact minimiser of the risk over the intercept, for these coefficients."""
+    """Exact minimiser of the objective over the intercept, for fixed coefficients."""
     scores = compiled.risk.scores(problem.rows, beta, 0.0) + problem.row_offsets
     return best_intercept(scores, problem.y, problem.loss, problem.weights)
 
@@ -105,7 +107,7 @@ def _middle_of_kinks(scores: Vector, y: Vector, w: Vector) -> float:
 
 
 def _running(v: Vector) -> Vector:
-    """Running sums, as R has them."""
+    """Cumulative sums, as in R."""
     return np.add.accumulate(v, dtype=np.longdouble).astype(np.float64)
 
 
@@ -115,7 +117,7 @@ def _best_squared_intercept(scores: Vector, y: Vector, w: Vector) -> float:
     kinks, w, low = kinks[order], w[order], y[order] < 0.0
 
     def left_of(v: Vector) -> Vector:
-        """Sums over the rows that are short of the margin left of every kink."""
+        """Sum over the rows with a margin below 1 to the left of every kink."""
         below, above = np.where(low, v, 0.0), np.where(low, 0.0, v)
         return _running(below) - below + _running(above[::-1])[::-1]
 
@@ -143,7 +145,7 @@ def _best_log_intercept(scores: Vector, y: Vector, w: Vector) -> float:
 
 
 def _log_excess(z: Vector, w: Vector, plus: float, minus: float) -> tuple[float, float]:
-    """``log(B + max(D, 0)) - log(A + max(-D, 0))`` and its derivative by ``alpha``."""
+    """Compute ``log(B + max(D, 0)) - log(A + max(-D, 0))`` and its derivative."""
     above = z > 0.0
     if plus <= minus:
         difference, lighter = r_sum(w[above]) - plus, plus
@@ -157,7 +159,7 @@ def _log_excess(z: Vector, w: Vector, plus: float, minus: float) -> tuple[float,
 
 
 def _log_sum(z: Vector, w: Vector, more: float) -> tuple[float, float]:
-    """``log(more + sum w_i / (1 + exp(-z_i)))``, and its derivative by a shift of z."""
+    """Compute ``log(more + sum w_i / (1 + exp(-z_i)))`` and its derivative."""
     from scipy.special import expit, log_expit
 
     logs = np.log(w) + log_expit(z)
@@ -176,7 +178,7 @@ BEST_INTERCEPTS: dict[str, Callable[[Vector, Vector, Vector], float]] = {
 
 
 def zero_model(problem: Problem) -> tuple[float, float]:
-    """Intercept and objective of the best fit without coefficients.
+    """Intercept and objective of the null model.
 
     Examples
     --------
@@ -194,12 +196,11 @@ def zero_model(problem: Problem) -> tuple[float, float]:
 
 
 def needed_centre(problem: Problem) -> Vector | None:
-    """Means of the columns that are far from zero beside their spread; 0 for others.
+    """Means of the columns that are far from 0 in units of their spread; else 0.
 
-    With a free intercept the problem is the same for ``x - c`` as for ``x``, with
-    ``alpha + c'beta`` for ``alpha``, but a method that takes small differences of large
-    numbers ends early with the latter. A constant column is far beside the largest
-    spread of the others, or 1.
+    With a free intercept the problems for ``x - c`` and ``x`` are equivalent, with
+    ``alpha + c'beta`` for ``alpha``, but with ``x`` cancellation limits the accuracy.
+    For a constant column the spread is the largest spread of the others, or 1.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def needed_centre(problem: Problem) -> Vector | None:
     Returns
     -------
     float64 array, shape (p,), or None
-        None where no column is far, rows are sparse, or there is no intercept.
+        None if no column is far, the rows are sparse, or there is no intercept.
 
     Examples
     --------
@@ -226,9 +227,9 @@ def needed_centre(problem: Problem) -> Vector | None:
 
 
 def may_be_far(problem: Problem) -> bool:
-    """Whether a column may be far from zero beside its spread, or constant.
+    """Whether a column may be far from 0 in units of its spread, or constant.
 
-    Some rows tell: nearly all rows of such a column are near its mean.
+    A few rows suffice: nearly all values of such a column are near its mean.
     """
     n = problem.n
     some = problem.X[:: max(1, n // 2000)]
@@ -237,9 +238,9 @@ def may_be_far(problem: Problem) -> bool:
 
 
 def centre_for_errors(problem: Problem) -> Vector | None:
-    """`needed_centre`, and constant columns wherever they are.
+    """`needed_centre`, and the values of all constant columns.
 
-    Their coefficients are 0 beside a free intercept: so are, then, the errors.
+    With a free intercept their coefficients are 0, and so are the standard errors.
 
     Examples
     --------
@@ -253,16 +254,16 @@ def centre_for_errors(problem: Problem) -> Vector | None:
 
 
 def centre_of(means: Vector, spread: Vector) -> Vector | None:
-    """`centre_for_errors` by means and standard deviations of the columns."""
+    """`centre_for_errors` from means and standard deviations of the columns."""
     with np.errstate(over="ignore", invalid="ignore"):
         far = (np.abs(means) > FAR_MEAN * spread) & np.isfinite(means)
     return np.where(far, means, 0.0) if far.any() else None
 
 
 def centred(problem: Problem, centre: Vector) -> Problem:
-    """Return the problem for ``x - c``; it takes a copy of the rows.
+    """Return the problem for ``x - c``, with a copy of the rows.
 
-    Of sparse rows only constant columns are centred, which leaves no entries of them.
+    In sparse rows only constant columns are centred, which removes their entries.
     """
     if isinstance(problem.X, np.ndarray):
         return replace(problem, X=np.ascontiguousarray(problem.X - centre))
@@ -273,24 +274,24 @@ def centred(problem: Problem, centre: Vector) -> Problem:
 
 
 def shifted_solution(solution: Solution, centre: Vector | None) -> Solution:
-    """Return the solution for ``x - c`` as that for ``x``: ``alpha - c'beta``."""
+    """Convert the solution for ``x - c`` to ``x``: ``alpha - c'beta``."""
     if centre is None:
         return solution
     return replace(solution, alpha=float(solution.alpha - centre @ solution.beta))
 
 
 def constants(problem: Problem) -> Vector | None:
-    """Values of the columns that are the same in all rows; 0 for other columns.
+    """Values of constant columns; 0 for other columns.
 
     Parameters
     ----------
     problem : Problem
-        With dense or sparse rows.
+        Problem with dense or sparse rows.
 
     Returns
     -------
     float64 array, shape (p,), or None
-        None where no column is constant and not 0, or there is no intercept.
+        None if all constant columns are 0, or there is no intercept.
 
     Examples
     --------
@@ -317,7 +318,7 @@ def constants(problem: Problem) -> Vector | None:
 
 
 def constants_of(means: Vector, spread: Vector) -> Vector | None:
-    """`constants` by means and standard deviations of the columns."""
+    """`constants` from means and standard deviations of the columns."""
     constant = (spread == 0.0) & (means != 0.0)
     return np.where(constant, means, 0.0) if constant.any() else None
 
@@ -325,16 +326,16 @@ def constants_of(means: Vector, spread: Vector) -> Vector | None:
 def without_constants(
     beta: Vector, alpha: float, values: Vector | None
 ) -> tuple[Vector, float]:
-    """Coefficients of 0 for constant columns, whose share the intercept takes.
+    """Set coefficients of constant columns to 0, and adjust the intercept.
 
-    Scores are the same, and the penalty is smaller: at the optimum they are 0.
+    Scores do not change and the penalty decreases, so they are 0 at the optimum.
 
     Parameters
     ----------
     beta : float64 array, shape (p,)
     alpha : float
     values : float64 array, shape (p,), or None
-        As of `constants`.
+        As in `constants`.
 
     Examples
     --------

@@ -1,21 +1,21 @@
-"""The hinge by an interior-point method in numpy: many small problems, or a hard one.
+"""Interior-point method for the hinge: many small problems, or a difficult one.
 
-A problem is, over ``theta`` and ``s_i = b_i - z_i'theta``,
+Each problem is, over ``theta`` and ``s_i = b_i - z_i'theta``,
 
     min  1/2 sum_j pen_j theta_j^2 + sum_i w_i max(0, s_i) - fixed'theta.
 
-With ``xi_i - t_i = s_i``, both above 0, and dual shares ``a_i`` in (0, 1), its optimum
-has ``a_i t_i = (1 - a_i) xi_i = 0`` and a gradient of 0. The central path has ``mu`` in
-place of 0. A predictor step aims at ``mu = 0``; how far it gets tells the ``mu`` that
-the corrector aims at, with the products of second order that the predictor has shown.
-Both solve
+With ``xi_i - t_i = s_i``, both positive, and dual shares ``a_i`` in (0, 1), the optimum
+satisfies ``a_i t_i = (1 - a_i) xi_i = 0`` and has a gradient of 0. On the central path
+these products equal ``mu``. The predictor step aims at ``mu = 0``; its step length
+determines the ``mu`` of the corrector, which includes the second-order terms of the
+predictor. Both solve
 
     (J + sum_i w_i D_i z_i z_i') d = sum_i w_i D_i q_i z_i - g,
     D_i = 1 / (xi_i / (1 - a_i) + t_i / a_i),
 
-with another ``q``. Steps hardly depend on the data: some ten, for all problems alike,
-and some twenty to where rounding ends them. So `InteriorSteps` end a run whose own
-steps take long: with a small penalty, or columns of very different scales.
+with different ``q``. The number of steps hardly depends on the data: about ten, and
+about twenty until rounding prevents progress. So `InteriorSteps` continue a run whose
+method converges slowly: with a small penalty, or with columns of very different scales.
 
 References
 ----------
@@ -36,20 +36,20 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sums import TINY
 
 INTERIOR_STEPS = 60  # at most
-MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # of one problem: 32 MB
-NO_SPREAD = TINY**0.5  # squares of larger numbers do not vanish
+MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # maximum size of a problem: 32 MB
+NO_SPREAD = TINY**0.5  # smallest number whose square does not underflow
 
 
 class InteriorSolution(NamedTuple):
-    """The best steps of B problems.
+    """The best iterates of B problems.
 
     Attributes
     ----------
     theta : float64 array, shape (B, k)
     s, a : float64 array, shape (B, m)
-        ``b_i - z_i'theta``, and shares of the dual weights.
+        ``b_i - z_i'theta``, and dual weights as shares of the weights.
     dual, gap : float64 array, shape (B,)
-        The dual objective, and the risk less it.
+        The dual objective, and the objective minus the dual objective.
     """
 
     theta: Matrix
@@ -60,30 +60,30 @@ class InteriorSolution(NamedTuple):
 
 
 class InteriorPoints:
-    """Points inside of the constraints of B problems.
+    """Strictly feasible iterates of B problems.
 
     Parameters
     ----------
     Z : float64 array, shape (B, k + 1, m) or (1, k + 1, m)
-        A row is a column: ``z_i = y_i (x_i, 1)``, and ``b_i``.
+        Each column is a row of the data: ``z_i = y_i (x_i, 1)``, and ``b_i``.
     negative : bool array, shape (B, m) or (1, m)
-        Rows of -1.
+        Rows with label -1.
     w : float64 array, shape (B, m), may be 0
-        Over the weight of all rows, as is `fixed`.
+        Divided by the weight of all rows, like `fixed`.
     fixed : float64 array, shape (B, 2, k + 1)
-        Sums of ``w_i (z_i, b_i)`` over fixed rows of -1 and of +1.
+        Sums of ``w_i (z_i, b_i)`` over the fixed rows with labels -1 and +1.
     penalty : float64 array, shape (B, k)
-        The last is 0 if that is an intercept.
+        The last is 0 if it belongs to an intercept.
     theta : float64 array, shape (B, k)
-        Where to begin, at the point of the central path with this ``mu``.
+        Initial values, with the point of the central path at ``mu``.
     mu : float64 array, shape (B,)
     products : float64 array, shape (m, k k), optional
-        ``z_i z_i'`` of rows that all problems share.
+        ``z_i z_i'`` if all problems share the rows.
 
     Attributes
     ----------
     refinements : int
-        How often directions are refined.
+        Number of iterative refinements of each direction.
     """
 
     refinements = 0
@@ -109,13 +109,13 @@ class InteriorPoints:
         mu = mu[:, None]
         root = np.hypot(s, 2.0 * mu)
         self.t, self.xi = mu + 0.5 * (root - s), mu + 0.5 * (root + s)
-        self.a, self.e = mu / self.t, mu / self.xi  # a share, and 1 less it
+        self.a, self.e = mu / self.t, mu / self.xi  # a share, and 1 minus it
 
     def solved(self, tol: float) -> "InteriorSolution":
-        """The step with the smallest gap of each problem.
+        """Iterate, and return the point with the smallest gap of each problem.
 
-        A problem ends at a relative gap of `tol`, or where rounding ends it: when three
-        steps have not halved a gap below 1e-5.
+        A problem stops at a relative gap of `tol`, or when rounding prevents progress:
+        three steps have not halved a gap below 1e-5.
         """
         B = len(self.theta)
         best = InteriorSolution(
@@ -145,13 +145,13 @@ class InteriorPoints:
         return best
 
     def _keep(self, some: Mask) -> None:
-        """Leave the other problems; rows that all share stay."""
+        """Drop the other problems; shared rows do not change."""
         for name, value in vars(self).items():
             if not name.startswith("_") and len(value) == len(some):
                 setattr(self, name, value[some])
 
     def look(self) -> tuple[Vector, Vector]:
-        """Gap and risk, the dual weights of the heavier class scaled into balance."""
+        """Compute gap and objective, with the larger class of dual weights scaled."""
         theta, penalty, fixed = self.theta, self.penalty, self.fixed
         sums = fixed + (self.sides * self.a[:, None]) @ self.Z.transpose(0, 2, 1)
         self.gradient = penalty * theta - sums[:, :, :-1].sum(axis=1)
@@ -170,7 +170,7 @@ class InteriorPoints:
         return risk - image[:, -1] + 0.5 * squares.sum(axis=1), risk
 
     def step(self) -> None:
-        """Predict and correct."""
+        """Take a predictor and a corrector step."""
         w, s, a, e, t, xi = self.w, self.s, self.a, self.e, self.t, self.xi
         X, over_a, over_e = self.Z[:, :-1], 1.0 / self.a, 1.0 / self.e
         D = 1.0 / (xi * over_e + t * over_a)
@@ -218,27 +218,27 @@ class InteriorPoints:
 
 
 def hessians(X: Matrix, h: Matrix, products: Matrix | None = None) -> Matrix:
-    """``sum_i h_i z_i z_i'`` of each problem, shape (B, k, k)."""
+    """Compute ``sum_i h_i z_i z_i'`` of each problem, shape (B, k, k)."""
     if products is None:
         return np.asarray((X * h[:, None]) @ X.transpose(0, 2, 1))
     return np.asarray((h @ products).reshape(len(h), X.shape[1], X.shape[1]))
 
 
 class InteriorSteps(Method):
-    """One problem of the hinge, solved to rounding in one step of a run.
+    """Solve one hinge problem to machine precision, as one step of a run.
 
-    Nothing else reaches the tolerance beside columns in seconds since 1970, at 1e-5 of
-    other scales, or grey values without an intercept.
+    No other method reaches the tolerance with a column in seconds since 1970, with
+    scales that differ by 1e-5, or with grey values and no intercept.
 
-    Columns are centred beside a free intercept, and scaled; of more columns than rows
-    only the space of the rows counts.
+    Columns are scaled, and centred if there is a free intercept. With more columns than
+    rows the problem is reduced to the space of the rows.
 
     Parameters
     ----------
     problem : Problem
-        One that this `serves`.
+        Problem for which `serves` is true.
     beta, alpha, a
-        The best fit and dual weights so far, which stay where no better ones are found.
+        The best fit and dual weights so far, returned if there are no better ones.
     """
 
     name = "interior point"
@@ -252,7 +252,7 @@ class InteriorSteps(Method):
 
     @staticmethod
     def serves(problem: Problem) -> bool:
-        """Whether a problem is of the hinge, and small enough."""
+        """Whether a problem has the hinge loss and is small enough."""
         n, p = problem.X.shape
         is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
         radius, lam = problem.radius, problem.lam
@@ -297,7 +297,7 @@ class InteriorSteps(Method):
             np.zeros((1, k)),
             np.ones(1),
         )
-        points.refinements = 2  # to reach the last digits
+        points.refinements = 2  # for the last digits
         best = points.solved(0.0)
         if np.isfinite(best.gap[0]):
             beta, a = best.theta[0, : spread.size] / spread, np.zeros(problem.n)
@@ -305,7 +305,7 @@ class InteriorSteps(Method):
             self._keep(beta if basis is None else basis @ beta, a)
 
     def _keep(self, beta: Vector, a: Vector) -> None:
-        """Keep the fit if its risk is less, and the weights if their dual is larger."""
+        """Store the fit and the dual weights, each if its objective is better."""
         problem, before, alpha = self._problem, self._at, 0.0
         if problem.intercept:
             scores = problem.X @ beta + problem.row_offsets
@@ -319,5 +319,5 @@ class InteriorSteps(Method):
         self._at = certificate(problem, *self.best())
 
     def best(self) -> tuple[Vector, float, Vector]:
-        """``beta, alpha`` of the least risk so far and ``a`` of the largest dual."""
+        """Best primal point ``beta, alpha`` and best dual point ``a`` so far."""
         return self._beta, self._alpha, self._a

@@ -1,10 +1,10 @@
-"""The losses of a margin by their names: what minimising, certifying and errors need.
+"""Loss functions of the margin, with derivatives and conjugates.
 
-A loss is a function of the margin ``m = y (x'beta + alpha)``. Its dual weight for a row
-of weight 1 is the slope ``s(m) = -loss'(m)``, and a row of weight ``w`` with the dual
-weight ``a`` has the reward ``w H(a / w)``, ``-H(-t)`` the conjugate (Shalev-Shwartz &
-Zhang, JMLR 14, 2013). The kernels have the same functions of one margin, in
-``compiled/risk.py``.
+A loss is a function of the margin ``m = y (x'beta + alpha)``. The dual weight of a row
+of weight 1 is ``s(m) = -loss'(m)``. A row of weight ``w`` and dual weight ``a``
+contributes the conjugate term ``w H(a / w)`` to the dual, where ``-H(-t)`` is the
+conjugate (Shalev-Shwartz & Zhang, JMLR 14, 2013). ``compiled/risk.py`` implements the
+same functions for the compiled kernels.
 """
 
 import math
@@ -17,40 +17,41 @@ import numpy as np
 from pegasos_stats.arrays import UNIT, Vector
 
 LossName = Literal["hinge", "log", "squared_hinge"]
-BLOCK = 2**12  # numbers of which several copies stay in the cache
+BLOCK = 2**12  # entries per block, so that several arrays fit in the cache
 
 
 @dataclass(frozen=True)
 class MarginLoss:
-    """A loss.
+    """A loss function of the margin.
 
     Attributes
     ----------
     title : str
-        Of the model that minimises it.
+        Name of the model that minimises it.
     formula : str
     at_zero : float
         Value at margin 0.
     values, slopes : callable
-        Losses, and ``s``, of margins.
+        Losses, and minus their derivatives ``s``, of margins.
     bends : callable
-        Second derivatives, from slopes; 0 for the hinge, which has them nowhere.
+        Second derivatives, as functions of ``s``; 0 for the hinge.
     rewards : callable
-        ``w H(a / w)`` of dual weights and weights, None for 1.
+        Conjugate terms ``w H(a / w)`` of dual weights and weights; None for weights of
+        1.
     null_intercept : callable
         The best intercept without predictors, from the weights of +1 and of -1.
     rounding : float
-        Of a value or a reward, all its operations, relative.
+        Relative rounding error of a value or a conjugate term.
     metrics : tuple of str
-        Of predictions in cross-validation.
+        Metrics of predictions in cross-validation.
     decides : str
-        The one that chooses.
+        The metric that chooses lambda.
     margin : float
-        A row with a smaller one is a violation.
+        A row with a smaller margin counts as a violation.
     most : float
-        Dual weight of a row of weight 1 at most.
+        Upper bound of the dual weight of a row of weight 1.
     least_reward : float
-        ``H(t)`` is at least so many ``t``, up to 1/2.
+        ``H(t)`` is at least this times ``t``, for ``t`` up to 1/2.
     """
 
     title: str
@@ -70,7 +71,7 @@ class MarginLoss:
 
 
 def log_losses(m: Vector) -> Vector:
-    """``log(1 + exp(-m))``."""
+    """Compute ``log(1 + exp(-m))``."""
     losses = np.empty(m.size)
     for first in range(0, m.size, BLOCK):
         x = m[first : first + BLOCK]
@@ -80,14 +81,14 @@ def log_losses(m: Vector) -> Vector:
 
 
 def log_slopes(m: Vector) -> Vector:
-    """``1 / (1 + exp(m))``."""
+    """Compute ``1 / (1 + exp(m))``."""
     from scipy.special import expit
 
     return np.asarray(expit(-m), dtype=np.float64)
 
 
 def log_entropies(a: Vector, weights: Vector | None) -> Vector:
-    """``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
+    """Compute ``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
     rewards = np.zeros(a.size)
     for first in range(0, a.size, BLOCK):
         rows = slice(first, first + BLOCK)
@@ -104,13 +105,13 @@ def log_entropies(a: Vector, weights: Vector | None) -> Vector:
 
 @np.errstate(over="ignore")
 def squared_losses(m: Vector) -> Vector:
-    """``max(0, 1 - m)^2``."""
+    """Compute ``max(0, 1 - m)^2``."""
     return np.square(np.maximum(0.0, 1.0 - m))
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def squared_rewards(a: Vector, weights: Vector | None) -> Vector:
-    """``a - a^2 / (4 w)``."""
+    """Compute ``a - a^2 / (4 w)``."""
     if weights is None:
         return a - 0.25 * a * a
     part = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)

@@ -45,7 +45,7 @@ INTERCEPT = "Intercept"
 
 
 def in_one_list(name: str, values: object, positive: bool = False) -> Vector:
-    """Return finite numbers in one list, read-only, or raise `OptionError`."""
+    """Return finite numbers as a read-only vector, or raise `OptionError`."""
     with convert_errors(OptionError("is not allowed; give numbers in one list.", name)):
         numbers = np.array(values, dtype=np.float64)
     good = np.isfinite(numbers) & ((numbers > 0.0) | (not positive))
@@ -63,7 +63,7 @@ def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
     Raises
     ------
     OptionError
-        If `start` is neither a known name nor made of finite numbers.
+        If `start` is neither an allowed name nor consists of finite numbers.
     """
     if isinstance(start, str):
         check_choice(name, start, STARTS)
@@ -80,12 +80,12 @@ def checked_start(name: str, start: object) -> str | Vector | dict[str, float]:
 def in_order(
     start: Mapping[str, float], names: Sequence[str], intercept: bool
 ) -> Vector:
-    """Coefficients in the order of the columns, an intercept first.
+    """Return coefficients in the order of the columns, an intercept first.
 
     Raises
     ------
     OptionError
-        If one is missing, or one is there that the model does not have.
+        If a coefficient is missing, or the model has no such coefficient.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def in_order(
 
 
 def check_length(start: object, problem: Problem) -> None:
-    """Raise `OptionError` if coefficients are not as many as the problem has."""
+    """Raise `OptionError` if the number of coefficients is not that of the problem."""
     p, first = problem.p, "the intercept, then " * problem.intercept
     if isinstance(start, np.ndarray) and start.size != p + problem.intercept:
         raise OptionError(
@@ -116,11 +116,11 @@ def check_length(start: object, problem: Problem) -> None:
 def first_iterate(
     start: object, problem: Problem, rng: RRandom
 ) -> tuple[Vector, float]:
-    """Coefficients, shape (p,), and intercept that a run begins with.
+    """Return initial coefficients, shape (p,), and intercept.
 
-    ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` of ``rng.rnorm(p)``: every
-    direction is as likely, and the length is ``1 / sqrt(lam)``, which no minimum of the
-    hinge exceeds. The intercept is 0.
+    ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` of ``rng.rnorm(p)``: the
+    direction is uniform, and the length is ``1 / sqrt(lam)``, the largest possible
+    length of a minimiser with the hinge. The intercept is 0.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def first_iterate(
         return start[int(free) :], float(start[0]) if free else 0.0
     if start == "random":
         z = rng.rnorm(problem.p)
-        length = math.sqrt(np.add.accumulate(z * z)[-1])  # from first to last
+        length = math.sqrt(np.add.accumulate(z * z)[-1])  # summed from first to last
         return z / (math.sqrt(problem.lam) * length), 0.0
     return np.zeros(problem.p), 0.0
 
@@ -147,7 +147,7 @@ Order = Literal["shuffle", "sequential", "replace", "subset"]
 Average = Literal["none", "all"] | int
 
 ORDERS: tuple[Order, ...] = get_args(Order)
-BY_STEPS = ("replace", "subset")  # orders that draw the rows of each step anew
+BY_STEPS = ("replace", "subset")  # orders that draw rows for each step
 
 
 def checked_order(order: ArrayLike) -> str | Rows:
@@ -156,7 +156,7 @@ def checked_order(order: ArrayLike) -> str | Rows:
     Raises
     ------
     OptionError
-        If `order` is neither a known name nor a list of whole numbers from zero.
+        If `order` is neither an allowed name nor a list of integers from zero.
     """
     if isinstance(order, str):
         check_choice("order", order, ORDERS)
@@ -203,7 +203,7 @@ def check_rows(order: str | Rows, batch_size: int, n: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Passes:
-    """How a run passes over its rows: in which order, how often, in which batches.
+    """Order, number and batches of the row visits of a run.
 
     Attributes
     ----------
@@ -219,10 +219,10 @@ class Passes:
     batch_size: int
 
     def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
-        """Rows to visit, an epoch at a time.
+        """Yield the rows to visit, an epoch at a time.
 
         For ``"replace"`` and ``"subset"`` about n draws. One call of ``sample(n, m,
-        replace = TRUE)`` gives the same numbers as drawing step by step.
+        replace = TRUE)`` is equivalent to drawing step by step.
         """
         check_rows(self.order, self.batch_size, n)
         if self.steps is not None:
@@ -244,24 +244,24 @@ class Passes:
 
     @property
     def whole(self) -> int:
-        """Number of epochs, a list of rows for each of them counted."""
+        """Number of epochs, counting each list of rows."""
         several = not isinstance(self.order, str) and self.order.ndim == 2
         return (self.epochs or 0) * (len(self.order) if several else 1)
 
     def count(self, n: int) -> int:
-        """Number of epochs over n rows; of portions of about n where steps count."""
+        """Number of epochs over n rows; of portions of about n if steps are counted."""
         if self.steps is None:
             return self.whole
         return -(-self.steps // max(1, n // self.batch_size))
 
     def most_steps(self, n: int) -> int:
-        """Number of steps over n rows, if the run does not end before."""
+        """Maximum number of steps over n rows."""
         if self.steps is None:
             return self.whole * -(-self._length(n) // self.batch_size)
         return self.steps
 
     def batch(self, n: int) -> int:
-        """`batch_size`, but no more than the rows of an epoch."""
+        """`batch_size`, or the rows of an epoch if fewer."""
         most = self._length(n) if self.steps is None else self.batch_size
         return min(self.batch_size, most)
 
@@ -275,7 +275,7 @@ Step = StepName | float | Sequence[float] | NDArray[np.float64]
 
 STEPS: tuple[StepName, ...] = get_args(StepName)
 
-_any_count = partial(check_count, most=math.inf)  # as long as the caller waits
+_any_count = partial(check_count, most=math.inf)  # no upper limit
 
 
 def checked_step(name: str, step: ArrayLike) -> str | float | Vector:
@@ -284,7 +284,7 @@ def checked_step(name: str, step: ArrayLike) -> str | float | Vector:
     Raises
     ------
     OptionError
-        If `step` is neither a known name nor made of finite numbers above zero.
+        If `step` is neither an allowed name nor consists of positive finite numbers.
     """
     if isinstance(step, str):
         check_choice(name, step, STEPS)
@@ -325,16 +325,16 @@ class Pegasos(Solver):
         Passes over the rows; default 20, or 1 for an explicit `order`. With `tol` or
         `change_tol` it is the maximum, default 1000.
     seed : int, optional
-        As for R's ``set.seed()``. Without one a seed is drawn, kept in the result
-        and shown in its summary.
+        As for R's ``set.seed()``. Without one a seed is drawn, stored in the result and
+        shown in its summary.
     order : "shuffle", "sequential", "replace", "subset" or array of int
         ``"shuffle"``: one permutation per epoch, R's ``sample(1:n, n)``.
         ``"sequential"``: the order of the data. ``"replace"``: `steps` draws of
         ``sample(n, batch_size, replace = TRUE)``. ``"subset"``: `steps` draws of
         ``sort(sample(n, batch_size))``, different rows within a step. They are sorted,
-        so that sums over them do not depend on the order of the draws. An array names
-        the rows, counted from zero among those of the fit: one list for every epoch,
-        or, in two dimensions, one for each.
+        so that sums over them do not depend on the order of the draws. An array
+        contains indices of the training rows, counted from zero: one list for all
+        epochs or, in two dimensions, one list per epoch.
     steps : int, optional
         Number of steps; required for the orders ``"replace"`` and ``"subset"``, not
         allowed otherwise.
@@ -345,12 +345,13 @@ class Pegasos(Solver):
         Whether to project beta onto the ball of radius ``1 / sqrt(lam)`` after each
         step.
     average : "none", "all" or int, default "none"
-        Return the last iterate, the mean of all iterates, or that of the last `average`
-        epochs.
+        Return the last iterate, the mean of all iterates, or the mean of the last
+        `average` epochs.
     refit_intercept : bool, default False
-        Whether to end with the exact minimiser over the intercept.
+        Whether to finish with the exact minimiser over the intercept.
     arithmetic : "reference" or "fast"
-        ``"fast"`` sums in an order that suits the machine; results agree to rounding.
+        ``"fast"`` sums in the fastest order of the machine; results agree up to
+        rounding.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -364,8 +365,8 @@ class Pegasos(Solver):
         order of `params`, the intercept first.
     first_step : int, default 1
         Number ``t`` of the first step. The step ``t = 1`` of size ``1 / lam`` discards
-        the coefficients of `start`, which enter through the margins only; the intercept
-        is kept.
+        the coefficients of `start`, which enter only through the margins, but not the
+        intercept.
     step : "pegasos", "1/(lambda n)", "1/sqrt(t)", float or array of float
         Size of the steps: ``1 / (lam t)``, ``1 / (lam n)`` for n rows, ``1 / sqrt(t)``,
         one number, or one for each step of the run. All but ``"pegasos"`` give plain
@@ -375,18 +376,18 @@ class Pegasos(Solver):
         this.
     change_tol : float, default 0
         Stop after an epoch in which no coefficient has changed by more than this
-        fraction of the largest coefficient. With both tolerances, either is enough; a
-        run that reaches the maximum of epochs first warns.
+        fraction of the largest coefficient. With both tolerances, either suffices. A
+        run that reaches the maximum number of epochs first warns.
 
     Notes
     -----
     With a fit as `start`, the random numbers start again from the seed, and averages
-    and dual weights start again from zero. To split one run into two parts, with the
-    same coefficients in every bit on dense rows, give `order` as rows:
+    and dual weights start again from zero. To split a run into two parts with bitwise
+    equal coefficients on dense rows, pass `order` as rows:
     ``Pegasos(order=rows[:10])``, and then ``Pegasos(order=rows[10:], start=result)``.
 
     The duality gap is computed from dual weights that the steps of the run define; with
-    other step sizes, or a given start, it may be larger than necessary. R computes the
+    other step sizes, or with `start`, it may be larger than necessary. R computes the
     same gap up to rounding, so a run whose gap is that close to `tol` may stop at
     another epoch in R.
 
@@ -424,7 +425,7 @@ class Pegasos(Solver):
     start: Start | Any = option("zero", check=checked_start, form="{} start", in_r=True)
     first_step: int = option(
         1,
-        check=partial(check_count, most=2**53),  # t is a double
+        check=partial(check_count, most=2**53),  # t is stored as a double
         form="from step {}",
         in_r=True,
     )
@@ -460,9 +461,9 @@ class Pegasos(Solver):
             )
 
     def _settle_start(self) -> None:
-        """Take coefficients, and the number of the next step, of a fit.
+        """Copy coefficients and the number of the next step from a fit.
 
-        Steps before that fit are counted too, where it went on from another one.
+        The count includes the steps of earlier fits from which that fit started.
         """
         fit: Any = self.start
         if isinstance(getattr(fit, "params", None), pd.Series):
@@ -473,7 +474,7 @@ class Pegasos(Solver):
                 object.__setattr__(self, "first_step", first)
 
     def _settle_length(self) -> None:
-        """Set `epochs` where they are left out; refuse `steps` and `epochs` at once."""
+        """Set the default of `epochs`; reject `steps` together with `epochs`."""
         if isinstance(self.order, str) and self.order in BY_STEPS:
             if self.epochs is not None:
                 why = f"makes no sense with order={self.order!r}; give steps= instead."
@@ -533,7 +534,7 @@ class Pegasos(Solver):
     def homework(cls, epochs: int = 5) -> "Pegasos":
         """Pegasos as in course exercises: rows in sequence, a score of 0 is positive.
 
-        It needs a model without intercept: ``intercept=False``.
+        Requires a model without intercept: ``intercept=False``.
 
         Examples
         --------
@@ -565,7 +566,7 @@ class Pegasos(Solver):
 
     @property
     def uses_random_numbers(self) -> bool:
-        """Whether the order or the start is drawn."""
+        """Whether the order or the start is random."""
         is_random = isinstance(self.order, str) and self.order != "sequential"
         return is_random or (isinstance(self.start, str) and self.start == "random")
 
@@ -576,7 +577,7 @@ class Pegasos(Solver):
 
     @property
     def order_name(self) -> str:
-        """The order in words, with the batch size if it is not 1."""
+        """Description of the order, with the batch size if it is not 1."""
         name = self.order if isinstance(self.order, str) else "given rows"
         if self.epochs is not None:
             most = "at most " * self.may_end_early
@@ -591,7 +592,7 @@ class Pegasos(Solver):
 
 
 def check_sizes(step: object, steps: int) -> None:
-    """Raise `OptionError` if sizes are given for fewer steps than a run may take."""
+    """Raise `OptionError` if there are fewer step sizes than possible steps."""
     if isinstance(step, np.ndarray) and step.size < steps:
         raise OptionError(
             f"step holds {counted(step.size, 'size')} and the run takes "
@@ -607,7 +608,7 @@ def sizes_of_steps(
     done: int,
     count: int,
 ) -> Vector | None:
-    """Sizes of the next steps; None for those of Pegasos, ``1 / (lam t)``.
+    """Return sizes of the next steps; None for Pegasos steps, ``1 / (lam t)``.
 
     Parameters
     ----------
@@ -619,7 +620,7 @@ def sizes_of_steps(
     first_step : int
         Number ``t`` of the first step of the run.
     done, count : int
-        Steps that the run has taken, and how many sizes are asked for.
+        Number of steps taken so far, and number of sizes to return.
 
     Examples
     --------

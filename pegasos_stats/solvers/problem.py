@@ -1,4 +1,4 @@
-"""The problem that is minimised, as arrays, and the solution that a solver finds."""
+"""The minimisation problem as arrays, and its solution."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -35,30 +35,31 @@ RULE_TEXT: dict[LamRule, str] = {
     "no ml": " (1/n)",
 }
 
-# See `Problem.in_quick_form`: factors of 100 levels take 0.4 of the time with the log
-# loss and 0.16 with the hinge, 20,000 x 300; of 50 levels, 20,000 x 101, 0.7 and 0.5.
+# See `Problem.in_quick_form`. Sparse rows of factors of 100 levels, 20,000 x 300, take
+# 0.4 of the time with the log loss and 0.16 with the hinge; of 50 levels, 20,000 x 101,
+# 0.7 and 0.5.
 SPARSE_COST, OF_A_ROW = 4.0, 10.0
 
 
 def penalty_of(
     lam: object, n: float, loss: LossName = "hinge"
 ) -> tuple[float, LamRule]:
-    """Return the penalty of a model and where it is from.
+    """Return the penalty of a model and the rule that determined it.
 
     Parameters
     ----------
     lam : float, "cv" or None
-        None for maximum likelihood by the log loss, if it exists, and otherwise for
-        ``1 / n``, the C = 1 of LIBSVM, which also stands for ``"cv"`` until a fit
-        chooses.
+        None means maximum likelihood for the log loss, if it exists, and otherwise ``1
+        / n``, LIBSVM's C = 1. ``"cv"`` starts with ``1 / n`` until the fit chooses a
+        value.
     n : float
-        Rows of the model, by their frequencies.
+        Number of rows, or the sum of their frequencies.
     loss : str
 
     Raises
     ------
     OptionError
-        If `lam` is none of these, below zero, or zero for another loss than the log.
+        If `lam` is none of these, negative, or zero for another loss than the log.
 
     Examples
     --------
@@ -102,26 +103,27 @@ class Problem:
     lam : float
         Penalty; 0 for maximum likelihood by the log loss.
     loss : str
-        Its name, see `LOSSES`.
+        Name of the loss, see `LOSSES`.
     intercept : bool
         Whether ``alpha`` is free and not penalised; otherwise it is 0.
     weights : float64 array, shape (n,), optional
-        Weight ``w_i`` of each row's loss in the mean; 1 if not given. The dual weight
-        of a row is then in [0, w_i].
+        Weight ``w_i`` of each row's loss in the mean; 1 by default. The dual weight of
+        a row is then in [0, w_i].
     offset : float64 array, shape (n,), optional
-        Known part of each row's score; 0 if not given.
+        Fixed part of each row's score; 0 by default.
     weights_of : "rows", "levels" or "balanced"
-        What weights were given to: to rows, which then stand for more or fewer of their
-        kind, or to levels, so that errors count otherwise. Balanced ones are such that
-        both levels weigh the same: of other rows they would be others.
+        Whether the user weighted rows, which then represent more or fewer rows of their
+        kind, or classes, as costs of errors. Balanced class weights make the total
+        weights of both classes equal, so they depend on the rows.
     lam_rule : "given", "1/n", "cv", "ml" or "no ml"
-        Where the penalty is from: the user, the number of rows, cross-validation, the
-        default of the log loss, or that default where the likelihood has no maximum.
+        Rule that determined the penalty: the user, the number of rows,
+        cross-validation, maximum likelihood (the default of the log loss), or this
+        default if the likelihood has no maximum.
     no_ml : str
-        Why there is no maximum likelihood estimate, in words that follow these two.
+        Why there is no maximum likelihood estimate, as the end of a sentence.
     penalty : "ridge", "firth" or "flic"
-        Firth's penalty has ``lam = 0`` and ``log det(I) / 2`` in its place; see
-        ``firth.py``. With FLIC the intercept is estimated anew.
+        Firth's penalty replaces ``lam``, which is 0, by ``log det(I) / 2``; see
+        ``firth.py``. FLIC re-estimates the intercept afterwards.
 
     Its arrays are read-only.
     """
@@ -160,12 +162,12 @@ class Problem:
 
     @property
     def counting(self) -> NDArray[np.int64] | None:
-        """How often rows count in tables: once, of weight 0 never; None if all once."""
+        """How often rows count in tables: once, or 0 for weight 0; None if all once."""
         return (self.row_weights > 0.0).astype(np.int64) if self.n_weightless else None
 
     @property
     def lambda_text(self) -> str:
-        """Lambda as people read it, with its rule.
+        """Lambda as text, with its rule.
 
         Examples
         --------
@@ -187,17 +189,17 @@ class Problem:
 
     @property
     def n_weighed(self) -> int:
-        """Number of rows with a weight above 0."""
+        """Number of rows of positive weight."""
         return self.n - self.n_weightless
 
     def without_ml(self, reason: str) -> "Problem":
-        """The problem with the penalty 1/n, as the likelihood has no maximum."""
+        """Return the problem with the penalty 1/n, if the likelihood has no maximum."""
         lam = 1.0 / self.n_weighed
         return replace(self, lam=lam, lam_rule="no ml", no_ml=reason)
 
     @property
     def label_counts(self) -> tuple[int, int]:
-        """Number of rows of -1 and of +1, those of weight 0 not counted."""
+        """Number of rows of positive weight with the labels -1 and +1."""
         y = self.y if self.weights is None else self.y[self.weights > 0.0]
         n_positive = int((y > 0.0).sum())
         return len(y) - n_positive, n_positive
@@ -209,10 +211,10 @@ class Problem:
 
     @cached_property
     def prior_shift(self) -> float:
-        """By how much scores of the log loss are above the log odds of the rows.
+        """Difference between scores of the log loss and log odds in the data.
 
-        ``log(w+ / w-)`` of weights of the levels; 0 of weights of rows, which stand for
-        a population of their own.
+        ``log(w+ / w-)`` for class weights; 0 for weights of rows, which define the
+        population.
         """
         if self.weights is None or self.weights_of == "rows":
             return 0.0
@@ -221,19 +223,19 @@ class Problem:
 
     @property
     def balanced(self) -> bool:
-        """Whether both levels are to weigh the same."""
+        """Whether class weights are balanced."""
         return self.weights_of == "balanced"
 
     @property
     def outcome_weights(self) -> Vector:
-        """Weights of the rows where their probabilities count: not those of classes."""
+        """Weights of the rows for probabilities: without class weights."""
         if self.weights_of == "rows":
             return self.row_weights
         return np.asarray(read_only(np.ones(self.n)))
 
     @cached_property
     def class_weights(self) -> tuple[float, float]:
-        """Weights of the rows of -1, and of +1, summed."""
+        """Total weights of the labels -1 and +1."""
         below, above = (
             float(np.count_nonzero(of_class) if w is None else w[of_class].sum())
             for w, of_class in ((self.weights, self.y < 0), (self.weights, self.y > 0))
@@ -242,24 +244,24 @@ class Problem:
 
     @property
     def lightest(self) -> float:
-        """Total weight of the lighter class."""
+        """Smaller of the two class weights."""
         return min(self.class_weights)
 
     @cached_property
     def farthest(self) -> float | None:
-        """Largest offset by size; None without offsets."""
+        """Largest absolute offset; None without offsets."""
         return None if self.offset is None else float(np.abs(self.offset).max())
 
     @property
     def products(self) -> float:
-        """Roundings of a score at most."""
+        """Maximum number of roundings of a score."""
         if not hasattr(type(self.X), "tocsr"):
             return self.p + 2.0
         return int(np.diff(self.X.indptr).max(initial=0)) + 2.0
 
     @cached_property
     def column_entries(self) -> int:
-        """Entries of a column of sparse rows at most."""
+        """Maximum number of entries in a column of sparse rows."""
         return int(np.bincount(self.X.indices).max(initial=0))
 
     @property
@@ -273,7 +275,7 @@ class Problem:
         return int(self.X.shape[1])
 
     def of_rows(self, rows: Rows) -> "Problem":
-        """The problem of some of the rows, with the weights that they have here."""
+        """Return the problem of some of the rows, with their present weights."""
         return replace(
             self,
             X=self.X[rows],
@@ -284,7 +286,7 @@ class Problem:
 
     @cached_property
     def source(self) -> RowSource:
-        """The rows wherever they are, with labels, weights and offsets."""
+        """The rows in memory or elsewhere, with labels, weights and offsets."""
         return source_of(self.X, self.y, self.weights, self.offset)
 
     @property
@@ -294,17 +296,17 @@ class Problem:
 
     @property
     def loss_code(self) -> "compiled.risk.Loss":
-        """Code of the loss in the kernels, a `Loss`."""
+        """Code of the loss in the compiled kernels, a `Loss`."""
         return compiled.risk.Loss[self.loss.upper()]
 
     @property
     def loss_function(self) -> MarginLoss:
-        """What is known of the loss."""
+        """Functions and constants of the loss."""
         return LOSSES[self.loss]
 
     @property
     def most_dual(self) -> Vector:
-        """What the dual weights of the rows are at most, shape (n,)."""
+        """Upper bounds of the dual weights, shape (n,)."""
         most, w = self.loss_function.most, self.row_weights
         return w if most == 1.0 else np.where(w > 0.0, most, 0.0)
 
@@ -320,21 +322,21 @@ class Problem:
 
     @cached_property
     def moments(self) -> tuple[Vector, Vector]:
-        """Means and standard deviations of the columns, unless rows are sparse."""
+        """Means and standard deviations of the columns of dense rows."""
         return moments(self.X) if self.has_rows else self.X.moments
 
     @property
     def rows(self) -> Any:
-        """The rows as the kernels take them: an array, or their `CSR`."""
+        """The rows in the form of the compiled kernels: an array, or a `CSR`."""
         return kernel_rows(self.X)
 
     @cached_property
     def in_quick_form(self) -> "Problem":
-        """The problem with dense rows if many entries are not 0, else with sparse ones.
+        """The problem with the faster storage: dense rows, or sparse ones.
 
-        A row with ``k`` entries that are not 0, as for factors of many levels, takes
-        the time of ``4 (k + 10)`` columns. The hinge on more columns than rows is best
-        on dense rows, and on sparse ones as they are.
+        A sparse row with ``k`` non-zero entries, as for factors of many levels, takes
+        as long as ``4 (k + 10)`` dense columns. With the hinge and more columns than
+        rows the storage does not change.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
         if not isinstance(X, np.ndarray):
@@ -352,11 +354,11 @@ class Problem:
         return self if is_full else replace(self, X=sparse)
 
     def _are_many(self, entries: float) -> bool:
-        """Whether a row has too many entries, in the mean."""
+        """Whether rows have too many entries on average for sparse storage."""
         return SPARSE_COST * (entries + OF_A_ROW) > self.p
 
     def _conditions(self) -> Iterator[object]:
-        """Both classes have rows, and only logistic regression has no penalty."""
+        """Check that both classes have rows; only the log loss allows ``lam = 0``."""
         yield (self.y == -1.0).any() and (self.y == 1.0).any()
         yield ((self.y == -1.0) | (self.y == 1.0)).all()
         yield self.lam > 0.0 or self.loss == "log"
@@ -386,13 +388,13 @@ Unit = Literal["epoch", "iteration", "pass"]
 
 
 class MethodRun(NamedTuple):
-    """A method that a solver ran, and how long.
+    """A method that a solver ran, and its number of iterations.
 
     Attributes
     ----------
     name : str
     iterations : int
-        Iterations, or epochs of methods that visit single rows, or passes over files.
+        Iterations, or epochs for methods that visit single rows, or passes over files.
     unit : str
     """
 
@@ -402,7 +404,7 @@ class MethodRun(NamedTuple):
 
 
 def joined(*runs: MethodRun) -> tuple[MethodRun, ...]:
-    """Runs in their order, of which the same method in turn is one.
+    """Merge consecutive runs of the same method.
 
     Examples
     --------
@@ -421,30 +423,30 @@ def joined(*runs: MethodRun) -> tuple[MethodRun, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver found; its arrays are read-only.
+    """Result of a solver; its arrays are read-only.
 
     Attributes
     ----------
     beta : float64 array, shape (p,)
     alpha : float
     dual : float64 array, shape (n,)
-        Weights ``a`` with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last iterate
-        of a run from zero.
+        Dual weights ``a``, with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last
+        iterate of a run that started at 0.
     n_iter : int
         Number of steps taken.
     n_violations : int
         Rows visited with a margin below 1 (hinge) or below 0 (log loss).
     seed : int or None
-        Seed of the run, drawn if none was given; None if nothing was drawn.
+        Seed of the run, random by default; None if the run used no random numbers.
     n_epochs : int or None
-        Epochs that the solver ran, those of a refinement not counted; None if unknown.
+        Number of epochs without a refinement; None if unknown.
     settled : bool
-        Whether Pegasos ended because its coefficients hardly changed any more.
+        Whether Pegasos stopped by `change_tol`.
     estimable : bool array, shape (p,), or None
-        With ``lam = 0`` which columns are no combinations of others; None if all are.
-        The coefficients of the other columns are 0 in `beta`.
+        With ``lam = 0``, which columns are estimable; None if all are. Coefficients of
+        collinear columns are 0 in `beta`.
     methods : tuple of MethodRun
-        What ran, in its order; empty if unknown.
+        Methods in the order of their runs; empty if unknown.
     """
 
     beta: Vector

@@ -1,13 +1,13 @@
-"""Fits of resamples of the same dense rows.
+"""Fit many resamples of the same dense rows.
 
-A resample has weights ``w_i``. The hinge goes from the fit of all rows towards that of
-the resample by Newton's method, with a kernel estimate of the Hessian (as in Koo, Lee,
-Kim & Park, JMLR 9, 2008). The rows nearest to the margin there are solved by interior
-points, the others fixed where they are: short of the margin with a dual weight of
-``w_i``, else 0. These are feasible wherever a row is, so the risk of all rows certifies
-the result. Where that fails all rows are solved that any resample may move across the
-margin; then all. The other losses take Newton steps from the fit of all rows, which
-certify themselves.
+A resample has weights ``w_i``. For the hinge, Newton's method with a kernel estimate of
+the Hessian (as in Koo, Lee, Kim & Park, JMLR 9, 2008) leads from the fit of all rows to
+an approximate fit of the resample. Then the rows nearest to the margin are active and
+solved by an interior-point method. The dual weights of the others are fixed, at ``w_i``
+for margins below 1, else at 0. They are always feasible, so the objective over all rows
+certifies the result. If the gap is too large, the active rows are all rows that any
+resample may move across the margin; then all rows. For the other losses Newton steps
+start from the fit of all rows and yield a duality gap.
 """
 
 from abc import ABC, abstractmethod
@@ -24,17 +24,17 @@ from pegasos_stats.solvers.losses import MarginLoss
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import LAST
 
-# Rows near the margin that the kernel estimate leaves for interior points: a quarter,
-# but eight to a column. 1,000 x 10 and 5,000 x 5, 199 resamples: 0.32 and 0.51 s, with
-# all rows that any resample moves across the margin 1.9 and 1.8, with all 1.5 and 3.9.
+# Active rows of the interior-point method: a quarter, at least eight per column. 1,000
+# x 10 and 5,000 x 5, 199 resamples: 0.32 and 0.51 s; with all rows that any resample
+# moves across the margin 1.9 and 1.8, with all rows 1.5 and 3.9.
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
-TIED = 1e-3  # from the margin: all of these rows are tried
+TIED = 1e-3  # minimum half-width of the smoothing, and minimum width for mu
 NEWTON_STEPS = 12
-MOST_PRODUCTS = 2**21  # numbers in products of the rows: 16 MB
+MOST_PRODUCTS = 2**21  # maximum entries in products of rows: 16 MB
 
 
 class ResampleRows(NamedTuple):
-    """Rows that are solved, those of -1 first, and rows that are fixed.
+    """Active rows, those with label -1 first, and fixed rows.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class ResampleRows(NamedTuple):
     Z : float64 array, shape (k + 1, m)
         ``y_i (x_i, 1)``, and ``1 - y_i offset_i``.
     cut : int
-        Number of rows of -1.
+        Number of active rows with label -1.
     fixed : two int arrays
-        Fixed rows of -1 and of +1.
+        Fixed rows with labels -1 and +1.
     products : float64 array, shape (m, k k), or None
-        ``z_i z_i'``; None if these are many numbers.
+        ``z_i z_i'``; None if too large.
     """
 
     rows: Rows
@@ -57,15 +57,15 @@ class ResampleRows(NamedTuple):
 
 
 class Resamples(ABC):
-    """Fits resamples of a problem, beginning at its solution; for many threads.
+    """Fits resamples of a problem, starting at its solution; thread-safe.
 
     Parameters
     ----------
     problem : Problem
-        With dense rows, or sparse ones that are copied.
+        Problem with dense rows, or with sparse ones, which are copied.
     solution : Solution
     shares : float64 array, shape (n,)
-        Its dual weights by the weights of the rows, in [0, 1].
+        Its dual weights divided by the weights of the rows, in [0, 1].
     tol : float
         Relative gap.
     """
@@ -83,7 +83,7 @@ class Resamples(ABC):
         self._theta = np.append(solution.beta, [solution.alpha] * free)
 
     def with_tol(self, tol: float) -> Self:
-        """The same with another relative gap."""
+        """Return a copy with another relative gap."""
         other, other._tol = copy(self), tol
         return other
 
@@ -101,12 +101,12 @@ class Resamples(ABC):
         ----------
         weights : float64 array, shape (B, n)
         penalties : float64 array, shape (B, p)
-            Of each coefficient, in place of ``lam``.
+            Penalty of each coefficient, in place of ``lam``.
 
         Returns
         -------
         estimates : float64 array, shape (B, p + 1)
-            ``alpha, beta``; an ``alpha`` of 0 if there is none.
+            ``alpha, beta``; ``alpha`` is 0 without intercept.
         gap, risk : float64 arrays, shape (B,)
         """
         none = np.zeros((len(weights), 1))
@@ -119,7 +119,7 @@ class Resamples(ABC):
     def _fitted(
         self, weights: Matrix, penalties: Matrix
     ) -> tuple[Matrix, Vector, Vector]:
-        """``theta``, gap and risk of resamples."""
+        """Compute ``theta``, gap and objective of resamples."""
 
 
 def newton_steps(
@@ -130,9 +130,9 @@ def newton_steps(
     theta: Matrix,
     enough: float,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Newton steps of fits of the same rows with weights of their own.
+    """Take Newton steps of many fits of the same rows with different weights.
 
-    They end when no step lowers the risk by more than about half of `enough`.
+    Stops when no step reduces the objective by more than about half of `enough`.
 
     Parameters
     ----------
@@ -146,9 +146,9 @@ def newton_steps(
     Returns
     -------
     theta, step : float64 array, shape (B, k)
-        Not finite where the Hessian has a diagonal number of 0, nearly.
+        Not finite if a diagonal element of the Hessian is nearly 0.
     a : float64 array, shape (B, n)
-        Slopes of the losses before the last step.
+        Minus the derivatives of the losses before the last step.
     hessian : float64 array, shape (B, k, k)
     """
     Z, shift = rows
@@ -158,9 +158,9 @@ def newton_steps(
         H = np.stack([(Z.T * row) @ Z for row in weights * loss.bends(a)])
         diagonal = np.einsum("bjj->bj", H)
         diagonal += penalties
-        diagonal *= 1.0 + 1e-13  # else of collinear columns no solution
+        diagonal *= 1.0 + 1e-13  # collinear columns would make it singular
         is_flat = ~(diagonal.min(axis=1) > 1e-10 * weights.sum(axis=1))
-        H[is_flat] = np.eye(Z.shape[1])  # of separated rows
+        H[is_flat] = np.eye(Z.shape[1])  # if rows are separated
         d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
         d[is_flat] = np.nan
         theta = theta + d
@@ -173,7 +173,7 @@ class SmoothResamples(Resamples):
     """Resamples of a smooth loss."""
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
-        """Such a loss has no margin: all rows count."""
+        """Do nothing: with a smooth loss all rows are active."""
 
     def _fitted(
         self, weights: Matrix, penalties: Matrix
@@ -181,7 +181,8 @@ class SmoothResamples(Resamples):
         Z, shift, loss = self._Z[:, :-1], 1.0 - self._Z[:, -1], self._loss
         theta = np.tile(self._theta, (len(weights), 1))
         parts = weights / weights.sum(axis=1)[:, None]
-        enough = 0.01 * self._tol  # what is left then is little beside the gap
+        # Then the remaining error is small relative to the gap.
+        enough = 0.01 * self._tol
         theta, *_ = newton_steps(loss, (Z, shift), parts, penalties, theta, enough)
         m = theta @ Z.T + shift
         a = loss.slopes(m)
@@ -209,13 +210,13 @@ class HingeResamples(Resamples):
         self._all = self._near = self._part(everywhere, ~everywhere)
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
-        """Fix rows that are farther from the margin than `estimates` move them.
+        """Fix rows farther from the margin than `estimates` move them.
 
         Parameters
         ----------
         estimates : float64 array, shape (b, p + 1), ``alpha, beta``
         reach : float
-            How many times as far.
+            Safety factor of that distance.
         """
         theta = np.roll(estimates, -1, axis=1)[:, : self._theta.size]
         changes = theta - self._theta
@@ -242,7 +243,7 @@ class HingeResamples(Resamples):
         theta, gap, risk, inner = self._solved(self._near, weights, penalties, True)
         for part in (self._near, self._all):
             is_worse = ~(gap <= self._tol * risk)
-            if part is self._all:  # the others end by rounding
+            if part is self._all:  # the others stop at rounding
                 is_worse &= inner <= self._tol * risk
             if (worse := is_worse.nonzero()[0]).size:
                 again = self._solved(part, weights[worse], penalties[worse], False)
@@ -255,7 +256,7 @@ class HingeResamples(Resamples):
     def _solved(
         self, part: ResampleRows, weights: Matrix, penalties: Matrix, few: bool
     ) -> tuple[Matrix, Vector, Vector, Vector]:
-        """``theta``, gap and risk of all rows, and the gap of the rows solved."""
+        """Compute ``theta``, gap and objective over all rows, and the active gap."""
         (rows, Z, cut, sides, products), m = part, part.rows.size
         totals = weights.sum(axis=1)
         near = weights[:, rows] / totals[:, None]
@@ -297,10 +298,10 @@ class HingeResamples(Resamples):
     def _approached(
         self, part: ResampleRows, w: Matrix, fixed: Matrix, penalties: Matrix, own: int
     ) -> tuple[Matrix, Matrix]:
-        """``theta`` and ``s`` by Newton's method for a hinge with a rounded corner.
+        """Compute ``theta`` and ``s`` by Newton's method for a smoothed hinge.
 
-        The corner is as wide as so many rows of the fit are near the margin. A step
-        that led up is halved; the last one gains little.
+        The width of the smoothing includes `own` rows near the margin. A step that
+        increases the objective is halved; iterations stop when a step gains little.
         """
         Z, X = part.Z, part.Z[:-1]
         theta = self._of_fit(w)
@@ -325,7 +326,7 @@ class HingeResamples(Resamples):
             np.einsum("bjj->bj", H)[:] += penalties + 1e-12
             try:
                 d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
-            except np.linalg.LinAlgError:  # of one
+            except np.linalg.LinAlgError:  # of one of the resamples
                 break
             theta = np.where(is_lower, theta - d, 0.5 * (theta + best))
             s = Z[-1] - theta @ X
@@ -333,16 +334,16 @@ class HingeResamples(Resamples):
 
 
 def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
-    """By how much intercepts are off the middles of the intervals of the best ones.
+    """Distances of intercepts from the midpoints of the optimal intervals.
 
     Parameters
     ----------
     kinks : float64 array, shape (B, m)
-        Where rows cross the margin, less the intercept.
+        Intercepts at which rows cross the margin, minus the current intercept.
     signed : float64 array, shape (B, m)
         Weights times ``y_i``.
     fixed : float64 array, shape (B, 2)
-        Sums of them over fixed rows, of -1 and of +1.
+        Sums of `signed` over the fixed rows with labels -1 and +1.
 
     Examples
     --------

@@ -1,22 +1,21 @@
-"""Bounds of what rounding does to the objectives, so that a certificate holds.
+"""Bounds on the rounding errors of the objectives, for valid certificates.
 
-A certificate is a statement about real numbers: the coefficients and the data are the
-doubles that they are, and both objectives are what the formulas give without rounding.
-A sum of ``k`` numbers, rounded ``k - 1`` times, is off by at most ``gamma_k`` times the
-sum of their absolute values, ``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (Higham
-2002, section 3.1). For an inner product that gives with Cauchy's inequality
+A certificate is a statement in real arithmetic: coefficients and data are exactly their
+doubles, and both objectives are evaluated without rounding. The rounding error of a sum
+of ``k`` numbers is at most ``gamma_k`` times the sum of their absolute values,
+``gamma_k = k u / (1 - k u)`` with ``u = 2^-53`` (Higham 2002, section 3.1). For an
+inner product Cauchy's inequality implies
 
     |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha,
 
-with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset.
-A loss moves no more than its margin, and not at all where that is safely above 1
-(hinge). Sums over the rows are those of ``dense/sums.py``, with a bound of their own.
-An exponential or logarithm of numpy's is taken to be right to four units in the last
-place.
+with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset. The error of a
+loss is at most that of its margin, and 0 if the margin is safely above 1 (hinge). Sums
+over the rows, from ``sums.py``, have their own bounds. numpy's exponential and
+logarithm are assumed accurate to four units in the last place.
 
-These bounds cost nothing beside a pass over the rows. Where they are not small beside
-the gap, as for columns far from zero beside their spread, the pass is done again with
-twice the digits.
+These bounds cost little compared with a pass over the rows. If they are not small
+relative to the gap, as for columns far from 0 in units of their spread, the pass is
+repeated with twice the digits.
 
 References
 ----------
@@ -39,17 +38,18 @@ from pegasos_stats.solvers.sums import Sums
 if TYPE_CHECKING:
     from pegasos_stats.compiled.risk import SeenExactly
 
-SUBNORMAL = 2.0**-1074  # rounding of one that underflows
-STEEP = 80.0 * UNIT  # of an entropy by the rounding of a / w, of a: 2 log 2^53
-CLOSEST = 1e-13  # relative gap that is told from 0, as a rule
-MARGIN = 1.01  # for what is left out of a bound: higher powers, its own rounding
-LAST = 8.0 * UNIT  # of the last few operations
+SUBNORMAL = 2.0**-1074  # rounding error of an underflow
+# Of an entropy, due to the rounding of a / w, relative to a: 2 log 2^53.
+STEEP = 80.0 * UNIT
+CLOSEST = 1e-13  # smallest relative gap that is usually distinguishable from 0
+MARGIN = 1.01  # safety factor for higher-order terms and the rounding of the bound
+LAST = 8.0 * UNIT  # for the last few operations
 
 
 class Within(NamedTuple):
     """A number in the interval ``value - error`` to ``value + error``.
 
-    An error that is not finite says that nothing is known.
+    A non-finite error means that there is no bound.
     """
 
     value: float
@@ -57,12 +57,12 @@ class Within(NamedTuple):
 
     @property
     def above(self) -> float:
-        """Upper end, infinite where nothing is known."""
+        """Upper end, infinite if there is no bound."""
         return self._end(1.0)
 
     @property
     def below(self) -> float:
-        """Lower end, minus infinity where nothing is known."""
+        """Lower end, minus infinity if there is no bound."""
         return self._end(-1.0)
 
     def _end(self, sign: float) -> float:
@@ -71,9 +71,9 @@ class Within(NamedTuple):
 
 
 def squared(v: Vector, rest: Vector | None = None) -> tuple[float, int]:
-    """``||v + rest||^2`` as ``m, k``: ``m 2^k``, ``m`` to some units in the last place.
+    """Compute ``||v + rest||^2 = m 2^k``, with ``m`` to a few units in the last place.
 
-    Nothing overflows or underflows on the way there.
+    Intermediate results do not overflow or underflow.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def squared(v: Vector, rest: Vector | None = None) -> tuple[float, int]:
 
 
 def penalty(lam: float, v: Vector) -> float:
-    """``lam/2 ||v||^2`` to some units in the last place; infinite if it overflows.
+    """Compute ``lam/2 ||v||^2`` to a few ulps; infinite if it overflows.
 
     Examples
     --------
@@ -104,14 +104,14 @@ def penalty(lam: float, v: Vector) -> float:
 
 
 def cost(lam: float, n: int, image: Vector, rest: Vector | None = None) -> float:
-    """``lam/2 ||beta||^2`` of ``beta = image / (lam n)``, as `penalty`."""
+    """Compute ``lam/2 ||beta||^2`` for ``beta = image / (lam n)``, as in `penalty`."""
     squares, power = squared(image, rest)
     share, shift = math.frexp(lam)
     return scaled(squares / share / n / n, power - shift - 1)
 
 
 def scaled(share: float, power: int) -> float:
-    """``share 2^power``, infinite if it overflows."""
+    """Compute ``share 2^power``; infinite if it overflows."""
     try:
         return math.ldexp(share, power)
     except OverflowError:
@@ -119,14 +119,14 @@ def scaled(share: float, power: int) -> float:
 
 
 def norm(v: Vector) -> float:
-    """``||v||``, or a little more."""
+    """Compute an upper bound of ``||v||``, tight up to rounding."""
     with np.errstate(over="ignore"):
         squares = float(v @ v)
     return math.sqrt(MARGIN * squares + 4.0 * v.size * SUBNORMAL)
 
 
 class Rounding:
-    """Bounds for one problem at one point.
+    """Rounding bounds for one problem at one point.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class Rounding:
     Attributes
     ----------
     reach : float
-        How far rounding may move a margin.
+        Bound on the rounding error of a margin.
     """
 
     def __init__(self, problem: Problem, beta: Vector, alpha: float) -> None:
@@ -166,14 +166,14 @@ class Rounding:
         return self._primal(mean, error, (4.0 * (n + 4.0) * UNIT) ** 2)
 
     def reward(self, sums: Sums) -> Within:
-        """Mean reward of the dual weights from the sums of one pass, `Sums`.
+        """Mean conjugate term of the dual weights from the sums of one pass, `Sums`.
 
         It is ``mean (w H(a/w) - a y offset)``.
         """
         n, loss = self._problem.n, self._problem.loss
         value = sums.entropy / n
         steep, size = STEEP * sums.dual / n, value
-        if loss != "log":  # a, less what is squared: the rewards may be below 0
+        if loss != "log":  # a minus a square: the conjugate terms may be negative
             steep, size = 0.0, 2.0 * sums.dual / n - value
         share = sums.share
         off = steep + (self._problem.loss_function.rounding + share) * size
@@ -195,13 +195,13 @@ class Rounding:
         return self._cost(value, sums.image_error)
 
     def least(self) -> float:
-        """A bound that holds for every fit: some risk above 0 is left.
+        """Lower bound on the objective from equal dual weights in both classes.
 
         From equal sums ``s`` in both classes, in proportion to the weights of their
         rows, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2`` with ``R`` the largest
-        ``||x_i||``, and ``s`` at most half the weight of a class, if rewards are dual
-        weights; if they are so many of them at least, its square of that is left. With
-        an offset there is no such bound, and it is 0.
+        ``||x_i||``, and ``s`` at most half the weight of a class, if conjugate terms
+        equal dual weights. If they are at least ``c`` times as large, the bound has the
+        factor ``c^2``. With an offset the bound is 0.
         """
         problem = self._problem
         if problem.farthest is not None:
@@ -211,10 +211,10 @@ class Rounding:
         return problem.loss_function.least_reward**2 * least
 
     def _primal(self, mean: float, moved: float, share: float) -> Within:
-        """``P`` from the mean loss and a bound of its error by that of the margins.
+        """``P`` from the mean loss, with a bound of its error from the margins.
 
-        Normalised weights are those of the user to some rounding, which counts for the
-        fit and for the optimum.
+        Normalising the user's weights rounds them, which affects the objective and its
+        minimum.
         """
         share += self._problem.loss_function.rounding
         if self._problem.weights is not None:
@@ -224,7 +224,7 @@ class Rounding:
         return Within(value, moved + share * mean + LAST * value + lost)
 
     def _cost(self, value: float, off: float) -> Within:
-        """Cost of an image that is off by a vector of a norm of at most ``off``."""
+        """Cost of an image whose error has a norm of at most ``off``."""
         n, lam = self._problem.n, self._problem.lam
         lost = 4.0 * self._problem.p * SUBNORMAL
         root = (MARGIN * off / n + lost) / math.sqrt(2.0) / math.sqrt(lam)
@@ -235,12 +235,12 @@ class Rounding:
 def are_close(
     objective: float, risk: Within, reward: Within, cost: Within, enough: float = 0.0
 ) -> bool:
-    """Whether rounding is at most a tenth of the gap, and 1e-11 of the objective.
+    """Whether rounding is at most a tenth of the gap and 1e-11 of the objective.
 
-    Less than 1e-14 of the objective is always small. Where a gap of ``enough`` times
-    the objective is enough, rounding is at most a tenth of that.
+    Rounding below 1e-14 of the objective is always small enough. If a relative gap of
+    ``enough`` suffices, rounding may be a tenth of that.
 
-    A dual objective below 0 is not used, so that its rounding does not matter.
+    A negative dual objective is not used, so its rounding does not matter.
     """
     off = abs(risk.value - objective) + risk.error
     gap = objective - max(0.0, reward.value - cost.value)
@@ -258,17 +258,17 @@ def lower_bound(
     cost: Within,
     least: Callable[[], float],
 ) -> tuple[float, float]:
-    """Lower bound of the least risk, and what it leaves of the rounding of `objective`.
+    """Lower bound on the minimum, and the part of rounding that it does not cover.
 
-    The dual is ``t reward - t^2 cost`` at ``t = 1``, the dual point that is given, less
-    what `objective` may be too small by. Where that is below 0 the bound is 0. Then the
-    best ``t`` or `least` cover the rounding, as a rule.
+    The bound is the dual objective ``t reward - t^2 cost`` at ``t = 1`` minus the
+    possible rounding of `objective`. If this is negative, the bound is 0; then the best
+    ``t`` or `least` usually cover the rounding.
 
     Returns
     -------
     dual_objective, rounding : float
-        No fit has a risk below ``dual_objective``, and that of this fit is at most
-        ``objective + rounding`` if the least risk is ``dual_objective``.
+        No coefficients have an objective below ``dual_objective``; the objective of the
+        fit is at most ``objective + rounding`` if the minimum is ``dual_objective``.
     """
     excess = max(0.0, risk.above - objective) + 2.0 * UNIT * objective
     high, low = cost.above, max(0.0, reward.below)

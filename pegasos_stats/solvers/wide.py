@@ -1,4 +1,4 @@
-"""More columns than rows: dual coordinate ascent, and pairs on the Gram matrix."""
+"""More columns than rows: dual coordinate ascent, or SMO on the Gram matrix."""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,24 +17,25 @@ from pegasos_stats.solvers.sdca import Coordinates
 if TYPE_CHECKING:
     from pegasos_stats.solvers.optimum import Optimum
 
-# Hinge, 300 x 3,000: pairs take 16 ms, Newton steps 216; 1,000 x 500: 26 to 316 and 133
+# Hinge, 300 x 3,000: SMO takes 16 ms, Newton steps 216; 1,000 x 500: 26 to 316 and 133
 # to 841; 2,000 x 200: 349 to 633 and 66 to 127.
-PAIRED = 2.0  # rows to a column, at most
-MOST_PAIRED = 4000  # rows: their Gram matrix has 128 MB
-# Log loss, 300 x 3,000: epochs take 7 to 16 ms, Newton steps 12 to 39. The square of
-# the constant column over the mean of ||x_i||^2; with 0.02 the time is the same.
+PAIRED = 2.0  # maximum rows per column
+MOST_PAIRED = 4000  # maximum rows: a Gram matrix of 128 MB
+# Square of the constant column, relative to the mean of ||x_i||^2; with 0.02 the time
+# is the same. Log loss, 300 x 3,000: epochs take 7 to 16 ms, Newton steps 12 to 39.
 SQUARED_CONSTANT = 0.07
 LOOK = 4  # epochs between two certificates
-# Ascent goes on if so many certificates are left while the gap falls as before, and for
-# half as many in any case; pairs go on if they halve the gap in so many.
+# Ascent continues if, at the present rate, the tolerance needs at most this number of
+# certificates, and for half as many in any case. SMO continues if this number of
+# certificates halves the gap.
 MOST_CERTIFICATES = 10
 
 
 def is_wide(problem: Problem) -> bool:
-    """Whether dual methods of this file begin a run.
+    """Whether a dual method of this module starts the run.
 
-    More columns than rows; with the hinge up to twice as many dense rows as columns.
-    None with an offset.
+    True with more columns than rows; with the hinge also with up to twice as many dense
+    rows as columns. False with an offset.
 
     Examples
     --------
@@ -49,17 +50,17 @@ def is_wide(problem: Problem) -> bool:
 
 
 def pairs_serve(problem: Problem) -> bool:
-    """Whether pairs are for this problem: of the hinge, and scores of any ``a`` fit."""
+    """Whether SMO supports the problem: hinge loss, and no score overflows."""
     longest = max(1.0, float(problem.radius))
     in_range = math.isfinite(longest * longest / problem.lam)
     return in_range and problem.loss == "hinge" and problem.n <= MOST_PAIRED
 
 
 class WideCoordinates(Coordinates):
-    """Coordinate steps while they close the gap.
+    """Coordinate steps, as long as they reduce the gap.
 
-    The penalty on the intercept is centred anew after every epoch, and the gap is
-    computed every `LOOK` epochs.
+    The penalty on the intercept is recentred after every epoch, and the gap is computed
+    every `LOOK` epochs.
     """
 
     name = "coordinate ascent"
@@ -76,7 +77,7 @@ class WideCoordinates(Coordinates):
         self._lengths: Lengths | None = None
 
     def step(self, rows: Rows) -> None:
-        """Visit the rows, and compute the gap where it is time."""
+        """Visit the rows, and compute the gap every `LOOK` epochs."""
         super().step(rows)
         state, problem = self.state, self._problem
         balance = float(state.a @ problem.y)
@@ -85,19 +86,19 @@ class WideCoordinates(Coordinates):
         self._lengths = None
         if self.epochs % LOOK == 0 or self.epochs == self._last:
             at, before = self._best_lengths().at, self._left
-            goal = self._goal(at.objective) or 1.0  # 0 where the objective vanishes
+            goal = self._goal(at.objective) or 1.0  # 0 if the objective is 0
             self._left = math.log(max(at.gap / goal, 0.01))
             is_slow = self._left > MOST_CERTIFICATES * max(before - self._left, 0.0)
             self.has_stalled = self.epochs > MOST_CERTIFICATES * LOOK // 2 and is_slow
 
     @property
     def gap(self) -> Gap:
-        """Objectives, if they were computed after the last epoch."""
+        """Objectives, if computed after the last epoch."""
         computed = self._lengths
         return Gap(0.0, -math.inf) if computed is None else computed.at
 
     def best(self) -> tuple[Vector, float, Vector]:
-        """``beta, alpha`` and ``a`` at their best lengths."""
+        """``beta, alpha`` and ``a``, optimally rescaled."""
         best = self._best_lengths()
         return best.fit * self.state.w, best.alpha, best.dual * self._balanced
 
@@ -115,14 +116,14 @@ class WideCoordinates(Coordinates):
 
 
 class PairSteps(Method):
-    """Steps on pairs of dual weights of the hinge, from the Gram matrix of the rows.
+    """SMO for the hinge, with the Gram matrix of the rows in memory.
 
     Parameters
     ----------
     problem : Problem
-        Of the hinge.
+        Problem with the hinge loss.
     a : float64 array, shape (n,), or None
-        Dual weights to begin with.
+        Initial dual weights.
     """
 
     name, unit = SMO, "epoch"
@@ -142,7 +143,7 @@ class PairSteps(Method):
         self._compute_gap()
 
     def step(self, rows: Rows) -> None:
-        """Take as many steps as there are rows, and compute the gap."""
+        """Take as many steps as there are rows; compute the gap."""
         n = self._problem.n
         compiled.working_sets.pair_steps(self._set, self._scale, 0.0, n)
         self.steps += 1
@@ -151,7 +152,7 @@ class PairSteps(Method):
 
     @property
     def gap(self) -> Gap:
-        """Objectives at the best lengths, not computed from the rows."""
+        """Objectives after optimal rescaling, not recomputed from the rows."""
         at = self._lengths.at
         return Gap(at.objective, at.dual_objective)
 
@@ -175,7 +176,7 @@ class PairSteps(Method):
 
 
 class Lengths(NamedTuple):
-    """The best lengths of a fit and of a dual point, with the certificate of both."""
+    """Optimal scale factors of a fit and of a dual point, with their objectives."""
 
     fit: float
     alpha: float
@@ -191,10 +192,10 @@ def lengths(
     norm2: float,
     dual_norm2: float,
 ) -> Lengths:
-    """Return the ``s`` of the least risk of ``s (beta, alpha)``, and ``t`` of ``t a``.
+    """Return the best factor ``s`` of ``(beta, alpha)``, and ``t`` of ``a``.
 
-    ``t`` gives the largest dual inside the box. Both are 1 for losses that bend. With a
-    small penalty on separable rows no other number is as far from its best value.
+    ``t`` maximises the dual within the bounds. Both are 1 for smooth losses. With a
+    small penalty and separable classes the length converges most slowly.
 
     Parameters
     ----------
@@ -202,9 +203,9 @@ def lengths(
     scores : float64 array, shape (n,)
         ``X beta``.
     alpha : float
-        Intercept; the hinge takes the best one, if it is free.
+        Intercept; with the hinge the optimal one, if it is free.
     a : float64 array, shape (n,)
-        Dual weights that the dual allows.
+        Feasible dual weights.
     norm2, dual_norm2 : float
         ``||beta||^2`` and ``||beta(a)||^2``.
     """
@@ -215,7 +216,7 @@ def lengths(
         if problem.intercept:
             alpha = best_intercept(scores, y, "hinge", problem.weights)
         s = fit_length(penalty, w, y * (scores + alpha))
-        if dual_penalty > 0.0:  # the largest dual, with t a inside its box
+        if dual_penalty > 0.0:  # maximise the dual, with t a within bounds
             inside = a > 0.0
             most = float((w[inside] / a[inside]).min(initial=np.inf))
             t = min(reward / dual_penalty, most)
@@ -227,10 +228,10 @@ def lengths(
 
 
 def fit_length(penalty: float, w: Vector, m: Vector) -> float:
-    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)``, by its kinks.
+    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)`` over its kinks.
 
-    Kinks are at ``1 / m_i``. A length at a kink is a little above it, so that no margin
-    is short of 1: with a small penalty that would cost more than all the rest.
+    Kinks are at ``1 / m_i``. A solution at a kink is rounded up, so that no margin is
+    below 1: with a small penalty that loss would dominate the objective.
 
     Examples
     --------
