@@ -346,7 +346,8 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         If a value cannot be a label.
     """
     refused = errors.DataError(
-        f"Labels of type {type(labels).__name__} are not in one column; use one."
+        f"{name} is of type {type(labels).__name__}; use a list, an array of one "
+        "dimension or one column, with a label for each row."
     )
     with convert_errors(refused):
         labels = column_of_frame(labels)

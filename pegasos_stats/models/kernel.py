@@ -415,8 +415,9 @@ class KernelResults(Results):
         Returns
         -------
         DataFrame
-            Columns ``term`` (``"Intercept"``, then row labels) and ``estimate`` (the
-            intercept and `dual_coef`). With Pegasos also ``count`` (of violations);
+            Columns ``term`` (``"Intercept"``, then row labels; positions of training
+            rows if the fit was loaded) and ``estimate`` (the intercept and
+            `dual_coef`). With Pegasos also ``count`` (of violations);
             with `Optimum` ``dual_weight``, from 0 to the weight of the row, which it
             equals if the margin is below 1.
 

@@ -561,7 +561,8 @@ class LinearModel(Model):
         strata : str, Series, array or list, shape (n,), optional
             Strata of a survey, in which `groups` (rows, if omitted) were sampled, with
             ``weights=`` of the model: the covariance is linearised, as by
-            R's ``survey::svyglm``. A stratum needs at least two groups.
+            R's ``survey::svyglm``. A stratum needs at least two groups; rows of a group
+            in two strata count as two groups, as with ``nest=TRUE`` in R.
         trace : bool, default False
             Whether to record objective, gap, violations, error rate and processor
             time after every epoch, in ``result.trace``.

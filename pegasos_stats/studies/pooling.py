@@ -524,7 +524,9 @@ def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
     if any(part.choices.prevalence for part in parts):
         raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
     if any(part.source in NO_INFERENCE for part in parts):
-        raise OptionError("Tables of training rows or with weights have no intervals.")
+        raise OptionError(
+            "Tables of training rows, of folds or with weights have no intervals to pool."
+        )
     rates, sizes, clusters = [], [], [np.inf]
     for part in parts:
         at = part.levels.index(part.positive)

@@ -104,3 +104,8 @@ def test_predictive_values_at_a_prevalence_have_no_interval_by_groups():
     assert table.loc["sensitivity", limits].notna().all()
     for term in ("pos_pred_value", "neg_pred_value"):
         assert term not in table.index or table.loc[term, limits].isna().all()
+
+
+def test_the_name_of_a_column_without_a_frame_is_refused():
+    with pytest.raises(DataError, match="groups is of type str; use a list"):
+        ps.confusion([0, 1], [0, 1], groups="clinic")
