@@ -525,7 +525,7 @@ def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
         raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
     if any(part.source in NO_INFERENCE for part in parts):
         raise OptionError(
-            "Tables of training rows, of folds or with weights have no intervals to pool."
+            "Tables of training rows, of folds or with weights have no intervals."
         )
     rates, sizes, clusters = [], [], [np.inf]
     for part in parts:
