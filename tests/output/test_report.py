@@ -273,7 +273,7 @@ def test_a_threshold_is_judged_by_what_it_decides_and_costs(logit):
     assert f"is {cost:.3g}; it would be {nobody:.3g} if all rows were" in turned
     assert "'yes' above" not in turned
     costs = {"cost": {"no": 9, "yes": 1}, "threshold": 0.4}
-    assert "for all rows costs less" in first_screen(logit, rows, **costs)
+    assert "for all rows costs" in first_screen(logit, rows, **costs)
 
 
 @pytest.mark.parametrize("kind", [ps.logit, ps.svm])
@@ -413,6 +413,21 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     assert f"standard error {100.0 * spread:.2f}%" in text
     text = logit.report(validation=validation, threshold=0.2).to_markdown()
     assert f"({validation.folds.description}, seed 1) rows with a prob" in text
+
+
+@pytest.mark.parametrize("cost", [(1.0, 2.0), (1.5, 1.0)])
+def test_the_cost_is_compared_with_the_cheaper_rule_row_by_row(logit, cost):
+    low, high = logit.coding.levels
+    text = logit.report(cost=dict(zip((low, high), cost, strict=True))).to_markdown()
+    actual = logit.model.problem.y > 0
+    called = logit.predict(threshold=cost[0] / sum(cost)).to_numpy() == high
+    price = np.where(actual, cost[1], cost[0])
+    by_rule = [price * (actual != rule) for rule in (called, True, False)]
+    rival = min(by_rule[1:], key=np.mean)
+    differences = by_rule[0] - rival
+    error = differences.std() / np.sqrt(len(actual))
+    assert f"{abs(differences.mean()):.3g} less than " in text
+    assert f"(standard error {error:.2g})" in text
 
 
 @pytest.mark.parametrize(

@@ -247,6 +247,9 @@ class RuleRates(NamedTuple):
     cost, cost_of_all, cost_of_none : float
         Mean cost per row of the rule, and of predicting all rows or none as the
         positive class; NaN without costs.
+    std_error : float
+        Standard error of the difference in cost from the cheaper of the last two, for
+        independent rows.
     """
 
     sensitivity: float
@@ -255,6 +258,7 @@ class RuleRates(NamedTuple):
     cost: float
     cost_of_all: float
     cost_of_none: float
+    std_error: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -566,13 +570,22 @@ class ReportFacts:
         hits, missed = int(counts[at, at]), int(counts[at, 1 - at])
         alarms, left = int(counts[1 - at, at]), int(counts[1 - at, 1 - at])
         n, costs = self.rows.table.n_classified, self.costs or Costs(math.nan, math.nan)
+        fp, fn = costs.false_positive, costs.false_negative
+        of_all, of_none = ratio(fp * (alarms + left), n), ratio(fn * (hits + missed), n)
+        # Savings and losses of the model, in the rows where the two rules differ.
+        saving, loss, differ = fn, fp, (hits, alarms)
+        if of_all <= of_none:
+            saving, loss, differ = fp, fn, (left, missed)
+        mean = ratio(loss * differ[1] - saving * differ[0], n)
+        square = ratio(loss**2 * differ[1] + saving**2 * differ[0], n)
         return RuleRates(
             ratio(hits, hits + missed),
             ratio(left, left + alarms),
             ratio(hits + alarms, n),
-            ratio(costs.false_negative * missed + costs.false_positive * alarms, n),
-            ratio(costs.false_positive * (alarms + left), n),
-            ratio(costs.false_negative * (hits + missed), n),
+            ratio(fn * missed + fp * alarms, n),
+            of_all,
+            of_none,
+            math.sqrt(max(ratio(square - mean**2, n), 0.0)),
         )
 
     def decision(self) -> Iterator[str]:
@@ -605,9 +618,17 @@ class ReportFacts:
             f"{number(costs.false_negative, 3)}, a false alarm "
             f"{number(costs.false_positive, 3)}{why})."
         )
-        if rates.cost > (least := min(rates.cost_of_all, rates.cost_of_none)):
-            cheap = yes if least == rates.cost_of_all else no
-            yield f"Predicting '{cheap}' for all rows costs less than the model."
+        least = min(rates.cost_of_all, rates.cost_of_none)
+        if rates.std_error == 0.0:  # the model predicts what the cheaper rule does
+            return
+        cheap = yes if least == rates.cost_of_all else no
+        rules = ["The model", f"predicting '{cheap}' for all rows"]
+        if rates.cost > least:
+            rules = [f"Predicting '{cheap}' for all rows", "the model"]
+        yield (
+            f"{rules[0]} costs {number(abs(rates.cost - least), 3)} less than "
+            f"{rules[1]} (standard error {number(rates.std_error, 2)})."
+        )
 
     def choice(self) -> Iterator[str]:
         """Describe the selection of the threshold, and calibration in the large."""
