@@ -1168,6 +1168,8 @@ def estimated(
         gradients.append(estimand.gradient(fits[:, 0], response))
         unlimited.append(estimand.is_unlimited(getattr(estimate, "unbounded", None)))
         broken.append(estimand.broken(null, response))
+    if not keys:
+        raise OptionError("A factor with one level has no effects; use others.")
     breaks = np.array(broken, dtype=bool).reshape(len(keys), -1)
     undetermined = np.asarray(breaks.any(axis=1))
     tests = with_errors(

@@ -250,9 +250,17 @@ def level_order(result: "Results") -> Iterator[Note]:
             yield Note("level order", "note", text)
 
 
+def single_levels(result: "Results") -> Iterator[Note]:
+    """Note factors with one level, which R's ``contrasts`` refuse."""
+    for name, levels in factor_levels(result.design).items():
+        if len(levels) == 1:
+            text = f"{shown(name)} is {shown(levels[0])} in all training rows"
+            yield Note("columns", "note", f"{text}: it has no coefficient of its own.")
+
+
 ABOUT_FIT = (
     *(certified, not_converged, constant_prediction),
-    *(no_predictor_helps, columns_and_rows, level_order),
+    *(no_predictor_helps, columns_and_rows, single_levels, level_order),
 )
 
 

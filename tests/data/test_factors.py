@@ -77,3 +77,12 @@ def test_a_level_that_is_a_book_is_refused_wherever_it_stands():
         for formula in ("y ~ g", "y ~ ."):
             with pytest.raises(ColumnError, match="10,000 characters"):
                 ps.svm(formula, data)
+
+
+def test_a_factor_with_one_level_has_a_note_and_no_effects():
+    data = pd.DataFrame({"y": list("aabab" * 4), "x": range(20), "g": "same"})
+    result = ps.logit("y ~ x + g", data).fit()
+    assert list(result.params.index) == ["Intercept", "x"]
+    assert "'g' is 'same' in all training rows" in str(result.summary())
+    with pytest.raises(ps.errors.OptionError, match="one level has no effects"):
+        result.margins("g")
