@@ -59,6 +59,7 @@ RATES = ("error_rate", "sensitivity", "specificity")
 TERMS = (*RATES, "auc")
 CALIBRATION = ("intercept", "slope")
 ENDS = ["conf_low", "conf_high"]
+OF_SUBGROUPS = ("n", "events", "term", "estimate", *ENDS)
 MAX_GROUPS = 200
 ALLOWED = "one label for each row of the data"
 SHORT = {"error_rate": "error", "sensitivity": "sens.", "specificity": "spec."}
@@ -686,7 +687,7 @@ class Subgroups(tables.Summarised):
     whole : ConfusionMatrix
         Table of all rows with a label.
     name : str
-        Name of the labels.
+        Name of the labels; ``"group"`` if they have none, or that of another column.
     n_left_out : int
         Rows without a label.
 
@@ -725,7 +726,7 @@ class Subgroups(tables.Summarised):
         conf_level : float, default 0.95
         """
         level = checks.check_fraction("conf_level", conf_level)
-        columns = [self.name, "n", "events", "term", "estimate", *ENDS]
+        columns = [self.name, *OF_SUBGROUPS]
         lines = [
             (label, table.n_classified, _events(table), *line)
             for label, table in self.confusions.items()
@@ -872,5 +873,5 @@ def subgroups(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PegasosStatsWarning)
         confusions = {plain(label): of(codes == at) for at, label in enumerate(levels)}
-    name = "group" if labels.name is None else str(labels.name)
+    name = "group" if labels.name in (None, *OF_SUBGROUPS) else str(labels.name)
     return Subgroups(confusions, whole, name, int((codes < 0).sum()))

@@ -106,3 +106,11 @@ def test_empty_cells_of_a_small_subgroup_do_not_warn(result, recwarn):
     assert (cells["sensitivity"].isna() == none).all()
     assert none.any()
     assert not recwarn.list
+
+
+def test_labels_may_be_named_like_a_column_of_the_table(result):
+    found = result.confusion(NEW.assign(term=NEW["religious"]), by="term")
+    named = result.confusion(NEW, by="religious")
+    assert found.name == "group"
+    assert (found.tidy().to_numpy() == named.tidy().to_numpy()).all()
+    assert str(found.summary()).split("\n")[1:] == str(named.summary()).split("\n")[1:]
