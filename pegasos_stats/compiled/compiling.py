@@ -58,16 +58,16 @@ def kernel(function: Function, fastmath: set[str] | bool = False) -> Function:
     """Compile at the first call, and keep the code for other processes."""
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Function = njit(function, fastmath=fastmath, _nrt=False, **options)
-    return _kept(compiled)
+    return _with_cache(compiled)
 
 
 def with_python_division(function: Function) -> Function:
     """Compile as Python counts: a division by zero is an error."""
     compiled: Function = njit(function)
-    return _kept(compiled)
+    return _with_cache(compiled)
 
 
-def _kept(compiled: Function) -> Function:
+def _with_cache(compiled: Function) -> Function:
     if isinstance(compiled, Dispatcher):  # without NUMBA_DISABLE_JIT=1
         with suppress(RuntimeError):  # no folder can be written
             compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]

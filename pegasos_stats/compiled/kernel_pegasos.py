@@ -99,10 +99,10 @@ def gram_of(kernel: Kernel, X: Matrix, budget: int = 2**29) -> Gram:
         ``8 n (n + p)`` bytes fit, and one at least.
     """
     n = X.shape[0]
-    known = kernel.kind == KernelKind.PRECOMPUTED
-    blocks = blocked(X[:0] if known else X)
+    is_precomputed = kernel.kind == KernelKind.PRECOMPUTED
+    blocks = blocked(X[:0] if is_precomputed else X)
     affordable = max(1, min(n + 1, (budget - blocks.nbytes) // (8 * n)))
-    capacity = 0 if known else affordable
+    capacity = 0 if is_precomputed else affordable
     return Gram(
         kernel,
         X,
@@ -286,11 +286,11 @@ def kernel_scores(
         shape (q, m).
     alpha : float
     """
-    found = np.zeros(X.shape[0])
-    for start in range(0, found.size, WIDTH):
+    scores = np.zeros(X.shape[0])
+    for start in range(0, scores.size, WIDTH):
         block = blocked(X[start : start + WIDTH])[0]
-        add_block_scores(found[start : start + WIDTH], kernel, support, weights, block)
-    return found + alpha
+        add_block_scores(scores[start : start + WIDTH], kernel, support, weights, block)
+    return scores + alpha
 
 
 @with_python_division

@@ -280,10 +280,10 @@ def conjugate_gradients(
             part = h[m] * (row_dot_fast(X, i, u) + one * u[size - 1])
             row_add(X, i, part, Hu)
             Hu[size - 1] += one * part
-        bend = 0.0
+        curvature = 0.0
         for j in range(size):
-            bend += u[j] * Hu[j]
-        before, rz, t = rz, 0.0, rz / bend
+            curvature += u[j] * Hu[j]
+        before, rz, t = rz, 0.0, rz / curvature
         for j in range(size):
             d[j] += t * u[j]
             r[j] -= t * Hu[j]

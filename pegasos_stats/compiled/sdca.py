@@ -115,9 +115,9 @@ def start(
     n = weights.size
     norm2 = np.zeros(n)
     put_norms(X, norm2)
-    known = read_only(np.zeros(0) if offset is None else offset)
+    offsets = read_only(np.zeros(0) if offset is None else offset)
     w, a = np.zeros(p), np.zeros(n)
-    return DualState(w, a, weights, norm2, known, np.zeros(3))
+    return DualState(w, a, weights, norm2, offsets, np.zeros(3))
 
 
 def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> None:
@@ -140,8 +140,8 @@ def dual_step(
 ) -> float:
     """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
     if loss == SQUARED_HINGE:
-        bend = 1.0 + 2.0 * w * norm2 / scale
-        new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / bend)
+        curvature = 1.0 + 2.0 * w * norm2 / scale
+        new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / curvature)
     elif loss != HINGE:
         new = log_step(a, m, norm2 / scale, w)
     elif norm2 == 0.0:

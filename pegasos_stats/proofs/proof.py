@@ -228,7 +228,7 @@ def write_design(
 
 def in_units(problem: Problem, dual: Vector) -> list[int]:
     """Convert dual variables to units of ``2^-60``, within their exact bounds."""
-    a = feasible(dual, problem.y, problem.intercept, problem.most_dual)
+    a = feasible(dual, problem.y, problem.intercept, problem.dual_upper_bounds)
     integers = [int(value) for value in (a * float(check_proof.DUAL)).tolist()]
     if problem.weights is None or problem.loss == "squared_hinge":
         return integers
@@ -242,7 +242,7 @@ def row_of_balance(problem: Problem, integers: list[int]) -> int:
     a, up = np.array(integers, dtype=np.float64), problem.y > 0.0
     surplus = sum(integers[i] for i in np.flatnonzero(up))
     surplus -= sum(integers[i] for i in np.flatnonzero(~up))
-    room = problem.most_dual * check_proof.DUAL - a
+    room = problem.dual_upper_bounds * check_proof.DUAL - a
     return int(np.argmax(np.where(up == (surplus > 0), a, room)))
 
 

@@ -280,7 +280,7 @@ def certificate(
     """
     w = problem.row_weights
     if not is_feasible:
-        a = feasible(a, problem.y, problem.intercept, problem.most_dual)
+        a = feasible(a, problem.y, problem.intercept, problem.dual_upper_bounds)
     bounds = Rounding(problem, beta, alpha)
     totals = None if sums is None else sums(a, bounds.reach)
     has_pass = totals is None

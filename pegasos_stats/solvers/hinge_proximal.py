@@ -264,13 +264,13 @@ class ProximalNewton:
         m_i`` per unit step.
         """
         dv, wds = ds / self.gamma, self._w * ds
-        base, bend = float(self._shrunk @ d), float(self._penalty @ (d * d))
+        base, curvature = float(self._shrunk @ d), float(self._penalty @ (d * d))
         first = float(self._g @ d)
         t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
         for _ in range(TRIALS):
             v = self._v - (dv if t == 1.0 else t * dv)
             a = v.clip(0.0, 1.0)
-            slope = base + t * bend - float(a @ wds)
+            slope = base + t * curvature - float(a @ wds)
             if abs(slope) <= FLAT * abs(first):
                 break
             if slope < 0.0:
@@ -333,7 +333,7 @@ class Hinge(Method):
             self.penalty[-1] = 0.0
         is_long = n >= max(SCREENED_FROM, SCREENED_TO_A_COLUMN * p)
         is_long = is_long and isinstance(problem.X, np.ndarray)
-        if is_long and start is None and problem.lightest >= RARE * n:
+        if is_long and start is None and problem.smaller_class_weight >= RARE * n:
             self.theta, self._walk = np.zeros(p + 1), self._over_few()
         else:
             self.theta, a = beginning(problem) if start is None else start
@@ -349,7 +349,7 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
-        is_long = self.stands_still(STALL_STEPS) or self.steps >= LONG_RUN
+        is_long = self.gap_stagnates(STALL_STEPS) or self.steps >= LONG_RUN
         is_long = is_long and InteriorSteps.serves(self._problem)
         self.has_stalled = self._has_ended or is_long
 

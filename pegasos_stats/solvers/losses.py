@@ -33,9 +33,9 @@ class MarginLoss:
         Value at margin 0.
     values, slopes : callable
         Losses, and minus their derivatives ``s``, of margins.
-    bends : callable
+    second_derivatives : callable
         Second derivatives, as functions of ``s``; 0 for the hinge.
-    rewards : callable
+    conjugate_terms : callable
         Conjugate terms ``w H(a / w)`` of dual weights and weights; None for weights of
         1.
     null_intercept : callable
@@ -59,8 +59,8 @@ class MarginLoss:
     at_zero: float
     values: Callable[[Vector], Vector]
     slopes: Callable[[Vector], Vector]
-    bends: Callable[[Vector], Vector]
-    rewards: Callable[[Vector, Vector | None], Vector]
+    second_derivatives: Callable[[Vector], Vector]
+    conjugate_terms: Callable[[Vector, Vector | None], Vector]
     null_intercept: Callable[[float, float], float]
     rounding: float
     metrics: tuple[str, ...]
@@ -89,7 +89,7 @@ def log_slopes(m: Vector) -> Vector:
 
 def log_entropies(a: Vector, weights: Vector | None) -> Vector:
     """Compute ``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
-    rewards = np.zeros(a.size)
+    conjugate_terms = np.zeros(a.size)
     for first in range(0, a.size, BLOCK):
         rows = slice(first, first + BLOCK)
         t = a[rows]
@@ -99,8 +99,8 @@ def log_entropies(a: Vector, weights: Vector | None) -> Vector:
         inside = (t > 0.0) & (t < 1.0)
         t = np.where(inside, t, 0.5)
         part = np.where(inside, -t * np.log(t) - (1.0 - t) * np.log1p(-t), 0.0)
-        rewards[rows] = part if weights is None else w * part
-    return rewards
+        conjugate_terms[rows] = part if weights is None else w * part
+    return conjugate_terms
 
 
 @np.errstate(over="ignore")
@@ -110,7 +110,7 @@ def squared_losses(m: Vector) -> Vector:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def squared_rewards(a: Vector, weights: Vector | None) -> Vector:
+def squared_conjugate_terms(a: Vector, weights: Vector | None) -> Vector:
     """Compute ``a - a^2 / (4 w)``."""
     if weights is None:
         return a - 0.25 * a * a
@@ -125,8 +125,8 @@ LOSSES: dict[LossName, MarginLoss] = {
         at_zero=1.0,
         values=lambda m: np.maximum(0.0, 1.0 - m),
         slopes=lambda m: (m < 1.0).astype(np.float64),
-        bends=np.zeros_like,
-        rewards=lambda a, weights: a,
+        second_derivatives=np.zeros_like,
+        conjugate_terms=lambda a, weights: a,
         null_intercept=lambda plus, minus: float(np.sign(plus - minus)),
         rounding=4.0 * UNIT,
         metrics=("error_rate", "hinge_loss", "auc"),
@@ -137,8 +137,8 @@ LOSSES: dict[LossName, MarginLoss] = {
         at_zero=float(np.log(2.0)),
         values=log_losses,
         slopes=log_slopes,
-        bends=lambda s: s * (1.0 - s),
-        rewards=log_entropies,
+        second_derivatives=lambda s: s * (1.0 - s),
+        conjugate_terms=log_entropies,
         null_intercept=lambda plus, minus: math.log(plus) - math.log(minus),
         rounding=24.0 * UNIT,
         metrics=("error_rate", "log_loss", "brier_score", "auc"),
@@ -151,8 +151,8 @@ LOSSES: dict[LossName, MarginLoss] = {
         at_zero=1.0,
         values=squared_losses,
         slopes=lambda m: 2.0 * np.maximum(0.0, 1.0 - m),
-        bends=lambda s: np.where(s > 0.0, 2.0, 0.0),
-        rewards=squared_rewards,
+        second_derivatives=lambda s: np.where(s > 0.0, 2.0, 0.0),
+        conjugate_terms=squared_conjugate_terms,
         null_intercept=lambda plus, minus: (plus - minus) / (plus + minus),
         rounding=6.0 * UNIT,
         metrics=("error_rate", "squared_hinge_loss", "auc"),

@@ -166,7 +166,7 @@ def first_method(
         return WideCoordinates(problem, solver, dual)
     if dual is None:
         return newton_steps(problem, solver)
-    dual = feasible(dual, problem.y, problem.intercept, problem.most_dual)
+    dual = feasible(dual, problem.y, problem.intercept, problem.dual_upper_bounds)
     beta = (dual * problem.y) @ problem.X / (problem.lam * problem.n)
     alpha = refitted(problem, beta) if problem.intercept else 0.0
     return newton_steps(problem, solver, (beta, alpha, dual))

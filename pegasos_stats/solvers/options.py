@@ -339,7 +339,7 @@ class Method(ABC):
         """
         return None
 
-    def stands_still(self, patience: int) -> bool:
+    def gap_stagnates(self, patience: int) -> bool:
         """Whether the gap failed to halve in the last `patience` steps."""
         gaps = self.gaps
         return len(gaps) > patience and not gaps[-1] <= 0.5 * gaps[-1 - patience]

@@ -185,11 +185,11 @@ class FoldedRows:
         self,
         lam: float,
         theta: Vector,
-        reward: Vector,
+        terms: Vector,
         image: Vector,
         fits: Rows,
         loss: Vector | None = None,
-        bend: Vector | None = None,
+        curvature: Vector | None = None,
     ) -> Vector:
         """Dual objectives, minus a bound on the rounding errors of both objectives.
 
@@ -216,30 +216,30 @@ class FoldedRows:
         ----------
         lam : float
         theta : float64 array, shape (fits, q)
-        reward : float64 array, shape (2, fits)
+        terms : float64 array, shape (2, fits)
             ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or a lower bound; for
             the log loss without the part ``loss``.
         image : float64 array, shape (2, fits, q)
             ``sum w_i a_i z_i`` of each class.
         fits : int array
-        loss, bend : float64 array, shape (2, fits), optional
+        loss, curvature : float64 array, shape (2, fits), optional
             ``sum w_i log(1 + T_i)`` and ``sum w_i T_i`` of each class.
         """
         p, total, penalty = self.p, self.total[fits], self.penalty(lam, fits)
-        factor = np.ones_like(reward)
+        factor = np.ones_like(terms)
         if self.intercept:
             sums = np.abs(image[:, :, -1])
             factor = sums.min(axis=0) / np.maximum(sums, TINY)
         v = np.einsum("cj,cjl->jl", factor, image)[:, :p] / total[:, None]
         b = v / penalty[:, :p]
-        rewards = factor * reward
-        if loss is not None and bend is not None:
-            lost = 0.5 * MARGIN * (1.0 - factor) ** 2 / factor * bend
-            rewards += np.fmax(factor * loss, loss - lost)
-        dual = rewards.sum(axis=0) / total - 0.5 * (v * b).sum(axis=1)
+        conjugate_terms = factor * terms
+        if loss is not None and curvature is not None:
+            lost = 0.5 * MARGIN * (1.0 - factor) ** 2 / factor * curvature
+            conjugate_terms += np.fmax(factor * loss, loss - lost)
+        dual = conjugate_terms.sum(axis=0) / total - 0.5 * (v * b).sum(axis=1)
         beta = theta[:, :p]
         norms = np.sqrt((beta * beta).sum(axis=1)) + np.sqrt((b * b).sum(axis=1))
-        largest = self.radius * norms + self.farthest + 1.0
+        largest = self.radius * norms + self.max_abs_offset + 1.0
         if self.intercept:
             largest += np.abs(theta[:, -1])
         rounding = 8.0 * UNIT * (self.n + self.q + 16.0)  # for eight sums over the rows
@@ -253,7 +253,7 @@ class FoldedRows:
         return largest_norm(self.Z[:, : self.p])
 
     @cached_property
-    def farthest(self) -> float:
+    def max_abs_offset(self) -> float:
         """Largest absolute offset."""
         return float(np.abs(self.shift).max())
 
@@ -419,12 +419,15 @@ class NearRows:
         """Sum conjugate terms and ``w_i a_i z_i``, shapes (2, fits), (2, fits, q)."""
         weighted = a[:, :-2] * self.weights
         targets, sums = self.target / self.weights, a[:, -2:, None] * self.sums
-        rewards, images = sums[:, :, -2].T.copy(), sums[:, :, :-2].swapaxes(0, 1)
+        conjugate_terms, images = (
+            sums[:, :, -2].T.copy(),
+            sums[:, :, :-2].swapaxes(0, 1),
+        )
         cut = int(np.searchsorted(self.near, self.rows.cut))
         for level, part in enumerate((slice(0, cut), slice(cut, len(self.near)))):
-            rewards[level] += weighted[:, part] @ targets[part]
+            conjugate_terms[level] += weighted[:, part] @ targets[part]
             images[level] += weighted[:, part] @ self.Z[:-2][part]
-        return rewards, images
+        return conjugate_terms, images
 
 
 class HingePath:
@@ -520,10 +523,10 @@ class SmoothPath:
         reads, fits = np.zeros(B, dtype=np.int64), rows.every
         inverse, largest = None, np.inf
         for turn in range(1, 31):
-            loss, bend, image = self._pass(theta[fits], fits)
+            loss, curvature, image = self._pass(theta[fits], fits)
             risk = rows.value(lam, theta[fits], loss.sum(axis=0), fits)
-            reward = -np.einsum("cjl,jl->cj", image, theta[fits])
-            dual = rows.bound(lam, theta[fits], reward, image, fits, loss, bend)
+            terms = -np.einsum("cjl,jl->cj", image, theta[fits])
+            dual = rows.bound(lam, theta[fits], terms, image, fits, loss, curvature)
             descent = rows.penalty(lam, fits) * theta[fits]
             descent += image.sum(axis=0) / rows.total[fits, None]
             lower = risk <= P[fits] * (1.0 + CLOSEST)
@@ -558,11 +561,11 @@ class SmoothPath:
 
         Returns
         -------
-        loss, bend : float64 array, shape (2, fits)
+        loss, curvature : float64 array, shape (2, fits)
             Sums of ``w_i log q_i`` and ``w_i T_i``.
         image : float64 array, shape (2, fits, q)
         """
-        rows, (loss, bend) = self.rows, np.zeros((2, 2, len(fits)))
+        rows, (loss, curvature) = self.rows, np.zeros((2, 2, len(fits)))
         image = np.zeros((2, *theta.shape))
         for level, part in rows.blocks:
             Z, w = rows.Z[part], rows.weights[part]
@@ -575,16 +578,16 @@ class SmoothPath:
             np.copyto(T, 0.0, where=rows.folds[part] == fits[:, None])
             if self.is_log:
                 q = T + 1.0
-                bend[level] += T @ w
+                curvature[level] += T @ w
                 a = np.divide(T, q, out=T)
                 np.log(q, out=q)
             else:
                 q, a = T * T, 2.0 * T
-                bend[level] += 2.0 * (q @ w)
+                curvature[level] += 2.0 * (q @ w)
             loss[level] += q @ w
             a *= w
             image[level] += a @ Z
-        return loss, bend, image
+        return loss, curvature, image
 
     def _hessian(self, theta: Vector, fit: int) -> Vector:
         """Hessian of the loss of one fit, from the second derivatives at `theta`."""
@@ -593,7 +596,7 @@ class SmoothPath:
         for _, part in rows.blocks:
             Z, w = rows.Z[part], rows.weights[part] * (rows.folds[part] != fit)
             slopes = rows.loss.slopes(-(Z @ theta) - rows.shift[part])
-            A = Z * np.sqrt(w * rows.loss.bends(slopes))[:, None]
+            A = Z * np.sqrt(w * rows.loss.second_derivatives(slopes))[:, None]
             H += A.T @ A
         return H
 

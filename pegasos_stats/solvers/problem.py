@@ -35,9 +35,9 @@ RULE_TEXT: dict[LamRule, str] = {
     "no ml": " (1/n)",
 }
 
-# See `Problem.in_quick_form`. Sparse rows of factors of 100 levels, 20,000 x 300, take
-# 0.4 of the time with the log loss and 0.16 with the hinge; of 50 levels, 20,000 x 101,
-# 0.7 and 0.5.
+# For `Problem.with_best_storage`. Sparse rows of factors of 100 levels, 20,000 x 300,
+# take 0.4 of the time with the log loss and 0.16 with the hinge; of 50 levels, 20,000 x
+# 101, 0.7 and 0.5.
 SPARSE_COST, OF_A_ROW = 4.0, 10.0
 
 
@@ -243,17 +243,17 @@ class Problem:
         return below, above
 
     @property
-    def lightest(self) -> float:
+    def smaller_class_weight(self) -> float:
         """Smaller of the two class weights."""
         return min(self.class_weights)
 
     @cached_property
-    def farthest(self) -> float | None:
+    def max_abs_offset(self) -> float | None:
         """Largest absolute offset; None without offsets."""
         return None if self.offset is None else float(np.abs(self.offset).max())
 
     @property
-    def products(self) -> float:
+    def max_roundings(self) -> float:
         """Maximum number of roundings of a score."""
         if not hasattr(type(self.X), "tocsr"):
             return self.p + 2.0
@@ -305,7 +305,7 @@ class Problem:
         return LOSSES[self.loss]
 
     @property
-    def most_dual(self) -> Vector:
+    def dual_upper_bounds(self) -> Vector:
         """Upper bounds of the dual weights, shape (n,)."""
         most, w = self.loss_function.most, self.row_weights
         return w if most == 1.0 else np.where(w > 0.0, most, 0.0)
@@ -331,7 +331,7 @@ class Problem:
         return kernel_rows(self.X)
 
     @cached_property
-    def in_quick_form(self) -> "Problem":
+    def with_best_storage(self) -> "Problem":
         """The problem with the faster storage: dense rows, or sparse ones.
 
         A sparse row with ``k`` non-zero entries, as for factors of many levels, takes

@@ -155,7 +155,7 @@ def newton_steps(
     for _ in range(NEWTON_STEPS):
         a = loss.slopes(theta @ Z.T + shift)
         g = (weights * a) @ Z - penalties * theta
-        H = np.stack([(Z.T * row) @ Z for row in weights * loss.bends(a)])
+        H = np.stack([(Z.T * row) @ Z for row in weights * loss.second_derivatives(a)])
         diagonal = np.einsum("bjj->bj", H)
         diagonal += penalties
         diagonal *= 1.0 + 1e-13  # collinear columns would make it singular
@@ -193,7 +193,7 @@ class SmoothResamples(Resamples):
             low, high = (np.minimum(*sides) / side for side in sides)
             a *= np.where(self._y < 0.0, low[:, None], high[:, None])
         image = ((parts * a) @ Z)[:, : self._p]
-        reward = loss.rewards(a.ravel(), None).reshape(a.shape) - a * shift
+        reward = loss.conjugate_terms(a.ravel(), None).reshape(a.shape) - a * shift
         gap = risk - (parts * reward).sum(axis=1)
         gap += 0.5 * (image**2 / penalties[:, : self._p]).sum(axis=1)
         return theta, np.maximum(gap, LAST * risk), risk

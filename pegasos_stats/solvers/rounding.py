@@ -145,8 +145,8 @@ class Rounding:
         radius = problem.radius
         squares = MARGIN * radius * radius + 4.0 * problem.p * SUBNORMAL
         self._radius = math.sqrt(squares)
-        size = self._radius * norm(beta) + abs(alpha) + (problem.farthest or 0.0)
-        self.reach = MARGIN * problem.products * UNIT * size
+        size = self._radius * norm(beta) + abs(alpha) + (problem.max_abs_offset or 0.0)
+        self.reach = MARGIN * problem.max_roundings * UNIT * size
 
     def primal(self, sums: Sums) -> Within:
         """``P`` from the sums of one pass, `Sums`."""
@@ -177,7 +177,7 @@ class Rounding:
             steep, size = 0.0, 2.0 * sums.dual / n - value
         share = sums.share
         off = steep + (self._problem.loss_function.rounding + share) * size
-        if self._problem.farthest is None:
+        if self._problem.max_abs_offset is None:
             return Within(value, off)
         less = sums.offset_sum / n
         off += (LAST + share) * sums.offset_size / n + LAST * abs(value - less)
@@ -204,9 +204,9 @@ class Rounding:
         factor ``c^2``. With an offset the bound is 0.
         """
         problem = self._problem
-        if problem.farthest is not None:
+        if problem.max_abs_offset is not None:
             return 0.0
-        squares, half = self._radius * self._radius, problem.lightest / 2
+        squares, half = self._radius * self._radius, problem.smaller_class_weight / 2
         least = float(min(problem.lam / squares / 2.0, half / problem.n)) / MARGIN
         return problem.loss_function.least_reward**2 * least
 

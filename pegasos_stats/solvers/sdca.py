@@ -227,6 +227,6 @@ class AveragedCoordinates(Coordinates):
         if not self._n_averaged:
             return super().best()
         problem, beta = self._problem, np.zeros(self._problem.p)
-        a = np.minimum(self._sums / self._n_averaged, problem.most_dual)
+        a = np.minimum(self._sums / self._n_averaged, problem.dual_upper_bounds)
         compiled.rows.add_rows(self._rows, a * problem.y, beta)
         return beta / (problem.lam * problem.n), 0.0, a

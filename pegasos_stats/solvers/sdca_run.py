@@ -159,7 +159,7 @@ class LinearRun:
         """The best fit and the best feasible dual point, cached per epoch."""
         if self._best is None:
             problem, (beta, alpha, a) = self._problem, self._method.best()
-            a = feasible(a, problem.y, problem.intercept, problem.most_dual)
+            a = feasible(a, problem.y, problem.intercept, problem.dual_upper_bounds)
             self._best = beta, alpha, a
         return self._best
 
@@ -222,7 +222,7 @@ def run_sdca(
     centre, values = intercept.needed_centre(problem), intercept.constants(problem)
     inner = problem if centre is None else intercept.centred(problem, centre)
     if solver.arithmetic == "fast":
-        inner = inner.in_quick_form
+        inner = inner.with_best_storage
     run = LinearRun(inner, solver, dual)
     solution: Solution
 

@@ -227,7 +227,7 @@ class SmoothRisk:
         """Second derivatives of the weighted losses at the last pass, over n."""
         a, weights, n = self.a, self._problem.weights, self._problem.n
         if self._problem.loss != "log":
-            return self._loss.bends(a) * self._problem.row_weights / n
+            return self._loss.second_derivatives(a) * self._problem.row_weights / n
         if weights is None:
             return np.asarray(a * (1.0 - a) / n)
         share = np.divide(a, weights, out=np.zeros(a.size), where=weights > 0.0)

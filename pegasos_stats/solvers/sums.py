@@ -366,7 +366,10 @@ def sums_at(
     if offset is not None:
         m += offset
     m *= y
-    losses, rewards = LOSSES[loss].values(m), LOSSES[loss].rewards(a, weights)
+    losses, conjugate_terms = (
+        LOSSES[loss].values(m),
+        LOSSES[loss].conjugate_terms(a, weights),
+    )
     exposed = np.zeros(0)
     if loss != "log":
         exposed = LOSSES[loss].slopes(m - reach)
@@ -375,7 +378,7 @@ def sums_at(
     dual = total(a)
     return Sums(
         loss=total(losses if weights is None else weights * losses),
-        entropy=dual if rewards is a else total(rewards),
+        entropy=dual if conjugate_terms is a else total(conjugate_terms),
         table=table_of(y, m),
         violations=int(np.count_nonzero(m < LOSSES[loss].margin)),
         exposed=total(exposed),

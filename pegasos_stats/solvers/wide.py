@@ -106,7 +106,7 @@ class WideCoordinates(Coordinates):
         if self._lengths is None:
             problem, w, y = self._problem, self.state.w, self._problem.y
             self._balanced = a = feasible(
-                self.state.a, y, problem.intercept, problem.most_dual
+                self.state.a, y, problem.intercept, problem.dual_upper_bounds
             )
             image = (a * y) @ problem.X / (problem.lam * problem.n)
             alpha = float(self.state.scalars[compiled.sdca.ALPHA])
@@ -135,7 +135,7 @@ class PairSteps(Method):
         X = problem.X.astype(np.float64, copy=False)
         K = dense_rows(X @ X.T)
         a = np.zeros(problem.n) if a is None else a
-        a = feasible(a, y, problem.intercept, problem.most_dual)
+        a = feasible(a, y, problem.intercept, problem.dual_upper_bounds)
         slope = y - K @ (a * y / self._scale)
         sets = compiled.working_sets
         self._set = sets.working_set(K, y, w, a, slope, problem.intercept)
@@ -172,7 +172,7 @@ class PairSteps(Method):
         norm2 = float((a * y) @ scores) / self._scale
         self._lengths = lengths(self._problem, scores, 0.0, a, norm2, norm2)
         self.gaps.append(self._lengths.at.gap)
-        self.has_stalled = self.stands_still(MOST_CERTIFICATES)
+        self.has_stalled = self.gap_stagnates(MOST_CERTIFICATES)
 
 
 class Lengths(NamedTuple):
@@ -211,7 +211,7 @@ def lengths(
     """
     y, w, n = problem.y, problem.row_weights, problem.n
     penalty, dual_penalty = problem.lam * norm2, problem.lam * dual_norm2
-    reward, s, t = float(LOSSES[problem.loss].rewards(a, w).sum()) / n, 1.0, 1.0
+    reward, s, t = float(LOSSES[problem.loss].conjugate_terms(a, w).sum()) / n, 1.0, 1.0
     if problem.loss == "hinge":
         if problem.intercept:
             alpha = best_intercept(scores, y, "hinge", problem.weights)

@@ -119,7 +119,7 @@ def null_dual(problem: Problem) -> Vector:
         return feasible(w.copy(), y, problem.intercept, w)
     m = y * (problem.row_offsets + zero_model(problem)[0])
     slopes = problem.loss_function.slopes(m)
-    return feasible(w * slopes, y, problem.intercept, problem.most_dual)
+    return feasible(w * slopes, y, problem.intercept, problem.dual_upper_bounds)
 
 
 def _first_order(problem: Problem, a: Vector) -> Vector:

@@ -23,12 +23,12 @@ def factors(n=300, levels=40, count=3, seed=1, dtype=np.float64):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_the_rows_are_the_same_numbers(dtype):
     problem = Problem(*factors(dtype=dtype), lam=0.1)
-    found = problem.in_quick_form
+    found = problem.with_best_storage
     assert isinstance(found.X, csr_array)
     assert found.X.dtype == dtype
     np.testing.assert_array_equal(found.X.toarray(), problem.X)
     assert found.X.nnz == np.count_nonzero(problem.X)
-    assert found is problem.in_quick_form
+    assert found is problem.with_best_storage
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])

@@ -49,7 +49,7 @@ def test_sparse_rows_of_many_entries_are_solved_as_dense_ones():
     X, y = RNG.normal(size=(80, 6)), np.tile([-1.0, 1.0], 40)
     X[X < -0.5] = 0.0
     problem = Problem(csr_array(X), y, lam=0.1, loss="log")
-    np.testing.assert_array_equal(problem.in_quick_form.X, X)
+    np.testing.assert_array_equal(problem.with_best_storage.X, X)
 
 
 @pytest.mark.parametrize("model", [ps.SVM, ps.Logit])

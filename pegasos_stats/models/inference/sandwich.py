@@ -257,7 +257,7 @@ class Fitted:
             uz=(classes * u) @ Z,
             scores=(classes * -(s * y)) @ Z,
             squares=classes @ (Z * Z),
-            H=cross(Z, w if hinge else w * LOSSES[self.loss].bends(s)),
+            H=cross(Z, w if hinge else w * LOSSES[self.loss].second_derivatives(s)),
             u=[u] if hinge else [],
             margin_weights=[w] if hinge else [],
         )
@@ -321,7 +321,7 @@ class Fitted:
     def roots(self, block: Block, dual: Values) -> Matrix:
         """``(w_i loss''(m_i))^1/2 z_i`` of a block, shape (m, k)."""
         Z, _, w, _, s = self.part(block, dual)
-        return np.sqrt(w * LOSSES[self.loss].bends(s))[:, None] * Z
+        return np.sqrt(w * LOSSES[self.loss].second_derivatives(s))[:, None] * Z
 
     def squared_roots(self, block: Block, dual: Values) -> Matrix:
         """``sum_i w_i loss''(m_i) z_i z_i'`` of a block, shape (k, k)."""
@@ -333,7 +333,7 @@ class Fitted:
     ) -> Vector:
         """``w_i loss''(m_i) z_i'H^-1 z_i / n``, shape (m,)."""
         forms = np.einsum("ij,ij->i", Z @ inverse, Z)
-        return np.asarray(w * LOSSES[self.loss].bends(s) * forms / n)
+        return np.asarray(w * LOSSES[self.loss].second_derivatives(s) * forms / n)
 
     def products(self, influence: RowInfluence, block: Block, dual: Values) -> Products:
         """Sum over a block what `Products` holds."""

@@ -90,10 +90,10 @@ class Curve(NamedTuple):
             return LOSSES[self.loss].slopes(m)
         return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
 
-    def bends(self, w: Vector, s: Vector) -> Vector:
+    def second_derivatives(self, w: Vector, s: Vector) -> Vector:
         """Second derivatives times `w`; ``w / width`` near the kink if smoothed."""
         if not self.width:
-            return w * LOSSES[self.loss].bends(s)
+            return w * LOSSES[self.loss].second_derivatives(s)
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
     def above(self, w: Vector, m: Vector) -> float:
@@ -162,16 +162,16 @@ class NewtonPass:
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
         dual[:] = bounds.cut(w * s)
         dual[self.sampled[begin:end] - first] = 0.0
-        bends = self.curve.bends(w, s)
+        second_derivatives = self.curve.second_derivatives(w, s)
         totals = risk_and_image(
             *(X, y, *self.point, self.curve.loss, dual, w, self.reach, offset, scores)
         )
-        curved = np.flatnonzero(bends)
+        curved = np.flatnonzero(second_derivatives)
         rooted = X[curved] if curved.size < y.size else X
-        rooted = rooted * np.sqrt(bends[curved])[:, None]
+        rooted = rooted * np.sqrt(second_derivatives[curved])[:, None]
         hessian = np.asarray(rooted.T @ rooted, dtype=np.float64)
         if self.intercept:
-            sums = self._sum(X, bends)
+            sums = self._sum(X, second_derivatives)
             hessian = np.block([[sums[:1], sums[1:]], [sums[1:, None], hessian]])
         return NewtonSums(
             totals=totals,
@@ -572,7 +572,7 @@ def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
     """
     places = np.random.default_rng(1).permutation(problem.n)
     half, rest = problem.of_rows(places[::2]), problem.of_rows(places[1::2])
-    if min(half.lightest, rest.lightest) == 0.0:
+    if min(half.smaller_class_weight, rest.smaller_class_weight) == 0.0:
         return 1.0, None
     factor, least, seed = 1.0, math.inf, None
     while factor <= 1e6:

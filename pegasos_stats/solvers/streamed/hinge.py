@@ -262,7 +262,7 @@ class StreamedHinge:
             return
         # The reduced problem divides by its number of rows instead of n.
         scale = both.y.size / problem.n
-        offset = None if problem.farthest is None else both.offset
+        offset = None if problem.max_abs_offset is None else both.offset
         like = both.X, both.y, problem.lam, problem.loss, problem.intercept
         inner = Problem(*like, weights=both.w * scale, offset=offset)
         begin = np.concatenate([active.dual, both.w[active.m :]]) * scale

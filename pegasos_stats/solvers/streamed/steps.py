@@ -113,7 +113,7 @@ def _sums(at: Point, loss: LossName, reach: float, block: Block, a: Values) -> S
 def certified(problem: Problem, solution: Solution) -> tuple[Certificate, Sums]:
     """Compute primal and dual objective of a solution, in one pass."""
     y = problem.y.astype(np.float64)
-    a = feasible(solution.dual, y, problem.intercept, problem.most_dual)
+    a = feasible(solution.dual, y, problem.intercept, problem.dual_upper_bounds)
     at = Point(solution.beta, solution.alpha)
     work = partial(_sums, at, problem.loss, Rounding(problem, *at).reach)
     sums: Sums = added(problem.X.map_blocks(work, a))
