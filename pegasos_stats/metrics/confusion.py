@@ -1109,8 +1109,8 @@ class PairedComparison(tables.Facts):
             f"Error rate {b}": f"{self.error_rate_b:.4f}",
             f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
             f"[{self.interval.low:.4f}, {self.interval.high:.4f}] (Newcombe)",
-            "McNemar": f"p {mid} mid-p, {exact} exact, {corrected} corrected "
-            f"(chi2 {statistic})",
+            "McNemar": f"p {mid} mid-p, {exact} exact",
+            "chi2": f"{statistic} with continuity correction, p {corrected}",
         }
 
 
@@ -1170,7 +1170,8 @@ def compare_predictions(
     Error rate tree  0.1000 of 10 rows
     Error rate none  0.5000
     tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
-    McNemar          p 0.0625 mid-p, 0.125 exact, 0.1336 corrected (chi2 2.25)
+    McNemar          p 0.0625 mid-p, 0.125 exact
+    chi2             2.25 with continuity correction, p 0.1336
     """
     level = check_fraction("level", level)
     names = checked_names(names)

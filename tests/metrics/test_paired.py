@@ -86,7 +86,13 @@ def test_classifiers_that_agree_have_no_corrected_test():
     assert np.isnan(found.corrected.p_value)
     assert found.p_exact == 1.0
     assert found.interval.low < 0.0 < found.interval.high
-    assert "NA corrected" in str(found)
+    assert "NA with continuity correction, p NA" in str(found)
+
+
+def test_lines_of_tiny_p_values_fit_the_screen():
+    found = ps.compare_predictions([0, 1] * 50, [0, 1] * 50, [1, 1, 1, 0] * 25)
+    assert found.p_exact < 1e-4
+    assert max(map(len, str(found).splitlines())) <= 78
 
 
 def test_rows_that_lack_a_label_are_left_out_and_counted():
