@@ -1,11 +1,10 @@
-"""Compiled code: arrays in, arrays out; no pandas, no options, no generator.
+"""Compiled kernels: functions of arrays, without pandas, options or random generators.
 
-numba takes longer to load than all the rest of the package, so a module here is loaded
-when it is first used: other rooms have ``from pegasos_stats import compiled`` among
-their imports, and write ``compiled.sdca.ALPHA``. Python calls ``__getattr__`` for names
-that the package does not have (PEP 562); an import makes the module an attribute of its
-package, so it is called once for each, and threads that ask at the same time wait for
-one import.
+Importing numba takes longer than importing the rest of the package, so a module is
+imported at its first use: other subpackages import ``compiled`` from ``pegasos_stats``
+and write ``compiled.sdca.ALPHA``. Python calls ``__getattr__`` for missing attributes
+(PEP 562). The import makes the module an attribute of its package, so the call happens
+once per module; concurrent threads wait for one import.
 """
 
 from importlib import import_module
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> ModuleType:
-        """Load a module at its first use."""
+        """Import a module at its first use."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return import_module(f"{__name__}.{name}")

@@ -1,17 +1,17 @@
-"""How all kernels are compiled, and the line that tells who waits for it.
+"""Compilation and caching of the kernels, and a message while compiling.
 
-``error_model="numpy"`` divides as IEEE 754 says, without a test for zero;
-``_nrt=False`` leaves out the reference counting of arrays, which no kernel needs:
-a kernel receives its arrays, changes them in place and allocates none. Nobody calls
-kernels from C: ``no_cfunc_wrapper=True`` compiles less. ``nogil=True``
-lets threads run kernels side by side, each on arrays of its own.
-With ``NUMBA_DISABLE_JIT=1`` all decorators leave a function as it is.
+``error_model="numpy"`` divides according to IEEE 754, without a test for zero.
+``_nrt=False`` omits the reference counting of arrays, which kernels do not need: a
+kernel receives its arrays, changes them in place and allocates none.
+``no_cfunc_wrapper=True`` compiles no wrapper for calls from C. ``nogil=True`` lets
+threads run kernels concurrently, each on its own arrays. With ``NUMBA_DISABLE_JIT=1``
+all decorators return the function unchanged.
 
-numba keeps the code in files: beside the package, in the user's cache folder, or where
-``NUMBA_CACHE_DIR`` says; where none can be written, each process compiles anew.
+numba caches the code in files: next to the package, in the user's cache folder, or in
+``NUMBA_CACHE_DIR``. If no folder is writable, each process compiles the kernels.
 
-The line on standard error is written once, after a second of compiling; kernels that
-are loaded from the cache take no such time.
+The message on standard error appears once, after a second of compiling, so not if the
+kernels are loaded from the cache.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ TEXT = "pegasos_stats: compiling, once for this version: up to 20 s\n"
 
 
 def inlined(function: Function) -> Function:
-    """Compile as a part of each kernel that calls it."""
+    """Inline a function into the kernels that call it."""
     compiled: Function = njit(inline="always", error_model="numpy", _nrt=False)(
         function
     )
@@ -48,43 +48,43 @@ def inlined(function: Function) -> Function:
 
 
 def fast(function: Function) -> Function:
-    """Compile for other kernels, with sums in an order that suits the machine."""
+    """Compile a function for use in kernels, with sums in the fastest order."""
     options = {"error_model": "numpy", "_nrt": False, "forceinline": True}
     compiled: Function = njit(function, fastmath=IN_ANY_ORDER, **options)
     return compiled
 
 
 def kernel(function: Function, fastmath: set[str] | bool = False) -> Function:
-    """Compile at the first call, and keep the code for other processes."""
+    """Compile at the first call, and cache the code for other processes."""
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled: Function = njit(function, fastmath=fastmath, _nrt=False, **options)
     return _with_cache(compiled)
 
 
 def with_python_division(function: Function) -> Function:
-    """Compile as Python counts: a division by zero is an error."""
+    """Compile with Python's division: dividing by zero is an error."""
     compiled: Function = njit(function)
     return _with_cache(compiled)
 
 
 def _with_cache(compiled: Function) -> Function:
     if isinstance(compiled, Dispatcher):  # without NUMBA_DISABLE_JIT=1
-        with suppress(RuntimeError):  # no folder can be written
+        with suppress(RuntimeError):  # no writable folder
             compiled._cache = KernelCache(compiled.py_func)  # type: ignore[attr-defined]
     return compiled
 
 
 @cache
 def sources() -> bytes:
-    """Digest of the files of all kernels, any of which may be a part of another."""
+    """Digest of the source files of all kernels, which may inline each other."""
     paths = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
-    """numba's cache of one kernel, for the present sources of all kernels.
+    """numba's cache of a kernel, valid for the current sources of all kernels.
 
-    Whatever fails with the files, the kernel is compiled.
+    If a file operation fails, the kernel is compiled.
     """
 
     def __init__(self, py_func: FunctionType) -> None:
@@ -93,31 +93,31 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_file = IndexDataCacheFile(self.cache_path, name, sources())
 
     def load_overload(self, sig: tuple[Type, ...], target: BaseContext) -> object:
-        """Code for a signature, or None if it is to be compiled."""
+        """Return cached code for a signature, or None if it must be compiled."""
         try:
             code = super().load_overload(sig, target)
         except Exception:  # a damaged file
             with suppress(OSError):
                 self.flush()
             return None
-        # Of two processes that write at once, one may have the other's file.
+        # If two processes write at once, one may read the file of the other.
         return code if code is not None and code.signature.args == sig else None
 
     def save_overload(self, sig: tuple[Type, ...], data: CompileResult) -> None:
-        """Keep the code for a signature, if there is room."""
+        """Cache the code for a signature, if there is room on the disk."""
         with suppress(OSError):
             super().save_overload(sig, data)
 
 
 class Notice(event.Listener):  # type: ignore[misc]
-    """Listens to numba, which compiles one kernel, and those it calls, at a time."""
+    """Listener that measures numba's compile time and writes the message."""
 
     def __init__(self) -> None:
         self._depth, self._since, self._waited = 0, 0.0, 0.0
         self._timer = Timer(NOTICE_AFTER, self._show)
 
     def on_start(self, event: event.Event) -> None:
-        """Start the clock with a kernel of this package."""
+        """Start the clock when numba compiles a kernel of this package."""
         self._depth += _is_ours(event)
         if self._depth == 1 and _is_ours(event):
             self._since = time.monotonic()
@@ -126,7 +126,7 @@ class Notice(event.Listener):  # type: ignore[misc]
             self._timer.start()
 
     def on_end(self, event: event.Event) -> None:
-        """Stop the clock where the outermost kernel is done."""
+        """Stop the clock when the outermost kernel is compiled."""
         self._depth -= _is_ours(event)
         if self._depth == 0 and _is_ours(event):
             self._timer.cancel()
@@ -134,7 +134,7 @@ class Notice(event.Listener):  # type: ignore[misc]
 
     def _show(self) -> None:
         event.unregister("numba:compile", self)
-        with suppress(Exception):  # it is closed, full, or none
+        with suppress(Exception):  # stderr is closed, full, or missing
             sys.stderr.write(TEXT)
 
 

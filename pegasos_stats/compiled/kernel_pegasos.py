@@ -1,6 +1,6 @@
-"""Kernel Pegasos: counts of violations in the place of coefficients.
+"""Kernel Pegasos: counts of violations instead of coefficients.
 
-Beside this file stands ``r_reference/R/kernel_pegasos.R``, the same algorithm in R.
+The same algorithm in R is ``r_reference/R/kernel_pegasos.R``.
 
 References
 ----------
@@ -17,15 +17,15 @@ import numpy as np
 from pegasos_stats.arrays import Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import with_python_division
 
-WIDTH = 512  # rows in a block: their sums, 4 KiB, stay in the first cache
+WIDTH = 512  # rows per block: their sums, 4 KiB, stay in the L1 cache
 
 
 class KernelKind(IntEnum):
-    """Which kernel function: a code, because a function argument is never cached.
+    """Code of a kernel function, because numba does not cache function arguments.
 
     ``x'z``; ``(gamma x'z + offset)^degree``, the power as ``((b * b) * b) * ...``;
-    ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so that
-    ``K(x, x)`` is 1; or the symmetric matrix of the values in the place of ``X``.
+    ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so that ``K(x,
+    x)`` is 1; or ``X`` is the symmetric matrix of the values.
     """
 
     LINEAR = 0
@@ -35,7 +35,7 @@ class KernelKind(IntEnum):
 
 
 class Kernel(NamedTuple):
-    """A kernel function with its parameters; those of other kernels are not read.
+    """A kernel function with its parameters; parameters of other kernels are ignored.
 
     Attributes
     ----------
@@ -53,16 +53,16 @@ class Kernel(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """Rows of the Gram matrix of ``X``, each computed when it is first asked for.
+    """Rows of the Gram matrix of ``X``, each computed at its first use.
 
     Attributes
     ----------
     kernel : Kernel
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
     blocks : float64 array, shape (ceil(n / WIDTH), p, WIDTH), C-contiguous
-        Of `blocked`: the transpose, so that rows are summed side by side.
+        From `blocked`: the transpose, so that sums vectorise over rows.
     values : float64 array, shape (capacity, n)
-        Rows computed; memory is taken when a place is first filled.
+        Computed rows; memory is allocated when a place is first filled.
     place : int64 array, shape (n,)
         Place of each row, -1 if it has none.
     computed : int64 array, shape (1,)
@@ -78,7 +78,7 @@ class Gram(NamedTuple):
 
 
 def blocked(X: Matrix) -> Matrix:
-    """Transpose `X` in blocks of `WIDTH` rows, the last one filled up with zeros."""
+    """Transpose `X` in blocks of `WIDTH` rows, the last one padded with zeros."""
     n, p = X.shape
     blocks = np.zeros((-(-n // WIDTH), p, WIDTH))
     for block, start in zip(blocks, range(0, n, WIDTH), strict=True):
@@ -88,15 +88,15 @@ def blocked(X: Matrix) -> Matrix:
 
 
 def gram_of(kernel: Kernel, X: Matrix, budget: int = 2**29) -> Gram:
-    """Prepare the rows of the Gram matrix of `X`; none is computed yet.
+    """Prepare the rows of the Gram matrix of `X`, without computing them.
 
     Parameters
     ----------
     kernel : Kernel
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
     budget : int
-        Bytes for rows and blocks together. All ``n`` rows stay in memory where about
-        ``8 n (n + p)`` bytes fit, and one at least.
+        Bytes for rows and blocks together. All ``n`` rows fit in about ``8 n (n + p)``
+        bytes; at least one row is stored.
     """
     n = X.shape[0]
     is_precomputed = kernel.kind == KernelKind.PRECOMPUTED
@@ -145,14 +145,14 @@ def finish(kernel: Kernel, values: Vector) -> None:
 
 @with_python_division
 def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None:
-    """Fill `out` with ``K(x, z_j)`` of the rows of a block, for kernels of features.
+    """Fill `out` with ``K(x, z_j)`` for the rows of a block.
 
     Each value is summed over the features from the first to the last, starting at 0.
 
     Parameters
     ----------
     kernel : Kernel
-        Not a precomputed one.
+        A kernel that is not precomputed.
     x : float64 array, shape (p,)
     block : float64 array, shape (p, WIDTH), C-contiguous
         The rows ``z_j`` as columns.
@@ -171,8 +171,8 @@ def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None
 def add_gram_row(total: Vector, weight: float, gram: Gram, i: int) -> None:
     """``total[j] += weight * K(x_i, x_j)`` for all rows, in place.
 
-    A row is computed when it is first asked for, and stays in memory while there are
-    places. Then rows without a place are computed in the last one, again each time.
+    A row is computed at its first use, and stored while there are places. When all
+    places are filled, other rows are recomputed at each use, in the last place.
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def kernel_pegasos_epoch(
             g     <- g + w_i y_i K(x_i, .)
             alpha <- alpha + (1 / (lam * t)) * w_i y_i
 
-    so that ``g`` is summed in the order of the violations, and a step without one
-    reads a single number.
+    so that ``g`` is summed in the order of the violations, and a step without violation
+    only reads ``g_i``.
 
     Parameters
     ----------
@@ -271,14 +271,14 @@ def kernel_scores(
 ) -> Vector:
     """Scores ``sum_j weights_j K(support_j, x_i) + alpha`` of new rows, shape (q,).
 
-    Summed over the support rows from the first to the last, then the intercept; in
-    memory for `WIDTH` new rows at a time.
+    The sum runs over the support rows from the first to the last, then the intercept,
+    for `WIDTH` new rows at a time.
 
     Parameters
     ----------
     kernel : Kernel
     support : float64 array, shape (m, p), C-contiguous
-        Rows with a count above zero; not read for a precomputed kernel.
+        Rows with positive counts; ignored for a precomputed kernel.
     weights : float64 array, shape (m,)
         ``c_j w_j / (lam * T) * y_j`` of these rows.
     X : float64 array, shape (q, p)

@@ -1,20 +1,20 @@
 """Pegasos: stochastic sub-gradient steps for hinge and log loss.
 
-Beside this file stands ``r_reference/R/pegasos.R``, the same algorithm in R. The
-operations of each kernel stand in its docstring, in their order: `literal_epoch` serves
-dense rows in reference arithmetic, `scaled_epoch` the fast arithmetic and all sparse
-rows. Both have every option. Plain steps, a row each, take less time in `block_epoch`
-(dense rows, four at a time) and `sparse_epoch`, with the same bits.
+The same algorithm in R is ``r_reference/R/pegasos.R``. The docstring of each kernel
+lists its operations in order. `literal_epoch` handles dense rows in reference
+arithmetic, `scaled_epoch` the fast arithmetic and all sparse rows. Both support every
+option. Plain steps on single rows are faster in `block_epoch` (dense rows, four at a
+time) and `sparse_epoch`, and bitwise equal.
 
-`literal_epoch` rounds each operation as it is written; sums run from the first term to
-the last. In the hinge loss a margin enters only through ``m < 1``. So its score is
-summed in an order that suits the machine, and again from first to last where the margin
-is within the rounding bound of 1: every bit is that of the definition.
+`literal_epoch` performs the operations exactly as written; sums run from the first term
+to the last. With the hinge loss a margin enters only through ``m < 1``. So its score is
+summed in the fastest order, and again from first to last if the margin is within the
+rounding bound of 1: results are bitwise those of the definition.
 
-`scaled_epoch` has the v form. With steps ``1 / (lam t)`` the vector ``v = lam t beta``
-is the sum of the slope-weighted ``y x`` of all steps, so a step touches the entries of
-its rows alone. Projection multiplies ``v`` by a number, which is kept apart: ``v =
-scale * w``.
+`scaled_epoch` uses the scaled vector ``v = lam t beta``. With steps ``1 / (lam t)`` it
+is the sum of ``s y x`` over all steps, with ``s`` minus the derivative of the loss, so
+a step changes only the entries of its rows. Projection multiplies ``v`` by a number,
+which is stored separately: ``v = scale * w``.
 
 References
 ----------
@@ -42,9 +42,9 @@ from pegasos_stats.compiled.rows import (
     row_norm2,
 )
 
-LEAST_COLUMNS = 11  # with 10, blocks of four take as long as single steps
-SEGMENT = 1024  # steps with one rounding bound, which takes as long as a step
-SUMMAND = 2.0**-48  # rounding by a number that is added to a score, at most
+LEAST_COLUMNS = 11  # with 10 columns, blocks of four take as long as single steps
+SEGMENT = 1024  # steps per rounding bound, which takes as long as a step
+SUMMAND = 2.0**-48  # bound on the relative rounding by adding a number to a score
 (
     STEPS,
     ALPHA,
@@ -64,7 +64,7 @@ SUMMAND = 2.0**-48  # rounding by a number that is added to a score, at most
 
 
 class StepRule(NamedTuple):
-    """What the steps of a call have in common.
+    """Options common to the steps of a call.
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class StepRule(NamedTuple):
     loss : int
         Code of the loss.
     batch_size : int
-        Rows of a step.
+        Rows per step.
     intercept, project : bool
     average : bool
         Whether the iterates of these steps enter the average.
     fast : bool
-        The v form with sums in any order, instead of reference arithmetic.
+        Whether to use ``v`` with sums in any order, instead of reference arithmetic.
     """
 
     lam: float
@@ -91,38 +91,38 @@ class StepRule(NamedTuple):
 
 
 class State(NamedTuple):
-    """The iterate and its companions; every array is changed in place.
+    """State of the iteration; every array is changed in place.
 
-    All sums are of whole steps, so the state is a valid fit after every call of
-    ``pegasos_epoch``, and a run may be interrupted between calls.
+    Calls of ``pegasos_epoch`` complete their last step, so the state is a valid fit
+    after every call, and a run may be interrupted between calls.
 
     Attributes
     ----------
     w : float64 array, shape (p,)
-        ``beta = scalars[UNIT] * w``. The literal arithmetic keeps ``beta`` itself
-        (``UNIT`` is 1), the v form ``v = lam t beta`` as ``SCALE * w``.
+        ``beta = scalars[UNIT] * w``. The reference arithmetic stores ``beta`` (``UNIT``
+        is 1), the fast one ``v = lam t beta`` as ``SCALE * w``.
     weights : float64 array, shape (n,)
-        Slope weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
-        weights[i] y_i x_i`` to ``beta``, with steps of any size ``1 / lam`` times the
+        Subgradient weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
+        weights[i] y_i x_i`` to ``beta``; with other step sizes, ``1 / lam`` times the
         sum.
     total : float64 array, shape (p,)
-        Sum of the iterates ``beta`` that are to be averaged.
+        Sum of the iterates ``beta`` to average.
     work : float64 array, shape (p,)
         Scratch: the gradient of a batch, or the lag of ``total``.
     slopes : float64 array, shape (batch_size,)
-        Scratch: slopes of the rows of a batch.
+        Scratch: minus the derivatives of the losses in a batch.
     case_weights : float64 array, shape (n,) or (0,)
         Weight of each row's loss; empty if all are 1.
     offset : float64 array, shape (n,) or (0,)
-        Known part of each row's score; empty if there is none.
+        Fixed part of each row's score; empty if there is none.
     scalars : float64 array, shape (SCALARS,)
         ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
         before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``SHARE`` is
-        ``eta lam`` of the last step of any size, 0 with steps ``1 / (lam t)``;
-        ``NORM2`` is ``||w||^2`` (with projection and not in the literal arithmetic);
-        ``VIOLATIONS`` counted; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of ``alpha`` and
-        number of the iterates in ``total``; ``RADIUS`` the largest ``||x_i||``;
-        ``HEAVIEST`` the largest case weight.
+        ``eta lam`` of the last step with user-defined size, 0 with steps ``1 / (lam
+        t)``; ``NORM2`` is ``||w||^2`` (with projection in fast arithmetic);
+        ``VIOLATIONS`` is their number; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of
+        ``alpha`` and number of the iterates in ``total``; ``RADIUS`` the largest
+        ``||x_i||``; ``HEAVIEST`` the largest case weight.
     """
 
     w: Vector
@@ -145,7 +145,7 @@ def start(
 ) -> State:
     """Return the state before the first step: everything is 0.
 
-    The `radius` is the largest ``||x_i||``; more, or infinite, costs time alone.
+    The `radius` is the largest ``||x_i||`` or an upper bound, which costs only time.
     """
     scalars = np.zeros(SCALARS)
     scalars[[UNIT, SCALE, WEIGHT_SCALE]] = 1.0
@@ -160,7 +160,7 @@ def start(
 
 
 def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:
-    """Let a run begin with ``beta`` and ``alpha`` after step ``t``.
+    """Start a run with ``beta`` and ``alpha`` after step ``t``.
 
     Parameters
     ----------
@@ -169,9 +169,9 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
     beta : float64 array, shape (p,)
     alpha, t : float
     v : float
-        What ``w`` is a multiple of ``beta`` by: ``lam t`` for the v form, else 1.
-        Before the first step, with ``t`` 0, it is 1 for the v form too: that step
-        makes ``beta`` anew, and only its margins know the one before.
+        Ratio of ``w`` to ``beta``: ``lam t`` in fast arithmetic, else 1. Before the
+        first step, with ``t`` 0, it is always 1: that step replaces ``beta``, which
+        only enters its margins.
     """
     scalars = state.scalars
     state.w[:] = v * beta
@@ -180,9 +180,9 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
 
 
 def iterate(state: State) -> tuple[Vector, float]:
-    """Return ``(beta, alpha)`` after the last step, or their mean.
+    """Return the last ``(beta, alpha)``, or the mean of the iterates.
 
-    The mean is over the steps that asked for it, if any did.
+    The mean is over the averaged steps, if there are any.
     """
     scalars, count = state.scalars, state.scalars[AVERAGED]
     if count > 0.0:
@@ -191,11 +191,11 @@ def iterate(state: State) -> tuple[Vector, float]:
 
 
 def dual_weights(state: State) -> Vector:
-    """``a_i`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``; shape (n,).
+    """Return ``a`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``, shape (n,).
 
-    That holds for a run from zero, with ``t`` from 1. With steps ``1 / (lam t)`` they
-    are in [0, w_i] over whole epochs whose batches are all of one size; else clip (a
-    batch that is short, rows drawn with replacement, steps of another size).
+    The equation holds for a run from zero, with ``t`` from 1. With steps ``1 / (lam
+    t)`` and whole epochs of equal batches they are in [0, w_i]; otherwise they need
+    clipping (a short batch, rows drawn with replacement, other step sizes).
     """
     scalars, n = state.scalars, state.weights.size
     steps = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
@@ -205,21 +205,21 @@ def dual_weights(state: State) -> Vector:
 
 @inlined
 def weighted_slope(state: State, i: int, loss: int, m: float) -> float:
-    """``w_i s(m)``: the slope weight of row ``i``, times the weight of its loss."""
+    """Compute ``w_i s(m)``, minus the derivative of the weighted loss of row ``i``."""
     s: float = slope(loss, m)
     return state.case_weights[i] * s if state.case_weights.shape[0] > 0 else s
 
 
 @inlined
 def literal_step(x: Dense, s: float, eta: float, lam: float, beta: Vector) -> None:
-    """``beta[j] <- beta[j] - eta * (lam * beta[j] - s * x[j])``."""
+    """Update ``beta[j] <- beta[j] - eta * (lam * beta[j] - s * x[j])``."""
     for j in range(x.shape[0]):
         beta[j] = beta[j] - eta * (lam * beta[j] - s * np.float64(x[j]))
 
 
 @fast
 def norm_fast(w: Vector) -> float:
-    """``||w||``, summed in an order that suits the machine."""
+    """Compute ``||w||``, summed in the fastest order of the machine."""
     squares = 0.0
     for j in range(w.shape[0]):
         squares += w[j] * w[j]
@@ -232,9 +232,9 @@ def rounding_bound(state: State, moved: float, alpha: float) -> float:
 
     Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``moved`` the sum of the step
     sizes, each times the largest weight, and ``B = ||beta|| + moved R``, which bounds
-    every ``||beta||`` of these steps. Two ways of summing ``x'beta`` differ by at most
-    ``2 p u R B`` and some, and adding ``alpha`` rounds ``u (1 + 2 |alpha|)`` off. The
-    bound is twice the sum.
+    every ``||beta||`` of these steps. Two orders of summing ``x'beta`` differ by at
+    most ``2 p u R B`` to first order, and adding ``alpha`` has a rounding error of ``u
+    (1 + 2 |alpha|)``. The bound is twice the sum.
     """
     radius = state.scalars[RADIUS]
     reach = norm_fast(state.w) + moved * radius
@@ -247,11 +247,11 @@ def rounding_bound(state: State, moved: float, alpha: float) -> float:
 def margin(
     X: Rows, i: int, y: float, unit: float, w: Vector, at: float, bound: float
 ) -> float:
-    """``y (unit x_i'w + at)``, summed from first to last wherever its bits matter.
+    """Compute ``y (unit x_i'w + at)``, from first to last if its rounding matters.
 
-    The hinge loss only asks whether the margin is below 1; a margin farther than
-    ``bound`` from 1 may be summed in any order. At a bound of minus infinity any may,
-    at infinity none.
+    The hinge loss only depends on whether the margin is below 1, so a margin farther
+    than ``bound`` from 1 may be summed in any order: always if ``bound`` is minus
+    infinity, never if it is infinity.
     """
     if bound == -math.inf:
         return y * (unit * row_dot_fast(X, i, w) + at)
@@ -264,14 +264,14 @@ def margin(
 
 @inlined
 def batch_step(g: Vector, size: float, eta: float, lam: float, beta: Vector) -> None:
-    """``beta[j] <- beta[j] - eta * (lam * beta[j] - g[j] / size)``."""
+    """Update ``beta[j] <- beta[j] - eta * (lam * beta[j] - g[j] / size)``."""
     for j in range(beta.shape[0]):
         beta[j] = beta[j] - eta * (lam * beta[j] - g[j] / size)
 
 
 @inlined
 def shrink_weights(f: float, state: State) -> None:
-    """Multiply the slope weights by ``f``: their scale, until it might underflow."""
+    """Multiply the subgradient weights by ``f``, by their scale unless it is tiny."""
     scale = state.scalars[WEIGHT_SCALE] * f
     if abs(scale) < 2.0**-500:
         for j in range(state.weights.shape[0]):
@@ -282,7 +282,7 @@ def shrink_weights(f: float, state: State) -> None:
 
 @inlined
 def projection(norm: float, lam: float, state: State) -> float:
-    """``min(1, (1 / sqrt(lam)) / norm)``, by which slope weights are multiplied."""
+    """Scale the subgradient weights by the factor ``min(1, 1 / sqrt(lam) / norm)``."""
     limit = 1.0 / math.sqrt(lam)
     if not norm > limit:
         return 1.0
@@ -292,9 +292,9 @@ def projection(norm: float, lam: float, state: State) -> float:
 
 @inlined
 def keep_weights(share: float, state: State) -> float:
-    """Multiply the slope weights by ``1 - share``, for a step with ``eta lam = share``.
+    """Multiply the subgradient weights by ``1 - share``, with ``share = eta lam``.
 
-    Returns by what slopes are divided to become slope weights.
+    Returns the divisor that converts derivatives to subgradient weights.
     """
     shrink_weights(1.0 - share, state)
     state.scalars[SHARE] = share
@@ -315,10 +315,10 @@ def put_slopes(
     bound: float,
     state: State,
 ) -> float:
-    """Put ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
+    """Store ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
 
-    ``s(m_i)`` is the slope times the weight of the row. Returns ``h``, the sum of
-    ``s(m_i) y_i``.
+    ``s(m_i)`` is minus the derivative of the loss times the weight of the row. Returns
+    ``h``, the sum of ``s(m_i) y_i``.
     """
     h = 0.0
     for k in range(first, last):
@@ -364,7 +364,8 @@ def literal_epoch(
         if any_size:
             eta = sizes[first // size]
             divisor = keep_weights(eta * lam, state)
-        if rule.loss == HINGE and first >= bounded:  # for few steps, where eta changes
+        # Few steps per bound, because eta changes.
+        if rule.loss == HINGE and first >= bounded:
             count = 1.0 if any_size else min(scalars[STEPS], SEGMENT)
             bound = rounding_bound(state, count * eta * scalars[HEAVIEST], alpha)
             bounded = first + int(count) * size
@@ -400,7 +401,7 @@ def literal_epoch(
 
 @inlined
 def settle(pull: float, state: State) -> None:
-    """``total <- total + (pull * w - lag)``, ``lag <- 0``."""
+    """Update ``total <- total + (pull * w - lag)``, ``lag <- 0``."""
     total, w, lag = state.total, state.w, state.work
     for j in range(w.shape[0]):
         total[j] = total[j] + (pull * w[j] - lag[j])
@@ -409,9 +410,9 @@ def settle(pull: float, state: State) -> None:
 
 @inlined
 def absorb(factor: int, pull: float, average: bool, state: State) -> float:
-    """``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1`` for a factor of w.
+    """Absorb a factor: ``w <- w * f``, ``norm2 <- norm2 * (f * f)``, ``f <- 1``.
 
-    Iterates so far are added to ``total`` before; returns the ``pull`` that is left.
+    Earlier iterates are first added to ``total``; returns the new ``pull``.
     """
     if average:
         settle(pull, state)
@@ -448,20 +449,20 @@ def scaled_epoch(
 
     ``beta = unit * w``, with ``unit = 1`` before the first step. The sum of the
     averaged iterates is ``pull * w - lag``; it is added to ``total``, and ``lag`` and
-    ``pull`` return to 0, at the end of every call and whenever ``scale`` is multiplied
-    into ``w``: when, after a step, ``scale`` is below 2^-10 (average) or 2^-200 (none),
-    ``norm2 <- norm2 * (scale * scale)``, ``w <- w * scale``, ``scale <- 1``,
+    ``pull`` are reset to 0, at the end of every call and whenever ``scale`` is absorbed
+    into ``w``: if ``scale`` is below 2^-10 (with averaging) or 2^-200 (without) after a
+    step, ``norm2 <- norm2 * (scale * scale)``, ``w <- w * scale``, ``scale <- 1``,
     ``unit <- 1 / (lam * t)``.
 
-    With ``sizes`` of steps ``eta`` it is, before the rows of a batch are added and in
-    the place of the line at ``t = 1``::
+    With step sizes ``eta`` from ``sizes``, these operations precede the rows of a batch
+    and replace the line at ``t = 1``::
 
         unit  <- (1 - eta * lam) * unit
         scale <- unit / eta
 
-    with ``eta`` in the place of ``1 / (lam * t)`` for ``alpha``; ``unit`` is then what
-    projection multiplies, and what is multiplied into ``w``, before ``scale`` is
-    computed: where a step makes it smaller than the same limits, whatever its sign.
+    and ``eta`` replaces ``1 / (lam * t)`` for ``alpha``. Projection then multiplies
+    ``unit``, which is absorbed into ``w`` before ``scale`` is computed if its absolute
+    value is below the same limits.
     """
     scalars, w, lam, average = state.scalars, state.w, rule.lam, rule.average
     visits, size, any_size = rows.shape[0], rule.batch_size, sizes.shape[0] > 0
@@ -524,7 +525,7 @@ def scaled_epoch(
 def four_products(
     X: Dense, i: int, j: int, k: int, m: int, w: Vector
 ) -> tuple[float, ...]:
-    """Scores ``x'w`` of four rows, then their six inner products, in one pass."""
+    """Compute scores ``x'w`` of four rows and their six inner products in one pass."""
     a = b = c = d = ab = ac = ad = bc = bd = cd = 0.0
     for q in range(w.shape[0]):
         xa, xb, v = np.float64(X[i, q]), np.float64(X[j, q]), w[q]
@@ -557,11 +558,11 @@ def four_steps(
     bound: float,
     state: State,
 ) -> bool:
-    """Take a step at each of four rows; false, and nothing done, if a margin is near 1.
+    """Take a step at each of four rows; return false without steps near the margin.
 
     With ``t`` steps taken, ``e_b = 1 / (lam (t + b))`` and ``v = lam t beta``, the
-    margins of the rows ``x_0 .. x_3`` follow from products that do not wait for each
-    other, where ``s_c = w_c s(m_c) y_c``::
+    margins of the rows ``x_0 .. x_3`` follow from independent products, where ``s_c =
+    w_c s(m_c) y_c``::
 
         m_b = y_b (e_b (x_b'v + sum_{c<b} s_c x_c'x_b) + alpha_b + offset_b)
         alpha_b = alpha + sum_{c<b} e_{c+1} s_c
@@ -624,7 +625,7 @@ def four_steps(
 
 @inlined
 def single_step(X: Dense, y: Signs, i: int, rule: StepRule, state: State) -> None:
-    """Take a plain step at one row: that of `literal_epoch`, or of `scaled_epoch`."""
+    """Take a plain step at one row, as in `literal_epoch` or `scaled_epoch`."""
     scalars, w = state.scalars, state.w
     at = scalars[ALPHA] + offset_at(state.offset, i)
     m = y[i] * (scalars[UNIT] * row_dot(X, i, w) + at)
@@ -650,11 +651,11 @@ def block_epoch(
 ) -> None:
     """Take one plain step for each of ``rows``, four at a time.
 
-    Plain: one row a step of size ``1 / (lam t)``, no projection, no average. In
-    reference arithmetic (with the hinge loss) the decisions ``m < 1`` are
-    made from the margins of `four_steps`, and the updates as `literal_epoch` makes
-    them. Rows of a block with a margin within the rounding bound of 1 are taken one by
-    one, so every bit is the same. In fast arithmetic ``w = lam t beta``.
+    Plain steps visit one row, have the size ``1 / (lam t)``, and neither project nor
+    average. In reference arithmetic (hinge loss only) `four_steps` determines ``m <
+    1``, and the updates are those of `literal_epoch`. If a margin is within the
+    rounding bound of 1, the rows of the block are visited one by one, so results are
+    bitwise equal. In fast arithmetic ``w = lam t beta``.
     """
     scalars, visits = state.scalars, rows.shape[0]
     bound, bounded = 0.0, 0
@@ -680,7 +681,7 @@ def block_epoch(
 def sparse_epoch(
     X: CSR, y: Signs, rows: Integers, rule: StepRule, state: State
 ) -> None:
-    """Take one plain step of the hinge loss for each of ``rows``, sparse ones.
+    """Take one plain step of the hinge loss for each of the sparse ``rows``.
 
     For each row ``i``::
 
@@ -688,7 +689,7 @@ def sparse_epoch(
         t <- t + 1,   unit <- 1 / (lam * t);  at t = 1:  w <- 0
         if m < 1:  w <- w + (w_i * y_i) * x_i,   alpha <- alpha + unit * (w_i * y_i)
 
-    Every bit is that of `scaled_epoch`; nothing but the iterate passes through memory.
+    Results are bitwise those of `scaled_epoch`; only the iterate is written to memory.
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
@@ -736,16 +737,16 @@ def pegasos_epoch(
     ----------
     X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
     y : int8 array, shape (n,), of -1 and +1
-        Any other real type serves as well and is read more slowly.
+        Other real types are allowed but slower.
     rows : int64 array, shape (m,), C-contiguous
-        The rows to visit, counted from zero, in this order; consecutive
-        ``batch_size`` of them make a step, the last step takes what is left.
+        The rows to visit, counted from zero, in this order; each step takes the next
+        ``batch_size`` rows, the last step the remaining ones.
     rule : StepRule
-        Of all calls on one state, but for `average`.
+        The same in all calls on one state, except `average`.
     state : State
         From `start` or the last call; changed in place.
     sizes : float64 array, shape (steps,), optional
-        Size of each step, above zero; in all calls on one state, or in none.
+        Positive size of each step; in all calls on one state, or in none.
     """
     X, rows = read_only(X), read_only(rows)
     step_sizes = read_only(np.zeros(0) if sizes is None else sizes)
@@ -755,7 +756,8 @@ def pegasos_epoch(
     room = max(state.weights.size, size)
     if rows.size > room:
         room = room // size * size
-    for first in range(0, max(rows.size, 1), room):  # averages are settled between
+    # Averages are updated between chunks.
+    for first in range(0, max(rows.size, 1), room):
         part = rows[first : first + room]
         now = step_sizes[first // size : -(-(first + room) // size)]
         if isinstance(X, CSR) and is_plain and is_hinge:

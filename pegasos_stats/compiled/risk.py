@@ -1,4 +1,4 @@
-"""Losses, and one pass over the rows for the risk with twice the digits."""
+"""Losses, and the objective in doubled precision in one pass over the rows."""
 
 import math
 from enum import IntEnum
@@ -20,7 +20,7 @@ from pegasos_stats.compiled.rows import (
 
 
 class Loss(IntEnum):
-    """The code of a loss."""
+    """Codes of the losses."""
 
     HINGE = 0
     LOG = 1
@@ -31,18 +31,18 @@ HINGE, LOG, SQUARED_HINGE = map(int, Loss)
 
 
 class SeenExactly(NamedTuple):
-    """Sums over the rows with twice the digits.
+    """Sums over the rows in doubled precision.
 
     Attributes
     ----------
     loss, loss_rest : float
         ``sum_i w_i loss(m_i)``.
     loss_error : float
-        Bound of the error of it that comes from margins.
+        Bound on its error due to the margins.
     image, image_rest : float64 array, shape (p,)
         ``X'(a y)``.
     image_error : float
-        Bound of the sum of its errors, but for products that underflow.
+        Bound on the sum of its errors, except underflows.
     """
 
     loss: float
@@ -77,7 +77,7 @@ def slope(loss: int, m: float) -> float:
     exp(-m)`` for ``m > 0`` and ``1 / (1 + exp(m))`` otherwise.
     """
     if loss == HINGE:
-        return np.float64(m < 1.0)  # no branch, which would be foreseen badly
+        return np.float64(m < 1.0)  # branch-free: the branch predictor would fail
     if loss == SQUARED_HINGE:
         return 2.0 * max(0.0, 1.0 - m)
     if m > 0.0:
@@ -102,9 +102,9 @@ def risk_and_image_exactly(
     weights: Vector,
     offset: Vector | None = None,
 ) -> SeenExactly:
-    """Sums over the rows with twice the digits, in some ten times the time.
+    """Sum over the rows in doubled precision, which takes about ten times as long.
 
-    The log loss of a margin is that of the mathematical library.
+    The log loss of a margin uses the functions of the math library.
     """
     X, y, weights = read_only(X), read_only(y), read_only(weights)
     image, image_rest, sums = np.zeros(beta.size), np.zeros(beta.size), np.zeros(4)
@@ -132,12 +132,12 @@ def add_rows_exactly(
 ) -> None:
     """Add every row to the four sums and to the image.
 
-    A dot of ``p`` products has an error of less than ``(4 (p + 2) u)^2 sum |x_j w_j|``
-    (Ogita, Rump & Oishi 2005, proposition 5.5), and that of products that underflow.
+    The error of an inner product of length ``p`` is less than ``(4 (p + 2) u)^2 sum
+    |x_j w_j|`` (Ogita, Rump & Oishi 2005, proposition 5.5), plus underflows.
     """
     total = rest = error = size = 0.0
     share = (4.0 * (w.shape[0] + 4.0) * 2.0**-53) ** 2
-    lost = 4.0 * (w.shape[0] + 4.0) * 2.0**-1074  # of one that underflows
+    lost = 4.0 * (w.shape[0] + 4.0) * 2.0**-1074  # error of an underflow
     for i in range(y.shape[0]):
         high, low, scale = row_dot_exactly(X, i, w)
         high, left = two_sum(high, alpha)
@@ -155,7 +155,7 @@ def add_rows_exactly(
                 value = low = 0.0
         else:
             value = loss_value(loss, high)
-            if loss == SQUARED_HINGE:  # off by what a margin is, times its slope
+            if loss == SQUARED_HINGE:  # the error of the margin times the derivative
                 distance = (
                     distance * slope(loss, high - abs(low) - distance) + low * low
                 )
@@ -171,12 +171,12 @@ def add_rows_exactly(
             size += row_add_exactly(X, i, a[i] * y[i], image, image_rest)
     for j in range(image.shape[0]):
         image[j], image_rest[j] = two_sum(image[j], image_rest[j])
-    lost = 2.0**-52 * size  # twice u, as the sizes are rounded too
+    lost = 2.0**-52 * size  # twice u, because the sizes are also rounded
     sums[0], sums[1], sums[2], sums[3] = total, rest, error, lost
 
 
 def scores(X: Rows, beta: Vector, alpha: float) -> Vector:
-    """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
+    """Compute ``x_i'beta + alpha``, each summed from the first entry to the last.
 
     Parameters
     ----------
@@ -196,6 +196,6 @@ def scores(X: Rows, beta: Vector, alpha: float) -> Vector:
 
 @kernel
 def put_scores(X: Rows, beta: Vector, alpha: float, out: Vector) -> None:
-    """Put the score of every row in `out`."""
+    """Store the score of every row in `out`."""
     for i in range(out.shape[0]):
         out[i] = row_dot(X, i, beta) + alpha

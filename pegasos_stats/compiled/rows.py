@@ -1,8 +1,8 @@
-"""What a kernel does with one row of the data, dense or sparse.
+"""Operations of kernels on one row of the data, dense or sparse.
 
 Dense data are a C-contiguous array of shape (n, p), float64 or float32; sparse data are
-a ``CSR``. One source serves both: `bounds` and `entry` are the dense or the sparse ones
-by the type of ``X``, in compiled code when the kernel is compiled.
+a ``CSR``. Kernels have one source for both: the type of ``X`` selects the dense or
+sparse version of `bounds` and `entry` at compile time.
 
 References
 ----------
@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Dense, Integers, Matrix, Vector
 from pegasos_stats.compiled.compiling import fast, inlined, kernel
 
-# Visits between the prefetch of a row and its use. Without, Pegasos on 200,000 x 20
-# and SDCA on w8a take 2.2 times as long.
+# Visits between the prefetch of a row and its use. Without prefetching, Pegasos on
+# 200,000 x 20 and SDCA on w8a take 2.2 times as long.
 AHEAD = 8
-LINE = 8  # doubles in a line of the cache
+LINE = 8  # doubles per cache line
 
 
 class CSR(NamedTuple):
-    """Sparse rows: row ``i`` holds the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
+    """Sparse rows: row ``i`` has the entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ Values: TypeAlias = list[ir.Value]
 
 
 def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
-    """Let compiled kernels take the dense or the sparse form of a public function."""
+    """Let compiled kernels use the dense or sparse form of a function."""
 
     def choose(X: types.Type, *rest: types.Type) -> Form:
         return sparse if isinstance(X, types.BaseNamedTuple) else dense
@@ -67,22 +67,22 @@ def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
 
 
 def bounds(X: Rows, i: int) -> tuple[int, int]:
-    """Where the entries of row ``i`` begin and end."""
+    """First and last position of the entries of row ``i``."""
     return sparse_bounds(X, i) if isinstance(X, CSR) else dense_bounds(X, i)
 
 
 def dense_bounds(X: Dense, i: int) -> tuple[int, int]:
-    """All columns."""
+    """`bounds` of a dense row: all columns."""
     return 0, X.shape[1]
 
 
 def sparse_bounds(X: CSR, i: int) -> tuple[int, int]:
-    """Places of what is stored; unsigned, so that no index is taken from the end."""
+    """`bounds` of a sparse row; unsigned, so that no index counts from the end."""
     return np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])  # type: ignore[return-value]
 
 
 def entry(X: Rows, i: int, k: int) -> tuple[int, float]:
-    """Column and value of entry ``k``, which is one of row ``i``."""
+    """Column and value of entry ``k`` in row ``i``."""
     return sparse_entry(X, i, k) if isinstance(X, CSR) else dense_entry(X, i, k)
 
 
@@ -101,9 +101,9 @@ by_type_of_rows(entry, dense_entry, sparse_entry)
 
 
 def dot(X: Rows, i: int, w: Vector) -> float:
-    """``x_i'w``: `row_dot` from the first entry to the last, as an R loop does it.
+    """Compute ``x_i'w``: `row_dot` from the first entry to the last, like a loop in R.
 
-    `row_dot_fast` sums in an order that suits the machine.
+    `row_dot_fast` sums in the fastest order of the machine.
     """
     total = 0.0
     first, last = bounds(X, i)
@@ -118,7 +118,7 @@ row_dot, row_dot_fast = inlined(dot), fast(dot)
 
 @inlined
 def row_add(X: Rows, i: int, d: float, w: Vector) -> None:
-    """``w[j] = w[j] + d * x_i[j]`` for every stored entry."""
+    """Update ``w[j] = w[j] + d * x_i[j]`` for every stored entry."""
     first, last = bounds(X, i)
     for k in range(first, last):
         j, x = entry(X, i, k)
@@ -127,7 +127,7 @@ def row_add(X: Rows, i: int, d: float, w: Vector) -> None:
 
 @inlined
 def row_norm2(X: Rows, i: int) -> float:
-    """``||x_i||^2``, summed from the first entry to the last."""
+    """Compute ``||x_i||^2``, summed from the first entry to the last."""
     norm2 = 0.0
     first, last = bounds(X, i)
     for k in range(first, last):
@@ -138,7 +138,7 @@ def row_norm2(X: Rows, i: int) -> float:
 
 @inlined
 def two_sum(a: float, b: float) -> tuple[float, float]:
-    """``a + b`` rounded, and what the rounding left out."""
+    """Return ``a + b`` rounded, and the rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -146,7 +146,7 @@ def two_sum(a: float, b: float) -> tuple[float, float]:
 
 @inlined
 def halves(a: float) -> tuple[float, float]:
-    """``a`` as the sum of two numbers of 26 binary digits at most (Dekker)."""
+    """Split ``a`` into two numbers of at most 26 binary digits (Dekker)."""
     wide = 134217729.0 * a  # 2^27 + 1
     high = wide - (wide - a)
     return high, a - high
@@ -154,10 +154,10 @@ def halves(a: float) -> tuple[float, float]:
 
 @inlined
 def two_product(a: float, b: float) -> tuple[float, float]:
-    """``a * b`` rounded, and what the rounding left out.
+    """Return ``a * b`` rounded, and the rounding error.
 
-    Where the product underflows or a factor is above 2^996 that is lost; bounds of
-    rounding have a term for the first, and the second ends in NaN.
+    The error is wrong if the product underflows, for which rounding bounds have a term,
+    and NaN if a factor exceeds 2^996.
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
@@ -167,7 +167,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 @inlined
 def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
-    """``x_i'w`` as ``high`` and ``low``, and ``sum_j |x_ij w_j|``."""
+    """Return ``x_i'w`` as ``high`` and ``low``, and ``sum_j |x_ij w_j|``."""
     high = low = size = 0.0
     first, last = bounds(X, i)
     for k in range(first, last):
@@ -181,10 +181,11 @@ def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
 
 @inlined
 def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
-    """Add ``d x_i`` to ``high + low``, and return what two roundings are parts of.
+    """Add ``d x_i`` to ``high + low``; return the sum of sizes that bounds rounding.
 
-    They round numbers to at most ``u`` times their sizes, whose sum is returned: the
-    error of `low` by this row is not more, for all columns together.
+    Two roundings have errors of at most ``u`` times the sizes of their results. ``u``
+    times the sum of these sizes bounds the error that this row adds to `low`, over all
+    columns.
     """
     size = 0.0
     first, last = bounds(X, i)
@@ -207,9 +208,9 @@ def add_rows(X: Rows, c: Vector, image: Vector) -> None:
 
 @kernel
 def add_gram(X: CSR, one: float, rows: Integers, h: Vector, H: Matrix) -> None:
-    """Add ``sum_k h_k z_i z_i'``, ``i`` the k-th row, to ``H + H'``, once the diagonal.
+    """Add ``sum_k h_k z_i z_i'``, ``i`` the k-th row, to a symmetric ``H + H'``.
 
-    Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0.
+    Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0. The diagonal is added once.
 
     Parameters
     ----------
@@ -242,15 +243,15 @@ def conjugate_gradients(
     products: int,
     room: Matrix,
 ) -> None:
-    """Put about ``H^-1 g`` in the first row of `room`; the diagonal preconditions.
+    """Approximate ``H^-1 g`` in the first row of `room`; the diagonal preconditions.
 
-    ``H = diag(ridge) + sum_k h_k z_i z_i'``. Ends when the preconditioned residual is
-    ``tol`` times the first one, or after so many products with ``H``.
+    ``H = diag(ridge) + sum_k h_k z_i z_i'``. Stops when the preconditioned residual is
+    ``tol`` times the first one, or after `products` products with ``H``.
 
     Parameters
     ----------
     X, one, rows, h
-        As of `add_gram`.
+        As in `add_gram`.
     ridge, g : float64 array
     tol : float
     products : int
@@ -294,7 +295,7 @@ def conjugate_gradients(
 
 @inlined
 def offset_at(offset: Vector, i: int) -> float:
-    """Offset of row ``i``; 0 where there are none, an array of no entries."""
+    """Offset of row ``i``; 0 if the array is empty."""
     return offset[i] if offset.shape[0] > 0 else 0.0
 
 
@@ -302,7 +303,7 @@ def offset_at(offset: Vector, i: int) -> float:
 def prefetch(
     typing: object, x: types.Type, j: types.Type
 ) -> tuple[Signature, Callable[..., ir.Value]]:
-    """Ask the memory for ``x[j]``, not into the first cache; nothing is computed."""
+    """Prefetch ``x[j]``, but not into the L1 cache; computes nothing."""
 
     def emit(
         context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Values
@@ -323,11 +324,11 @@ def prefetch(
 
 
 def prefetch_row(X: Rows, a: Vector, rows: Integers, k: int) -> None:
-    """Ask the memory for the row `AHEAD` visits after ``k``, and its ``a``."""
+    """Prefetch the row `AHEAD` visits after ``k``, and its ``a``."""
 
 
 def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
-    """`prefetch_row` of a dense row: its first lines of the cache, and the last."""
+    """`prefetch_row` of a dense row: its first cache lines, and the last."""
     i, p = rows[min(k + AHEAD, rows.shape[0] - 1)], X.shape[1]
     x = X[i]
     for j in range(0, min(p, 4 * LINE), LINE):

@@ -1,4 +1,4 @@
-"""R's ``sample()``, normal and exponential variates, from words of the generator."""
+"""R's ``sample()``, normal and exponential variates, from 32-bit random words."""
 
 import math
 
@@ -86,10 +86,10 @@ def normal_quantiles(p: Vector) -> Vector:
 def draw_exponentials(
     out: Vector, done: int, words: Integers, at: int
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with standard exponential numbers; ``done``, ``at`` after.
+    """Fill ``out[done:]`` with standard exponential variates; return ``done``, ``at``.
 
     Algorithm SA: the leading zero bits of a uniform number give a geometric count of ln
-    2; the rest is ln 2 times the least of a random number of uniform numbers.
+    2; the rest is ln 2 times the minimum of a random number of uniform numbers.
     """
     while done < out.size and at < words.size:
         u, total = 2.0 * uniform(words[at]), 0.0
@@ -126,10 +126,9 @@ def bit_length(value: int) -> int:
 
 @inlined
 def trial(words: Integers, at: int, bits: int) -> int:
-    """``bits`` random bits, taken 16 at a time from the upper halves of the words.
+    """Draw ``bits`` random bits, 16 at a time from the upper halves of the words.
 
-    There are ``bits // 16 + 1`` pieces, the first one highest; what exceeds ``bits``
-    is cut off.
+    There are ``bits // 16 + 1`` pieces, the first one highest; excess bits are dropped.
     """
     low = (1 << bits) - 1
     value = int(words[at]) >> 16
@@ -144,10 +143,10 @@ def trial(words: Integers, at: int, bits: int) -> int:
 def draw_by_rounding(
     out: Integers, done: int, words: Integers, at: int, bound: int
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with ``floor(bound * u)``, as R before 3.6 did.
+    """Fill ``out[done:]`` with ``floor(bound * u)``, as in R before 3.6.
 
     Above ``2**31 - 1`` the uniform number comes from two words. Arguments and results
-    are those of `take_by_rejection`, without a pool.
+    are as in `take_by_rejection`, without a pool.
     """
     pieces = 1 if bound < 2**31 else 2
     while done < out.size and at + pieces <= words.size:
@@ -170,9 +169,9 @@ def draw_subsets(
     picks: Integers,
     rounding: bool,
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with subsets, one after the other; ``done``, ``at`` after.
+    """Fill ``out[done:]`` with consecutive subsets; return ``done``, ``at``.
 
-    Within a subset the draws are those of `take_by_rejection`, or of R before 3.6.
+    Within a subset draws are as in `take_by_rejection`, or as in R before 3.6.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def draw_subsets(
     done, words, at
         As for `take_by_rejection`.
     pool : int32 array, shape (n,), n < 2^31
-        ``0 .. n - 1``, and again after the last draw of a subset.
+        ``0 .. n - 1``, restored after the last draw of a subset.
     picks : int64 array, shape (size,)
         Places in `pool` from which this subset was drawn so far.
     rounding : bool
@@ -210,8 +209,8 @@ def draw_subsets(
 def sort_down(weights: Vector, order: Integers) -> None:
     """Heapsort ``weights`` into descending order, in place, and ``order`` with them.
 
-    A heapsort is not stable, and R's order of equal weights is that of this one. Each
-    turn lets a weight and its label sink from ``hole`` into a heap, the least on top.
+    Heapsort is not stable; this implementation orders equal weights as R does. Each
+    iteration sifts a weight and its label down from ``hole`` into a min-heap.
     """
     unheaped, last = weights.size // 2, weights.size - 1
     while last > 0:
@@ -235,12 +234,12 @@ def sort_down(weights: Vector, order: Integers) -> None:
 
 @with_python_division
 def alias_table(weights: Vector) -> tuple[Vector, Integers]:
-    """Walker's table of ``weights`` (sum 1): thresholds and aliases, shape (n,) each.
+    """Walker's alias table of ``weights`` (sum 1): thresholds and aliases, shape (n,).
 
-    Cell ``k`` keeps ``k`` for numbers in ``[k, threshold[k])`` and gives ``alias[k]``
-    above. Cells below the average are filled in the order in which they come, from the
-    first cell that still has too much. A rich cell that falls below the average is
-    itself filled later: the list of short cells goes on where the rich ones end.
+    Cell ``k`` returns ``k`` for numbers in ``[k, threshold[k])`` and ``alias[k]``
+    above. Cells below the average are filled in order, from the first cell that still
+    exceeds the average. A donor cell that falls below the average is filled later: the
+    list of short cells continues where that of donors ends.
     """
     n = weights.size
     threshold, alias = weights * n, np.zeros(n, np.int64)
@@ -275,10 +274,10 @@ def draw_from_alias(
     alias: Integers,
     rounding: bool,
 ) -> tuple[int, int]:
-    """Fill ``out[done:]`` with indices by the alias table; ``done`` and ``at`` after.
+    """Fill ``out[done:]`` with indices by the alias table; return ``done``, ``at``.
 
-    By rounding one word gives the cell and the place in it; by rejection the cell is
-    drawn first, then a word gives the place.
+    With rounding one word determines the cell and the position in it; with rejection
+    the cell is drawn first, then a word determines the position.
     """
     n, bits = threshold.size, bit_length(threshold.size - 1)
     pieces = bits // 16 + 1
@@ -302,7 +301,7 @@ def draw_from_alias(
 
 @inlined
 def twisted(word: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
-    """Word of the next key from this one, the one after it and the middle one."""
+    """Word of the next key from this word, the following one and the middle one."""
     y = (word & np.uint32(0x80000000)) | (after & np.uint32(0x7FFFFFFF))
     return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * np.uint32(0x9908B0DF))
 
@@ -314,9 +313,9 @@ def fill_words(key: NDArray[np.uint32], out: Integers) -> None:
     Parameters
     ----------
     key : uint32 array, shape (624,)
-        All its words are used; becomes the key of the last block of ``out``.
+        Key with all words used; replaced by the key of the last block of ``out``.
     out : int64 array, shape (m,)
-        ``m`` is a multiple of 624.
+        Output; ``m`` is a multiple of 624.
     """
     n, middle = 624, 397
     for first in range(0, out.shape[0], n):
@@ -344,7 +343,7 @@ def take_by_rejection(
         v <- the lowest b bits;  again if v >= left
         out[n - left] <- pool[v];  pool[v] <- pool[left - 1];  left <- left - 1
 
-    Each trial is written, and counted only if it fits, so that no branch depends on it.
+    Each trial is written, and counted only if accepted, to avoid branches.
 
     Parameters
     ----------
@@ -354,9 +353,9 @@ def take_by_rejection(
         Entries of ``out`` filled before.
     words : int64 array of 32-bit words
     at : int
-        Position of the first word not used.
+        Position of the first unused word.
     pool : int32 or int64 array, shape (n,)
-        What is left, in its first ``n - done`` entries; changed in place.
+        Remaining items, in its first ``n - done`` entries; changed in place.
 
     Returns
     -------
@@ -368,7 +367,7 @@ def take_by_rejection(
     while left > stop:
         bits, before = bit_length(left - 1), n - left
         pieces, mask = bits // 16 + 1, (1 << bits) - 1
-        least = max((mask + 1) >> 1, stop)  # down to which b stays the same
+        least = max((mask + 1) >> 1, stop)  # b does not change down to this
         if pieces == 1:
             while left > least and at < words.shape[0]:
                 out[n - left] = v = (words[at] >> 16) & mask

@@ -1,20 +1,20 @@
-"""Stochastic dual coordinate ascent: epochs over given rows, hinge and log loss.
+"""Stochastic dual coordinate ascent: epochs over rows, for all losses.
 
-Beside this file stands ``r_reference/R/sdca.R``, the same algorithm in R.
+The same algorithm in R is ``r_reference/R/sdca.R``.
 
 The dual weights ``a_i`` are in [0, w_i], where ``w_i`` is the weight of the row in the
-risk, usually 1, and ``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. One coordinate at a
-time is moved to where it maximises
+objective, and ``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. Each step maximises, over
+one coordinate,
 
     D(a) = (1/n) sum_i (H_i(a_i) - a_i y_i offset_i) - lam/2 ||beta(a)||^2
 
 with ``H_i(a) = a`` for the hinge and ``w_i H(a / w_i)`` for the log loss, ``H`` the
 entropy ``-p log p - (1 - p) log(1 - p)``.
 
-An intercept takes part as the coefficient of one more column, of the constant value
-``sqrt(ratio)``: ``alpha`` moves by ``ratio (a_new - a) y / (lam n)``, which is a
-penalty ``lam / (2 ratio) (alpha - alpha_0)^2`` around the ``alpha_0`` of the start.
-``ratio = 0`` is the published algorithm, without intercept.
+An intercept is the coefficient of a further column with the constant value
+``sqrt(ratio)``: ``alpha`` changes by ``ratio (a_new - a) y / (lam n)``, which
+corresponds to a penalty ``lam / (2 ratio) (alpha - alpha_0)^2`` around the initial
+``alpha_0``. ``ratio = 0`` is the published algorithm, without intercept.
 
 References
 ----------
@@ -46,7 +46,7 @@ ALPHA, STEPS, VIOLATIONS = range(3)
 
 
 class DualState(NamedTuple):
-    """Dual weights and the coefficients they give; every array is changed in place.
+    """Dual weights and their coefficients; every array is changed in place.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class DualState(NamedTuple):
     a : float64 array, shape (n,)
         Dual weights, ``0 <= a_i <= weights_i``.
     weights : float64 array, shape (n,)
-        Weights of the rows in the risk.
+        Weights of the rows in the objective.
     norm2 : float64 array, shape (n,)
         ``||x_i||^2``.
     offset : float64 array, shape (n,) or (0,)
-        Known part of each row's score; empty if there is none.
+        Fixed part of each row's score; empty if there is none.
     scalars : float64 array, shape (3,)
-        ``ALPHA``; coordinate ``STEPS`` taken; ``VIOLATIONS`` seen.
+        ``ALPHA``; number of coordinate ``STEPS``; number of ``VIOLATIONS``.
     """
 
     w: Vector
@@ -76,14 +76,14 @@ class DualState(NamedTuple):
 def log_step(a: float, m: float, q: float, w: float) -> float:
     """Solve ``log(w / a_new - 1) = m + (a_new - a) q`` for ``a_new`` in (0, w).
 
-    With ``a_new = w / (1 + exp(z))`` it is ``z - m - (a_new - a) q = 0``, increasing
-    in ``z`` with a slope of at least 1 and a root between ``m - a q`` and
-    ``m + (w - a) q``. Newton's method from ``z = m``; where it leaves what is left of
-    that interval, or moves more than half as far as before, the interval is halved.
+    With ``a_new = w / (1 + exp(z))`` the equation is ``z - m - (a_new - a) q = 0``. The
+    left side increases in ``z`` with a derivative of at least 1, and has a root between
+    ``m - a q`` and ``m + (w - a) q``. Newton's method starts at ``z = m``. A step that
+    leaves the bracket, or exceeds half the previous step, is replaced by a bisection.
     """
     low, high = m - a * q, m + (w - a) * q
     z, moved = m, high - low
-    for _ in range(100):  # halving alone would need no more
+    for _ in range(100):  # bisection alone needs no more
         e = math.exp(-abs(z))
         s = 1.0 / (1.0 + e)
         share = e * s if z > 0.0 else s
@@ -121,7 +121,7 @@ def start(
 
 
 def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> None:
-    """Go to the given dual weights, from those of `start`."""
+    """Set the dual weights of a state from `start`."""
     np.clip(a, 0.0, state.weights, out=state.a)
     add_rows(read_only(X), state.a * y, state.w)
     state.w[:] /= lam * state.a.size
@@ -129,7 +129,7 @@ def set_weights(X: Rows, y: Vector, lam: float, a: Vector, state: DualState) -> 
 
 @kernel
 def put_norms(X: Rows, norm2: Vector) -> None:
-    """Put ``||x_i||^2`` of every row in ``norm2``."""
+    """Store ``||x_i||^2`` of every row in ``norm2``."""
     for i in range(norm2.shape[0]):
         norm2[i] = row_norm2(X, i)
 
@@ -138,7 +138,7 @@ def put_norms(X: Rows, norm2: Vector) -> None:
 def dual_step(
     loss: int, a: float, m: float, scale: float, norm2: float, w: float
 ) -> float:
-    """Return the best value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
+    """Return the optimal value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
     if loss == SQUARED_HINGE:
         curvature = 1.0 + 2.0 * w * norm2 / scale
         new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / curvature)
@@ -162,7 +162,7 @@ def sdca_epoch(
     fast: bool,
     state: DualState,
 ) -> None:
-    """Move the coordinates of ``rows``, one after the other.
+    """Optimise the coordinates of ``rows``, one after the other.
 
     For each row ``i``, in this order of operations::
 
@@ -170,8 +170,8 @@ def sdca_epoch(
         a_new <- min(w_i, max(0, a_i + (lam * n) * (1 - m) / ||x_i||^2))
         beta  <- beta + (a_new - a_i) * y_i / (lam * n) * x_i
 
-    for the hinge; a row with ``||x_i|| = 0`` takes ``a_i = w_i``. Every bit of ``a``
-    and ``beta`` is that of these operations, the score summed from the first entry to
+    for the hinge; a row with ``||x_i|| = 0`` gets ``a_i = w_i``. ``a`` and ``beta`` are
+    bitwise the results of these operations, with scores summed from the first entry to
     the last. For the log loss ``a_new`` solves
 
         log(w_i / a_new - 1) = m + (a_new - a_i) * ||x_i||^2 / (lam * n).
@@ -180,22 +180,22 @@ def sdca_epoch(
 
         a_new <- max(0, a_i + (2 w_i (1 - m) - a_i) / (1 + 2 w_i ||x_i||^2 / (lam * n)))
 
-    With ``ratio > 0`` the score has ``alpha`` added and ``||x_i||^2`` has ``ratio``;
-    with an offset the score has ``alpha + offset_i`` added.
+    With ``ratio > 0`` the score includes ``alpha`` and ``||x_i||^2`` includes
+    ``ratio``; with an offset the score includes ``alpha + offset_i``.
 
     Parameters
     ----------
     X : float64 or float32 array, shape (n, p), C-contiguous; or CSR
     y : int8 array, shape (n,), of -1 and +1
     rows : int64 array, shape (m,)
-        The rows to visit, counted from zero; SDCA-perm gives a permutation.
+        The rows to visit, counted from zero; a permutation for SDCA-perm.
     lam : float
     loss : int
         Code of the loss.
     ratio : float
         Square of the constant column for the intercept; 0 for none.
     fast : bool
-        Sum the score in an order that suits the machine, the same to rounding.
+        Whether to sum scores in the fastest order, with equal results up to rounding.
     state : DualState
         Changed in place.
     """
@@ -230,18 +230,18 @@ def sgd_epoch(
     ratio: float,
     state: DualState,
 ) -> None:
-    """Modified SGD: the weights of a start, from one permutation of the rows.
+    """Modified SGD: initial dual weights, from one permutation of the rows.
 
-    From ``a = 0``; at step ``t``, with row ``i``, in this order of operations::
+    Starts from ``a = 0``; step ``t`` with row ``i`` performs in this order::
 
         m   <- y_i * (unit * x_i'v)         unit = 1 / (lam * (t - 1)), 0 at t = 1
         a_i <- min(w_i, max(0, (lam * t) * (1 - m) / ||x_i||^2))
         v   <- v + a_i * y_i * x_i
 
     for the hinge, with ``a_i = w_i`` where ``||x_i|| = 0``; for the log loss the root
-    of ``sdca_epoch`` with ``lam * t`` for ``lam * n``. At the end
-    ``beta = v / (lam * n)``. With ``ratio > 0`` the score has
-    ``unit * ratio * sum_s a_s y_s`` added, and with an offset ``offset_i``.
+    of ``sdca_epoch`` with ``lam * t`` for ``lam * n``. At the end ``beta = v / (lam *
+    n)``. With ``ratio > 0`` the score includes ``unit * ratio * sum_s a_s y_s``, and
+    with an offset ``offset_i``.
     """
     v, a, norm2, weights = state.w, state.a, state.norm2, state.weights
     unit, total, violations = 0.0, 0.0, 0.0

@@ -1,10 +1,10 @@
-"""Steps on dual weights within a working set: all rows, or some of a kernel's.
+"""SMO on a working set: all rows, or some rows of a kernel problem.
 
-A kernel problem moves some hundred of its ``n`` rows and leaves the others as they are.
-Their own part of the Gram matrix stays in the cache of the processor, and the scores of
-all rows follow when the steps have come to an end. The rows are gone through in pieces
-of `PIECE`, a few numbers at a time, and the largest number of each piece says where to
-look for its place.
+For a kernel problem the dual weights of some hundred of the ``n`` rows change, and the
+others are fixed. The Gram matrix of the working set stays in the cache of the
+processor; the scores of all rows are updated after the steps. Maxima over rows are
+computed in pieces of `PIECE` rows, with vector instructions; then the position is
+located within the piece with the largest maximum.
 
 References
 ----------
@@ -23,25 +23,25 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.compiled.compiling import inlined, kernel
 
-PIECE = 64  # rows
-LEAST_DISTANCE = 1e-12  # of the squared norms of two rows: their least squared distance
-EXTREMES = {"nnan", "nsz", "contract"}  # the largest of several numbers, in any order
+PIECE = 64  # rows per piece
+# Minimum squared distance of two rows, relative to their squared norms.
+LEAST_DISTANCE = 1e-12
+EXTREMES = {"nnan", "nsz", "contract"}  # maxima in any order
 
 
 class WorkingSet(NamedTuple):
-    """Rows that move, filled up to whole pieces with rows that cannot.
+    """Rows of the working set, padded to whole pieces with rows that cannot move.
 
     Attributes
     ----------
     K : float64 array, shape (m, m)
-        Their part of the Gram matrix.
+        Their Gram matrix.
     diagonal, y, w, a : float64 array, shape (m,)
         Its diagonal, labels, weights of the rows, dual weights.
     slope : float64 array, shape (m,)
         ``y_i - scores_i``.
     rise, fall : float64 array, shape (m,)
-        0 where ``a_i y_i`` may rise, else minus infinity; 0 where it may fall, else
-        infinity.
+        0 if ``a_i y_i`` may rise, else minus infinity; 0 if it may fall, else infinity.
     gains : float64 array, shape (m,)
     tops : float64 array, shape (m / PIECE,)
     """
@@ -60,25 +60,25 @@ class WorkingSet(NamedTuple):
 
 @inlined
 def may_rise(a: float, y: float, w: float) -> bool:
-    """Whether ``a y`` can grow."""
+    """Whether ``a y`` can increase."""
     return a < w if y > 0.0 else a > 0.0
 
 
 @inlined
 def may_fall(a: float, y: float, w: float) -> bool:
-    """Whether ``a y`` can fall."""
+    """Whether ``a y`` can decrease."""
     return a > 0.0 if y > 0.0 else a < w
 
 
 @inlined
 def room(a: float, y: float, w: float) -> float:
-    """How far ``a y`` can grow."""
+    """Maximum increase of ``a y``."""
     return w - a if y > 0.0 else a
 
 
 @inlined
 def bounded(a: float, w: float, reached: bool, direction: float) -> float:
-    """``a`` in [0, w]; exactly the bound if the step goes that far."""
+    """Clip ``a`` to [0, w]; exactly the bound if the step reaches it."""
     if reached:
         return w if direction > 0.0 else 0.0
     return min(w, max(0.0, a))
@@ -94,17 +94,17 @@ def working_set(
 ) -> WorkingSet:
     """Copy rows into a working set.
 
-    Without intercept one more row, of zeros, may always move. A pair with it is a step
+    Without intercept a further row of zeros may always move; a pair with it is a step
     on a single weight.
 
     Parameters
     ----------
     rows : iterable of arrays, shape (size,)
-        Rows of their part of the Gram matrix.
+        Rows of their Gram matrix.
     y, w, a, slope : float64 array, shape (size,)
         As in a `WorkingSet`.
     intercept : bool
-        Whether ``sum_i a_i y_i`` is to stay as it is.
+        Whether ``sum_i a_i y_i`` is constant.
     """
     size = y.size
     m = -(-(size + (not intercept)) // PIECE) * PIECE
@@ -122,7 +122,7 @@ def working_set(
 
 @inlined
 def note_room(rows: WorkingSet, i: int) -> None:
-    """Note which way row ``i`` may move."""
+    """Update the directions in which row ``i`` may move."""
     a, y, w = rows.a[i], rows.y[i], rows.w[i]
     rows.rise[i] = 0.0 if may_rise(a, y, w) else -math.inf
     rows.fall[i] = 0.0 if may_fall(a, y, w) else math.inf
@@ -130,7 +130,7 @@ def note_room(rows: WorkingSet, i: int) -> None:
 
 @partial(kernel, fastmath=EXTREMES)
 def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
-    """Take steps on pairs; return how many.
+    """Take steps on pairs of rows; return their number.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
     scale : float
         ``lam n``.
     least : float
-        End where no pair of rows has slopes further apart.
+        Stop when the largest difference of gradients is at most this.
     most : int
-        End after so many steps.
+        Maximum number of steps.
     """
     m, slope, rise, fall = rows.y.shape[0], rows.slope, rows.rise, rows.fall
     gains, tops, diagonal = rows.gains, rows.tops, rows.diagonal
