@@ -44,7 +44,8 @@ from pegasos_stats.compiled.rows import (
 
 LEAST_COLUMNS = 11  # with 10 columns, blocks of four take as long as single steps
 SEGMENT = 1024  # steps per rounding bound, which takes as long as a step
-SUMMAND = 2.0**-48  # bound on the relative rounding by adding a number to a score
+# Bound on the rounding error by adding a number to a score, relative to it.
+SUMMAND = 2.0**-48
 (
     STEPS,
     ALPHA,
@@ -282,7 +283,7 @@ def shrink_weights(f: float, state: State) -> None:
 
 @inlined
 def projection(norm: float, lam: float, state: State) -> float:
-    """Scale the subgradient weights by the factor ``min(1, 1 / sqrt(lam) / norm)``."""
+    """Scale subgradient weights by ``min(1, 1 / sqrt(lam) / norm)``; return this."""
     limit = 1.0 / math.sqrt(lam)
     if not norm > limit:
         return 1.0
@@ -342,7 +343,7 @@ def literal_epoch(
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
 
-    In this order of operations::
+    Operations, in this order::
 
     t     <- t + 1
     eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
@@ -431,7 +432,7 @@ def scaled_epoch(
 ) -> None:
     """Take one step for each batch ``A`` of consecutive ``rows``.
 
-    In this order of operations::
+    Operations, in this order::
 
         m_i  <- y_i * (unit * x_i'w + (alpha + offset_i))  for i in A, before the update
         t    <- t + 1;  at t = 1:  w <- 0
@@ -726,10 +727,9 @@ def pegasos_epoch(
 
     At step ``t``, with the batch ``A`` of rows::
 
-        eta   = 1 / (lam * t), or as given by ``sizes``
-        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
-        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
-        if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+        eta = 1 / (lam * t), or the next of ``sizes`` beta <- beta - eta * (lam * beta -
+        (1/|A|) sum_A w_i s(m_i) y_i x_i) alpha <- alpha + eta * (1/|A|) sum_A w_i
+        s(m_i) y_i if project: beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
     with the margins ``m_i = y_i (x_i'beta + (alpha + offset_i))`` before the update.
 

@@ -1,4 +1,4 @@
-"""Optimal intercept for given scores, the null model, and columns that need centring.
+"""Optimal intercept for fixed scores, the null model, and columns that need centring.
 
 Columns far from zero, such as dates, are centred; constant columns are dropped.
 """

@@ -1,4 +1,4 @@
-"""Separation: rows of the log loss whose scores only the penalty keeps finite.
+"""Separation: rows whose scores in logistic regression are infinite without penalty.
 
 Without a penalty the log loss has no minimum if some direction ``b`` separates rows:
 ``y_i z_i'b >= 0`` for all rows, and ``> 0`` for the separated ones (Albert & Anderson).

@@ -517,7 +517,7 @@ def kernel_path(
 ) -> list[KernelSolution]:
     """Solve for each lambda in decreasing order, with warm starts of Optimum.
 
-    The cached rows of the Gram matrix do not depend on lambda. Gives no warnings.
+    The cached rows of the Gram matrix do not depend on lambda. Does not warn.
     """
     problems = [replace(problem, lam=float(lam)) for lam in lambdas]
     if isinstance(solver, Pegasos):

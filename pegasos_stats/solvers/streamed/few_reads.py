@@ -277,7 +277,7 @@ class Newton:
         return bounds.Bound.of(problem, sums.plus(of_sample))
 
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Take a Newton step from the best point, or halve a step that increased."""
+        """Take a Newton step from the best point, or halve a step that went up."""
         assert self._lowest is not None  # after a pass
         low, here = self._lowest.point, self.point
         if low is not here:

@@ -11,7 +11,7 @@
    shortened if it would put too many fixed rows on the wrong side.
 4. The next pass also stores rows that were fixed on the wrong side, and computes the
    objective. The dual objective follows from the active rows and the sums; together
-   they give the certificate. Repeat from 3.
+   they form the certificate. Repeat from 3.
 
 The certificate covers all rows, so it is valid for any ``delta``.
 """
