@@ -250,7 +250,7 @@ def test_the_larger_digits_have_the_published_tables(scratch, data_folder):
 
 def test_the_lines_are_where_the_page_of_the_architecture_says(scratch):
     section = ARCHITECTURE.read_text("utf-8").partition("line by line\n")[2]
-    section = section.partition("What is kept where")[0]
+    section = section.partition("Where to find what")[0]
     lines = re.findall(r"^``(.+?)``", section, re.MULTILINE)
     places = re.findall(r"  ``(\S+\.py)``: [`]+([\w.]+)", section)
     assert len(places) > len(lines) >= 13

@@ -177,7 +177,7 @@ def test_too_few_resamples_are_an_error():
         for seed in range(100)
         if all(r.weights[0] == 0.0 for r in resamples(problem, 2, seed))
     )
-    with pytest.raises(DataError, match="fewer than two are left"):
+    with pytest.raises(DataError, match="Fewer than two are left"):
         run(problem, 2, alone)
 
 
@@ -254,7 +254,7 @@ def test_a_table_that_takes_long_is_not_begun(monkeypatch, capsys):
     monkeypatch.setattr("pegasos_stats.models.inference.bootstrap.MOST_SECONDS", 1e-9)
     result = model.fit()
     before = str(result.summary())
-    assert "resamples: result.conf_int() computes them" in " ".join(before.split())
+    assert "resamples. result.conf_int() computes them" in " ".join(before.split())
     assert not result.has_covariance
     result.conf_int()
     assert "resample/s" in capsys.readouterr().err  # its progress

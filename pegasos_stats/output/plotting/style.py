@@ -180,9 +180,9 @@ def panels_of(
 
 def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
     """Return square axes for two shares, in percent, to 1 or to a `top` below 0.7."""
-    before = 0.0 if ax is None or not ax.has_data() else ax.get_xlim()[1]
-    end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
+    before = ax.get_xlim()[1] if ax.has_data() else 0.0
+    end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
     # So that lines along the sides are visible.
     sides = -SQUARE_PADDING * end, (1.0 + SQUARE_PADDING) * end
     ax.set(xlim=sides, ylim=sides, aspect="equal")
