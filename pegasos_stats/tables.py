@@ -446,7 +446,10 @@ def estimate_cells(
     if not headings:
         return pd.DataFrame(coef, index=terms)
     low, high = (significant(share, 4) for share in (alpha / 2, 1 - alpha / 2))
-    statistic = ["-" if isnan(z) else f"{z:z.2f}" for z in tidy["statistic"]]
+    statistic = [
+        "-" if isnan(z) else f"{z:z.2f}" if abs(z) < 1e6 else f"{z:.1e}"
+        for z in tidy["statistic"]
+    ]
     tests = dict.fromkeys(headings, statistic)
     tests[list(tests)[-1]] = [
         "-" if isnan(p) else "<0.001" if p < 0.0005 else f"{p:.3f}"

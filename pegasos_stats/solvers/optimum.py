@@ -13,7 +13,7 @@ hinge, dense,                          proximal Newton on the active rows,
 ``n >= max(3000, 60 p)``               ``hinge_proximal``
 hinge                                  proximal Newton, ``hinge_proximal``
 log, squared hinge,                    L-BFGS with the Hessian of a sample,
-``n >= 4000``, 10 to a column          ``smooth_newton``, ``lbfgs``
+``n >= 4000``, 10 to a column          ``smooth_newton``
 log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
 60 columns or more                     Newton, ``smooth_newton``
 log, squared hinge                     Newton, ``smooth_newton``

@@ -58,7 +58,7 @@ def test_splines_go_on_beyond_the_rows_of_the_fit_with_a_warning():
     told = "bs(x, df=4, extrapolation='extend')"
     expected = ps.logit(f"y ~ {told}", DATA, lam=0.1).fit()
     new = pd.DataFrame({"x": [1.0, 7.0, -2.0]})
-    with pytest.warns(ColumnWarning, match="beyond .* 0 to 5, in 2 rows, as in R"):
+    with pytest.warns(ColumnWarning, match="beyond .* .0 to 5. in 2 rows, as in R"):
         scores = result.decision_function(new)
     np.testing.assert_allclose(scores, expected.decision_function(new), rtol=1e-6)
 

@@ -84,7 +84,7 @@ def test_without_labels_there_are_neither_margins_nor_losses(people):
     assert result.augment(new).columns.tolist() == ["age", "sex", *added]
     with_labels = result.augment(new, actual=people["ill"])
     assert with_labels["margin"].equals(result.augment(people)["margin"])
-    with pytest.raises(LabelError, match="knows the levels"):
+    with pytest.raises(LabelError, match="the levels of the model are"):
         result.augment(people.assign(ill="perhaps"))
 
 

@@ -79,7 +79,7 @@ def test_outcomes_without_two_levels(parts, scanned):
     with pytest.raises(LabelError, match="has 1 level, 'no'; "):
         ps.svm("y ~ x0", one, lam=1.0)
     three = scanned([parts[0], parts[1], parts[2].assign(y="maybe")])
-    several = r"holds 'maybe' in the rows 0, 1, 2, 3, 4 and .*/c\.parquet"
+    several = r"contains 'maybe' in the rows 0, 1, 2, 3, 4 and .*/c\.parquet"
     with pytest.raises(LabelError, match=several):
         ps.svm("y ~ x0", three, lam=1.0)
     with pytest.raises(LabelError, match=r"has 3 levels, 'maybe', 'no', 'yes'; "):
