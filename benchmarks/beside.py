@@ -80,7 +80,9 @@ def from_file(name: str) -> tuple[Any, Any]:
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(os.path.join(DATA or "", name))
-    return X.tocsr(), np.where(y > 0, 1, -1)
+    X = X.tocsr()
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X, np.where(y > 0, 1, -1)
 
 
 @cache
