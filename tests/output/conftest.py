@@ -21,8 +21,11 @@ def svmlight_text(frame):
 
 
 SMALL = {"twice.svm": "1 1:1 1:2\n0 2:1\n", "zero.svm": "0 0:1\n1 3:1\n"}
-SMALL |= {"rows.txt": "3\n0\n199\n", "words.txt": "3\nfour\n", "empty.csv": ""}
-SMALL |= {"semicolon.csv": "a;b\n1;2\n", "ragged.csv": "a,b\n1,2\n1,2,3,4\n"}
+SMALL |= {
+    "empty.csv": "",
+    "semicolon.csv": "a;b\n1;2\n",
+    "ragged.csv": "a,b\n1,2\n1,2,3,4\n",
+}
 
 
 @pytest.fixture(scope="module")

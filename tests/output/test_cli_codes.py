@@ -162,29 +162,6 @@ def test_no_function_takes_times_by_their_unit(term, kind, data):
             ps.logit(f"y ~ x + {term}", data.assign(d=column), lam=1.0)
 
 
-NUMBERS = {
-    "--decimal ,": lambda v: f"{v:.2f}".replace(".", ","),
-    "--thousands ,": lambda v: f"{1000 * v:,.2f}",
-    "--strip CHF": lambda v: f"CHF {v:.2f}",
-    "--strip %": lambda v: f"{v:.1f}%",
-    "--strip mg": lambda v: f"{v:.2f} mg",
-}
-
-
-@pytest.mark.parametrize("options", NUMBERS)
-def test_numbers_that_are_text_are_refused_with_the_option_that_reads_them(
-    options, data, tmp_path, capsys
-):
-    path, amounts = tmp_path / "a.csv", 1 + np.exp(data["x"])
-    rows = data[["y"]].assign(amount=[NUMBERS[options](v) for v in amounts])
-    rows.to_csv(path, index=False, sep=";")
-    words = ["fit", path, "-y", "y", "--sep", ";"]
-    assert f"'amount' of {path} is text" in (said := refused(capsys, words))
-    assert options in said
-    run(capsys, *words, *options.split())
-    run(capsys, *words[:2], "--formula", "y ~ C(amount)", "--sep", ";")
-
-
 def test_codes_like_numbers_with_a_letter_stay_levels(data, tmp_path, capsys):
     wards = [f"W{i % 15}" for i in range(N)]
     data[["y"]].assign(ward=wards).to_csv(tmp_path / "a.csv", index=False)
@@ -197,13 +174,3 @@ def test_a_code_for_missing_values_is_pointed_out(data, tmp_path, capsys):
     words = ["fit", tmp_path / "a.csv", "-y", "y"]
     assert "-99" in run(capsys, *words).out
     assert "-99" not in run(capsys, *words, "--na-values", "-99").out
-
-
-def test_test_data_without_the_outcome_are_refused_before_the_fit(
-    data, tmp_path, capsys
-):
-    data.to_csv(tmp_path / "a.csv", index=False)
-    data[["x"]].to_csv(tmp_path / "bare.csv", index=False)
-    words = ["fit", tmp_path / "a.csv", "--formula", "y ~ x"]
-    said = refused(capsys, [*words, "--test", tmp_path / "bare.csv"])
-    assert "no column 'y', the outcome; to predict rows without it" in said

@@ -124,7 +124,7 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
         (["fit", rows], "--outcome"),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
         ([*train, "--save", rows / "part0.parquet"], "overwrite an input file"),
-        ([*train, "--solver", "pegasos", "--lambda", "1"], "--order=sequential"),
+        ([*train, "--solver", "pegasos", "--lambda", "1"], "order="),
         ([*train, "--memory", "0.5 MB"], "memory='0.5 MB' is not allowed"),
     ]:
         assert named in refused(capsys, words)

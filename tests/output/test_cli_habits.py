@@ -146,16 +146,6 @@ def test_an_argument_of_a_message_is_an_option(arguments, words):
     assert read_words([*fit, *options]) == read_words([*fit, *words.split()])
 
 
-def test_messages_have_options_and_nothing_of_python(here, capsys):
-    Path("three.csv").write_text("y,x\na,1\nb,2\nc,3\n")
-    told = refused(capsys, ["fit", "three.csv", "-y", "y"])
-    assert "3 levels" in told
-    assert not any(word in told for word in ("np.", "sklearn", "ps."))
-    told = refused(capsys, ["fit", "d.csv", *FIT, "--penalty", "firth"])
-    assert "--penalty=firth" in told
-    assert told.endswith("use --loss log.\n")
-
-
 @pytest.mark.parametrize("name", ["p.xlsx", "p.ODS", "p.parquet"])
 def test_predictions_are_no_workbook(here, capsys, name):
     told = refused(capsys, ["predict", "m.npz", "d.csv", "-o", name])

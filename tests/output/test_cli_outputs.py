@@ -90,13 +90,11 @@ def test_two_outputs_are_not_written_to_one_path(other, folder, capsys, monkeypa
 OVER = [
     [*PREDICT, "-o", "./train.csv"],
     [*FIT, "--test", "link.csv", "--save", "train.csv"],
-    [*FIT, "--rows", "rows.txt", "--save", "rows.txt"],
     [*REPORT, "--test", "a.md", "-o", "a.md"],
 ]
 
 
 def test_what_is_read_is_not_written_over(folder, capsys):
-    (folder / "rows.txt").write_text("0\n1\n")
     (folder / "a.md").write_text("<!-- written by pegasos_stats -->\n")
     (folder / "link.csv").symlink_to("train.csv")
     before = contents(folder)

@@ -26,7 +26,7 @@ FLAGS = [
     *["--offset", "--gamma", "--refine", "--average", "--loss", "--coding", "--kernel"],
     *["--weights", "--solver", "--start", "--order", "--arithmetic", "--ties", "--sep"],
     *["--profile", "--outcome", "--formula", "--test", "--format", "--decimal", "--ro"],
-    *["--rows", "--s", "--no-intercept", "--standardize", "--project", "--json"],
+    *["--s", "--no-intercept", "--standardize", "--project", "--json"],
     *["--refit-intercept", "--trace", "--progress", "--unlabelled", "--help"],
     *["--", "-"],
 ]
@@ -104,11 +104,10 @@ def test_arguments(folder, command, given):
 
 
 WRONG = {
-    "--seed": ["1e5", "1_0", "\u0663", "", " 1", "0x1", "1" * 5000],
-    "--lambda": ["1_0", "nan", "inf", "-1", "0", "1e999", "0x1p3"],
-    "--average": ["1_0", "\u0663", "1" * 5000],
+    "--seed": ["1e5", "1.5", "", "0x1", "1" * 5000],
+    "--lambda": ["nan", "inf", "-1", "0", "1e999", "0x1p3"],
+    "--average": ["1.5", "1" * 5000],
     "--outcome": ["\udcff", "\0", "a\nb", "", "\x1b[31m"],
-    "--rows": ["", "\0", "x" * 300, "/dev/zero"],
 }
 
 
@@ -147,9 +146,8 @@ def test_svmlight_files(folder, edits):
 
 @given(st.binary(max_size=80))
 def test_files_of_noise(folder, content):
-    for name in ("e.csv", "e.svm", "rows"):
+    for name in ("e.csv", "e.svm"):
         (folder / name).write_bytes(content)
     check("fit", "e.csv", "--outcome", "y")
     check("fit", "e.svm", "--format", "svmlight")
-    check("fit", "d.csv", "--outcome", "y", "--rows", "rows")
     check("predict", "e.csv", "d.csv")

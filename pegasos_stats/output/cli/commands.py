@@ -49,7 +49,6 @@ from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.studies import cross_validation
 from pegasos_stats.studies.parity import check_against_r
-from pegasos_stats.tables import filled, note_text
 
 DEMO_SEED = 443  # demo repeats the run of the R script
 
@@ -104,16 +103,12 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
     """
     values = options_set(options, "solver")
     of_runs = {*declared(Pegasos)} - {*declared(Optimum)} | {"epochs"}
-    of_runs |= {"rows", "profile", "refine"}
+    of_runs |= {"profile", "refine"}
     is_run = bool(values.keys() & of_runs) or options.start == "random"
     name = options.solver or ("pegasos" if is_run else "optimum")
     if name != "pegasos":
         return (Optimum if name == "optimum" else SDCA)(**values)
-    values = options_set(options, "solver", "rows", "profile", "refine")
-    if options.rows is not None:
-        if options.order is not None:
-            raise OptionError("rows= and order= contradict each other; give one.")
-        values["order"] = files.read_rows(options.rows)
+    values = options_set(options, "solver", "profile", "refine")
     if options.profile is None:
         return Pegasos(**values)
     steps = [options.steps] if options.profile == "paper" else []
@@ -121,9 +116,7 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
     return replace(profile, **values)
 
 
-def model_of(
-    train: InputRows, solver: AnySolver, options: groups.FileFitting | groups.Parity
-) -> Any:
+def model_of(train: InputRows, options: groups.FileFitting | groups.Parity) -> Any:
     """Build the model of the training data, without fitting it.
 
     Raises
@@ -133,10 +126,6 @@ def model_of(
     """
     model_options = options.model
     arguments = options_set(model_options, "loss")
-    if options.solver.profile == "homework":
-        arguments.setdefault("lam", 1e-4)  # usual in courses
-    if options.solver.profile is not None and solver.intercept is False:
-        arguments["intercept"] = False
     kind: type[SVM | Logit | KernelSVM] = Logit if model_options.loss == "log" else SVM
     if model_options.loss == "squared_hinge":
         arguments["loss"] = model_options.loss
@@ -147,9 +136,7 @@ def model_of(
     if (formula := files.formula_for(options, train)) is None:
         y, X = train.labelled
         return kind(y, X, **arguments)
-    model = kind.from_formula(formula, train.data, **arguments)
-    files.check_numbers(model.design, train)
-    return model
+    return kind.from_formula(formula, train.data, **arguments)
 
 
 # ----------------------------------------------------------- fit and report
@@ -173,7 +160,7 @@ def demo(options: groups.Demo, line: str) -> None:
     solver, model = options.solver, options.model
     solver = replace(solver, seed=DEMO_SEED if solver.seed is None else solver.seed)
     solver = replace(solver, solver=solver.solver or "pegasos")
-    if model.lam is None and solver.profile != "homework":
+    if model.lam is None:
         model = replace(model, lam=1.0)
     report_options = groups.ReportOptions(
         train="handwritten fives and sixes, 8 x 8 pixels",
@@ -197,7 +184,7 @@ def _fit(
     data: Callable[[], tuple[InputRows, InputRows | None]] | None = None,
 ) -> None:
     """Fit, evaluate and print; write the model, its proof and its report on request."""
-    inputs = [options.train, options.test, options.solver.rows]
+    inputs = [options.train, options.test]
     places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
     if output.proof is not None:
         places.append((design_path(output.proof), DESIGN))
@@ -218,8 +205,7 @@ def _fit(
             cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        page_of = replace(written.page, command=line, wording=program.as_options)
-        written = replace(written, page=page_of)
+        written = replace(written, page=replace(written.page, command=line))
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:
@@ -252,17 +238,9 @@ def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
         if coefficients:
             summary = result.summary(max_terms=None)
             footer = summary.footer.removesuffix(summaries.MORE).strip()
-    notes, header = summary.notes, summary.header
+    lines = [evaluated.title, str(replace(summary, footer=footer)).rstrip("\n")]
     if (cut := evaluated.threshold) is not None:
-        usual = summaries.training_error(result.training_table)
-        own = summaries.training_error(evaluated.tables["training"], cut)
-        header = [part for line in header for part in _with_item(line, usual, own)]
-        of_labels = [n.sentence for n in result.notes if n.topic == "predictions"]
-        notes = [note for note in notes if note not in of_labels]
-    summary = replace(summary, header=header, notes=notes, footer=footer)
-    lines = [evaluated.title, program.as_options(str(summary)).rstrip("\n")]
-    if cut is not None:
-        lines += note_text(f"The tables use the threshold {cut:g}.")
+        lines.append(f"The tables use the threshold {cut:g}, unlike the lines above.")
     if result.trace is not None:
         rows = result.trace.to_string(index=False, float_format="{:.6g}".format)
         lines += ["", "Trace", rows]
@@ -271,24 +249,10 @@ def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _with_item(line: str, usual: str, own: str) -> list[str]:
-    """Replace one item of a header line by another."""
-    items = [item.strip() for item in line.split("  ") if item.strip()]
-    if usual not in items:
-        return [line]
-    return filled([own if item == usual else item for item in items])
-
-
 def fit_json(evaluated: EvaluatedFit, coefficients: bool) -> str:
     """Numbers of a fit as JSON, optionally with the coefficients."""
     result, trace = evaluated.result, evaluated.result.trace
     levels = factor_levels(result.design).items()
-    of_labels = "" if evaluated.threshold is None else "predictions"
-    warned = [
-        program.as_options(note.text)
-        for note in result.notes
-        if note.severity == "warning" and note.topic != of_labels
-    ]
     content: Facts = {
         "outcome": result.coding.name,
         "levels": [str(level) for level in result.coding.levels],
@@ -304,10 +268,8 @@ def fit_json(evaluated: EvaluatedFit, coefficients: bool) -> str:
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in evaluated.tables.items()},
-        "warnings": warned,
-        "hints": [
-            program.as_options(n.text) for n in result.notes if n.severity == "note"
-        ],
+        "warnings": [n.text for n in result.notes if n.severity == "warning"],
+        "hints": [n.text for n in result.notes if n.severity == "note"],
     }
     if coefficients and isinstance(result, LinearResults):
         table = result.coefficient_table().to_dict(orient="records")
@@ -418,7 +380,7 @@ def _evaluated(
     """Fit the model of the options and compute its tables."""
     labels, seed = options.labels, options.solver.seed
     solver = solver_of(options.solver)
-    model = model_of(train, solver, options)
+    model = model_of(train, options)
     validation = None
     if options.folds is not None:
         validation = cross_validation.cross_validate(
@@ -432,8 +394,6 @@ def _evaluated(
     if options.model.kernel is not None and options.folds is not None:
         fitting.pop("groups", None)  # only the folds need them
     new = None if test is None else test.labelled
-    if test is not None:
-        files.check_outcome(model.design, train, test)
     result = model.fit(
         solver,
         trace=output.trace,
@@ -675,9 +635,7 @@ def parity(options: groups.Parity, line: str) -> int:
     train, _ = _input_data(options)
     name = options.solver.solver or "pegasos"
     solver = solver_of(replace(options.solver, solver=name))
-    comparison = check_against_r(
-        model_of(train, solver, options), solver, via=options.via
-    )
+    comparison = check_against_r(model_of(train, options), solver, via=options.via)
     text = f"{PROGRAM}: {options.train}\n\n{comparison}"
     if options.json:
         text = json.dumps(comparison.to_json_dict(), indent=2)

@@ -9,19 +9,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pegasos_stats import errors, writing
 from pegasos_stats.data import files
-from pegasos_stats.data.design import Design, missing_cure, unscaled
+from pegasos_stats.data.design import missing_cure
 from pegasos_stats.data.files import NUMBERS, TEXT, Kinds, as_text, is_text
 from pegasos_stats.data.language.formula import in_backticks
-from pegasos_stats.data.language.formula_design import FEW_LEVELS, FormulaDesign
 from pegasos_stats.data.scan import files as scans
-from pegasos_stats.data.scan.levels import columns_of_outcome
-from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.output.cli.options import FileFitting, Parity, ReadingOptions
 from pegasos_stats.output.report import report
@@ -169,25 +164,6 @@ def are_scanned(path: str) -> bool:
     return by_rows or scans.is_pattern(path) or os.path.isdir(path)
 
 
-def read_rows(path: str) -> NDArray[np.int64]:
-    """Read row numbers, counted from zero, one per line.
-
-    Raises
-    ------
-    DataError
-        If the file does not exist, is empty, or contains anything else.
-    """
-    refused = DataError(
-        f"The file {path} does not contain row numbers; give one per line, counted "
-        "from zero."
-    )
-    with files.opened(path) as handle, convert_errors(refused):
-        rows = np.array(handle.read().split(), dtype=np.int64)
-    if not rows.size:
-        raise refused
-    return rows
-
-
 # ----------------------------------------------------------------- formula
 
 
@@ -241,51 +217,6 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
         columns.append(options.errors.groups)
     names = [in_backticks(name) for name in map(str, columns) if name in train.columns]
     return " - ".join([f"{in_backticks(outcome)} ~ .", *names])
-
-
-def check_outcome(design: Design, train: InputRows, test: InputRows) -> None:
-    """Raise `DataError` if test data lack the outcome."""
-    one_column = files.separator_in(test.columns, "")  # a wrong separator
-    if design.formula is None or test.format == "svmlight" or one_column:
-        return
-    nothing = pd.DataFrame({name: [] for name in train.columns})
-    columns = columns_of_outcome(str(design.formula), nothing, "files")
-    if missing := [name for name in columns if name not in test.columns]:
-        raise DataError(
-            f"--test {test.path} has no column {errors.listing(missing)}, the outcome; "
-            "to predict rows without it, save the model with --save a.model and run "
-            f"pegasos-stats predict a.model {test.path}."
-        )
-
-
-def check_numbers(design: Design, train: InputRows) -> None:
-    """Check that no text column consists of numbers that an option would parse.
-
-    Raises
-    ------
-    DataError
-        If there is such a column; the message states the options.
-    """
-    inner = unscaled(design)
-    if not isinstance(inner, FormulaDesign) or scans.ending_of(train.path) not in (
-        None,
-        *scans.SEPARATORS,
-    ):
-        return
-    style = train.style
-    parse = files.cell_reader(style.decimal, style.thousands, style.strip)
-    for name in {*inner.codings} & {*inner.variables}:
-        levels = [str(level) for level in inner.codings[name].levels]
-        first = next((level for level in levels if parse(level) is None), "")
-        if len(levels) <= FEW_LEVELS or not first:
-            continue
-        if options := files.parsing_options(levels, style.decimal):
-            at_once = "" if train.format == "csv" else "without --memory, and "
-            raise DataError(
-                f"The column {name!r} of {train.path} is text with {len(levels):,} "
-                f"levels, because {first!r} is not a number. Read it {at_once}with "
-                f"{options}; for a factor write C({in_backticks(name)}) in --formula."
-            )
 
 
 # ----------------------------------------------------------------- written

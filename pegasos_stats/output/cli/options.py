@@ -9,7 +9,8 @@ function.
 
 import re
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
@@ -149,8 +150,7 @@ class ModelOptions:
     lam
         penalty, 0 or more; cv: chosen by ten-fold cross-validation; required with
         --solver pegasos (default: with --loss log 0, maximum likelihood, if the
-        estimate exists; otherwise 1/n for n rows; demo: 1; with --profile
-        homework 0.0001)
+        estimate exists; otherwise 1/n for n rows; demo: 1)
     loss
         hinge or squared_hinge: support vector machine; log: logistic regression
         (default: hinge; report: log, or hinge with --kernel)
@@ -239,8 +239,8 @@ class SolverOptions:
         optimum, but pegasos with its options, such as --epochs, and in demo and
         parity)
     epochs
-        passes over the rows (default: 20; 1 with --rows; at most 1000 with
-        --tol or --change-tol; at most 100 with optimum and sdca)
+        passes over the rows (default: 20; at most 1000 with --tol or
+        --change-tol; at most 100 with optimum and sdca)
     tol
         stop at this relative duality gap (default: none with pegasos; 1e-06
         with optimum and sdca)
@@ -257,8 +257,6 @@ class SolverOptions:
         replacement (default: shuffle)
     steps
         number of steps, with --order replace or subset
-    rows
-        file with the row numbers to visit, counted from zero, one on each line
     batch_size
         rows in a step (default: 1)
     project
@@ -272,8 +270,8 @@ class SolverOptions:
         finally minimise over the intercept, with the coefficients fixed
     profile
         named variant of Pegasos: paper, as published (needs --steps); r_script, as
-        the R script; homework, as in courses (sequential, 5 epochs, no
-        intercept, ties positive); minibatch (batches of 100, 10 epochs)
+        the R script; homework, as in courses (sequential, 5 epochs, ties
+        positive, with --no-intercept); minibatch (batches of 100, 10 epochs)
     arithmetic
         reference: the same bits as R; fast: the fastest order of summation
         (default: reference)
@@ -297,7 +295,6 @@ class SolverOptions:
     seed: int | None = None
     order: Literal["shuffle", "sequential", "replace", "subset"] | None = None
     steps: int | None = None
-    rows: str | None = None
     batch_size: int | None = None
     project: bool | None = None
     average: int | Literal["none", "all"] | None = None
@@ -562,20 +559,7 @@ COMMANDS: dict[str, type] = {
 }
 
 
-def _names_of(kind: Any) -> set[str]:
-    """Return the names of the options in a class and in its groups."""
-    groups = [f.default for f in fields(kind) if is_dataclass(f.default)]
-    return {f.name for f in fields(kind)}.union(*map(_names_of, groups))
-
-
-OPTIONS = set[str]().union(*map(_names_of, COMMANDS.values()))
-
 # ----------------------------------------------------------------- parsing
-
-NUMBERS = {  # ASCII digits only; integers of at most 64 bits
-    int: r"[+-]?[0-9]{1,18}",
-    float: r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf|infinity)",
-}
 
 
 def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
@@ -584,7 +568,7 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
     Raises
     ------
     ValueError
-        If the value is not a number as in `NUMBERS`, or is a name of another package.
+        If the value cannot be converted, or is a name of another package.
     """
     name = (tokens[0].keyword or "").lstrip("-").replace("-", "_")
     tokens = [token.evolve(value=own_value(name, token.value)) for token in tokens]
@@ -596,13 +580,12 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
         return value
     if instead := foreign_value(name, value):
         raise ValueError(f"{value} {instead.rstrip('.')}")
-    number = next((kind for kind in kinds if kind in NUMBERS), None)
-    if number is not None:
-        if re.fullmatch(NUMBERS[number], value, re.I | re.A):
-            return number(value)
-        if str not in kinds:
-            what = "a whole number" if number is int else "a number"
-            raise ValueError(f"{shown(value)} is not {what}")
+    for kind, noun in ((int, "a whole number"), (float, "a number")):
+        if kind in kinds:
+            with suppress(ValueError):
+                return kind(value)
+            if str not in kinds:
+                raise ValueError(f"{shown(value)} is not {noun}")
     return convert(hint, tokens)
 
 
@@ -610,8 +593,9 @@ app = App(
     name=PROGRAM,
     help=(
         "Support vector machines and logistic regression for a two-class outcome. "
-        "Options are named like the arguments in Python, with dashes: intercept=False "
-        "is --intercept=False or --no-intercept."
+        "Options and messages use the names of the arguments in Python: cov_type=HC3 "
+        "is --cov-type HC3, intercept=False is --no-intercept, ps.logit() is --loss "
+        "log, ps.Optimum() is --solver optimum."
     ),
     version=__version__,
     help_format="markdown",

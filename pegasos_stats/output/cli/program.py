@@ -1,29 +1,25 @@
 """Main program of the command line, which returns an exit code."""
 
 import os
-import re
 import shlex
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from pegasos_stats.errors import ColumnWarning, DataError, PegasosStatsError, visible
-from pegasos_stats.output.cli.options import OPTIONS, PROGRAM, read_words
+from pegasos_stats.errors import (
+    DataError,
+    PegasosStatsError,
+    PegasosStatsWarning,
+    visible,
+)
+from pegasos_stats.output.cli.options import PROGRAM, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 MAX_MESSAGE = 2000  # characters of a message
-PYTHON = (  # Python calls in messages, and the equivalent options
-    (re.compile(r"; in Python also .*"), "."),
-    (re.compile(r"ps\.logit(\(\))?"), "--loss log"),
-    (re.compile(r"ps\.svm(\(\))?"), "--loss hinge"),
-    (re.compile(r"ps\.Optimum\(\)"), "--solver optimum"),
-    (re.compile(r"ps\.(Pegasos|SDCA)\(\)"), lambda call: f"--solver {call[1].lower()}"),
-)
-ARGUMENT = re.compile(r"(?<![\w.-])(?<!\w\()([a-z]\w*)=(?!=)(?:'(\w+)')?")
 UNWRITABLE = (OSError, ValueError, AttributeError)
 
 
@@ -90,35 +86,15 @@ def _warnings_in_one_line() -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.showwarning = show
-        warnings.simplefilter("ignore", ColumnWarning)  # the notes repeat them
-        warnings.filterwarnings("default", ".*( left out|ignored|without a prediction)")
+        warnings.simplefilter("default", PegasosStatsWarning)
         yield
-
-
-def as_options(text: str) -> str:
-    """Replace Python arguments and calls in a message by options.
-
-    Examples
-    --------
-    >>> as_options("give lam=0.1, weights='balanced', or use ps.Optimum()")
-    'give --lam=0.1, --weights=balanced, or use --solver optimum'
-    """
-
-    def option(match: re.Match[str]) -> str:
-        if match[1] not in OPTIONS:
-            return match[0]
-        return f"--{match[1].replace('_', '-')}={match[2] or ''}"
-
-    for call, words in PYTHON:
-        text = call.sub(words, text)
-    return ARGUMENT.sub(option, text)
 
 
 def say(message: str) -> None:
     """Write one line to standard error; unprintable characters become escapes."""
     text = "".join(
         character if character.isprintable() else ascii(character)[1:-1]
-        for character in as_options(message.strip().replace("\n", " "))
+        for character in message.strip().replace("\n", " ")
     )
     if len(text) > MAX_MESSAGE:
         text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"

@@ -401,19 +401,14 @@ class ReportFacts:
         names = {"out-of-fold": "held-out ", "training": "training "}
         return names.get(self.rows.name, "new " if self.rows.is_new else "test ")
 
-    def conclusion(self, command: bool) -> list[str]:
-        """Return the first paragraphs of the page.
-
-        Parameters
-        ----------
-        command : bool
-            Whether to name options of the command line.
-        """
+    @property
+    def conclusion(self) -> list[str]:
+        """The first paragraphs of the page."""
         if not self.rows.table.n_classified:
             return ["No new row has both an outcome and a prediction."]
         message = [*self.one_answer()]
         more = [*self.choice(), *self.ranking(), *self.probabilities()]
-        more += self.without_new_rows(command)
+        more += self.without_new_rows()
         if self.is_decision:
             return [
                 *self.leak(),
@@ -701,14 +696,12 @@ class ReportFacts:
                 also = rows.table.levels[int(first)]
                 yield f"A {way} threshold (threshold=) predicts rows as '{also}'."
 
-    def without_new_rows(self, command: bool) -> Iterator[str]:
+    def without_new_rows(self) -> Iterator[str]:
         """Warn that training errors are too low, and recommend new rows."""
         if self.rows.name == "training":
-            cure = "report(test, ...) or validation=ps.cross_validate(model)"
-            cure = "--test FILE or --folds 10" if command else cure
             yield (
                 "There are no new rows. The error rate on new rows is usually higher; "
-                f"{cure} estimates it."
+                "estimate it with test data or cross-validation."
             )
 
     @property

@@ -137,8 +137,6 @@ class Page:
         The command line, if it created the fit.
     csv : str
         Name of the accompanying CSV file, if there is one.
-    wording : callable
-        Writes arguments in messages as the reader would give them.
     """
 
     title: str
@@ -146,7 +144,6 @@ class Page:
     figures: Mapping[str, str]
     command: str = ""
     csv: str = ""
-    wording: Callable[[str], str] = str
 
     def as_markdown(self) -> str:
         """Render Markdown for pandoc, with embedded figures."""
