@@ -11,14 +11,12 @@ import gzip
 import io
 import os
 import re
-import shlex
 import stat
 import warnings
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import product
 from os import PathLike
 from typing import IO, Any
 
@@ -41,10 +39,6 @@ Reader = Callable[[str], str | None]
 NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
-SIGNS = r"\d\s.,'\u2019+\-<>=~\u2264\u2265/:()"
-CURRENCIES = {"CHF", "EUR", "USD", "GBP", "SFr", "Fr", "DM"}
-QUOTED = {"'": '"\'"'}  # shorter than by shlex
-THOUSANDS = ("'", "\u2019", ",", ".", " ", "\u00a0", "\u202f")
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 BYTES_AT_ONCE = 2**22  # of a file
 IN_MEMORY: dict[str, bytes] = {}  # content of standard input, by name
@@ -116,7 +110,6 @@ def cell_reader(
 
 
 PLAIN = cell_reader()
-UNIT = rf"^[+-]?\s*([^{SIGNS}]+)(\s?)|(\s?)([^{SIGNS}]+)$"  # before or after a number
 
 
 def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
@@ -143,43 +136,6 @@ def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
     integers = pd.Series(whole, present.index, dtype=np.int64)
     complete = len(integers) == len(cells)
     return integers if complete else integers.astype("Int64").reindex(cells.index)
-
-
-def parsing_options(cells: Sequence[str], decimal: str = ".") -> str:
-    """Options of the command line that parse all cells as numbers, or "".
-
-    Examples
-    --------
-    >>> parsing_options(["1,5", "22,75"]), parsing_options(["CHF 5", "CHF 7"])
-    ('--decimal ,', '--strip CHF')
-    >>> parsing_options(["2026-01-31", "2026-02-01"]), parsing_options(["W12"])
-    ('', '')
-    """
-    units = _units_of(cells)
-    for mark, thousands in product((decimal, ",", "."), ("", *THOUSANDS)):
-        parse = cell_reader(mark, thousands, units)
-        if mark != thousands and all(parse(cell) is not None for cell in cells):
-            return " ".join(
-                [f"--decimal {shlex.quote(mark)}"] * (mark != decimal)
-                + [f"--thousands {QUOTED.get(thousands) or shlex.quote(thousands)}"]
-                * bool(thousands)
-                + [f"--strip {shlex.quote(unit)}" for unit in units]
-            )
-    return ""
-
-
-def _units_of(cells: Sequence[str]) -> list[str]:
-    """Units of the numbers: signs, or words that are separate or the same."""
-    units, words = set[str](), set[str]()
-    for cell in cells:
-        for before, blank, blank_too, after in re.findall(UNIT, cell.strip()):
-            unit = before or after
-            is_sign = not any(letter.isalpha() for letter in unit)
-            (units if is_sign or blank or blank_too else words).add(unit)
-            if before and not (is_sign or blank) and before not in CURRENCIES:
-                return []  # such as P12, which names a row
-    same = words if len(words) == 1 and len(min(words)) > 1 else words & CURRENCIES
-    return sorted(units | same, key=len, reverse=True)[:3]
 
 
 def cell_value(cell: object, parse: Reader = PLAIN) -> object:

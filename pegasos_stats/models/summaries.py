@@ -133,7 +133,7 @@ def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
     return written(*(tables.cut(name, longest) for name in names))
 
 
-def training_error(table: ConfusionMatrix, threshold: float | None = None) -> str:
+def training_error(table: ConfusionMatrix) -> str:
     """Error rate of training rows, and the rate of always predicting the larger class.
 
     Examples
@@ -145,7 +145,6 @@ def training_error(table: ConfusionMatrix, threshold: float | None = None) -> st
     totals = table.counts.sum(axis=1)
     level, n = str(table.levels[int(totals.argmax())]), totals.sum()
     rate = tables.percent(table.error_rate) if table.n_classified else "unknown"
-    rate += "" if threshold is None else f" at {threshold:.4g}"
     share = tables.percent(float((n - totals.max()) / n))
     return f"training error {rate} ({share} if always '{tables.cut(level, 20)}')"
 
