@@ -53,122 +53,6 @@ COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
 LIBRARIES = "pegasos_stats numpy pandas scipy numba formulaic statsmodels matplotlib"
 
 
-@suggest_names("summary")
-@dataclass(frozen=True, repr=False, eq=False)
-class Summary:
-    """A summary: ``print()`` shows text, a notebook HTML.
-
-    Attributes
-    ----------
-    header : sequence of str
-        Lines of the header; the first is the title.
-    params : DataFrame
-        One row per coefficient; the columns contain text.
-    notes : sequence of str
-    left, right : sequences of (name, value)
-        Further facts, in two columns.
-    footer : str
-        The last line.
-    """
-
-    header: Sequence[str]
-    params: pd.DataFrame
-    notes: Sequence[str]
-    left: Fields = ()
-    right: Fields = ()
-    footer: str = ""
-
-    def as_text(self) -> str:
-        """Return plain text, 78 characters wide, or more if numbers need it.
-
-        An empty line at the end separates it from the next output.
-        """
-        table = params_text(self.params)
-        facts = columns_text(self.left, self.right, len(table[0]))
-        rule = [table[0]] * bool(facts)
-        notes = [line for note in self.notes for line in note_text(note)]
-        last = note_text(self.footer) if self.footer else []
-        return "\n".join([*self.header, *rule, *facts, *table, *notes, *last, ""])
-
-    def to_html(self) -> str:
-        """Return the header, HTML tables, and the notes as a list."""
-        title, *others = self.header
-        head = "<br>".join([f"<b>{escape(title)}</b>", *map(escape, others)])
-        parts = [f'<p style="margin:0">{head}</p>']
-        if self.left:
-            parts.append(header_html("", self.left, self.right))
-        parts.append(params_html(self.params))
-        if self.notes:
-            items = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-            parts.append(f'<ul style="margin:0">{items}</ul>')
-        if self.footer:
-            parts.append(f'<p style="margin:0">{escape(self.footer)}</p>')
-        return "\n".join(parts)
-
-    @suggest_arguments
-    def to_latex(self, caption: str = "", label: str = "") -> str:
-        """Return LaTeX for the package booktabs, with aligned decimal points.
-
-        Parameters
-        ----------
-        caption, label : str, optional
-            With one of these the result is a ``table`` with notes below it; otherwise a
-            tabular with the header above and the notes as paragraphs below.
-        """
-        table = params_latex(self.params)
-        if caption or label:
-            notes = [*self.header, *self.notes]
-            return floating_latex(table, caption, label, notes)
-        header = [rf"\textbf{{{latex(self.header[0])}}}", *map(latex, self.header[1:])]
-        facts = [columns_latex(self.left, self.right)] if self.left else []
-        return "\n\n".join([*header, *facts, table, *map(latex, self.notes)])
-
-    def to_markdown(self) -> str:
-        """Return Markdown tables, with header and notes as paragraphs."""
-        title, *others = map(markdown, self.header)
-        pairs = [*self.left, *self.right]
-        facts = [markdown(f"{name.rstrip(':')}: {value}") for name, value in pairs]
-        parts = [f"**{title}**", *others, *["; ".join(facts)] * bool(facts)]
-        notes = map(markdown, self.notes)
-        return "\n\n".join([*parts, params_markdown(self.params), *notes])
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
-
-    def _repr_latex_(self) -> str:
-        return self.to_latex()
-
-    __str__ = __repr__ = as_text
-
-
-class DisplayedBySummary:
-    """A result that notebooks display by its `summary()`."""
-
-    summary: Callable[..., Summary]
-
-    def _displayed(self) -> Summary:
-        return self.summary()
-
-    def _repr_html_(self) -> str:
-        return self._displayed().to_html()
-
-    def _repr_markdown_(self) -> str:
-        return self._displayed().to_markdown()
-
-    def _repr_latex_(self) -> str:
-        return self._displayed().to_latex()
-
-
-class Summarised(DisplayedBySummary):
-    """A result that prints and displays its `summary()`."""
-
-    def __repr__(self) -> str:
-        return self.summary().as_text()
-
-
 class Heading(NamedTuple):
     """A line in bold type."""
 
@@ -262,7 +146,7 @@ def part_latex(part: Part) -> str:
 
 def html_of(parts: Sequence[Part]) -> str:
     """Write parts as HTML."""
-    return "\n".join(map(part_html, parts))
+    return "\n".join(filter(None, map(part_html, parts)))
 
 
 def markdown_of(parts: Sequence[Part]) -> str:
@@ -355,6 +239,104 @@ class Facts(Displayed):
 
     def _parts(self) -> Sequence[Part]:
         return [Pairs(self._title, list(self._with_rows().items()))]
+
+
+@suggest_names("summary")
+@dataclass(frozen=True, repr=False, eq=False)
+class Summary(Displayed):
+    """A summary: ``print()`` shows text, a notebook HTML.
+
+    Attributes
+    ----------
+    header : sequence of str
+        Lines of the header; the first is the title.
+    params : DataFrame
+        One row per coefficient; the columns contain text.
+    notes : sequence of str
+    left, right : sequences of (name, value)
+        Further facts, in two columns.
+    footer : str
+        The last line.
+    """
+
+    header: Sequence[str]
+    params: pd.DataFrame
+    notes: Sequence[str]
+    left: Fields = ()
+    right: Fields = ()
+    footer: str = ""
+
+    def as_text(self) -> str:
+        """Return plain text, 78 characters wide, or more if numbers need it.
+
+        An empty line at the end separates it from the next output.
+        """
+        table = params_text(self.params)
+        facts = columns_text(self.left, self.right, len(table[0]))
+        rule = [table[0]] * bool(facts)
+        notes = [line for note in self.notes for line in note_text(note)]
+        last = note_text(self.footer) if self.footer else []
+        return "\n".join([*self.header, *rule, *facts, *table, *notes, *last, ""])
+
+    def _parts(self) -> Sequence[Part]:
+        return [*self._body(), Lines([self.footer] if self.footer else [])]
+
+    def _body(self) -> Sequence[Part]:
+        """Return all parts except the footer, which names calls."""
+        title, *others = self.header
+        facts = [Pairs("", self.left, self.right)] if self.left else []
+        head: list[Part] = [Heading(title), Lines(others)]
+        return [*head, *facts, Cells(self.params), Lines(self.notes)]
+
+    def to_html(self) -> str:
+        """Return HTML: the header, tables, and the notes."""
+        return self._repr_html_()
+
+    @suggest_arguments
+    def to_latex(self, caption: str = "", label: str = "") -> str:
+        """Return LaTeX for the package booktabs, with aligned decimal points.
+
+        Parameters
+        ----------
+        caption, label : str, optional
+            With one of these the result is a ``table`` with notes below it; otherwise a
+            tabular with the header above and the notes as paragraphs below.
+        """
+        if not (caption or label):
+            return latex_of(self._body())
+        notes = [*self.header, *self.notes]
+        return floating_latex(params_latex(self.params), caption, label, notes)
+
+    def to_markdown(self) -> str:
+        """Return Markdown tables, with header and notes as paragraphs."""
+        return markdown_of(self._body())
+
+    __str__ = __repr__ = as_text
+
+
+class DisplayedBySummary:
+    """A result that notebooks display by its `summary()`."""
+
+    summary: Callable[..., Summary]
+
+    def _displayed(self) -> Summary:
+        return self.summary()
+
+    def _repr_html_(self) -> str:
+        return self._displayed().to_html()
+
+    def _repr_markdown_(self) -> str:
+        return self._displayed().to_markdown()
+
+    def _repr_latex_(self) -> str:
+        return self._displayed().to_latex()
+
+
+class Summarised(DisplayedBySummary):
+    """A result that prints and displays its `summary()`."""
+
+    def __repr__(self) -> str:
+        return self.summary().as_text()
 
 
 def percent(share: float) -> str:
@@ -652,7 +634,7 @@ def lines_html(lines: Sequence[str]) -> str:
     >>> lines_html(["a < b", "c"])
     '<p>a &lt; b<br>c</p>'
     """
-    return f"<p>{'<br>'.join(map(escape, lines))}</p>"
+    return f"<p>{'<br>'.join(map(escape, lines))}</p>" if lines else ""
 
 
 def columns_latex(left: Fields, right: Fields) -> str:

@@ -136,8 +136,8 @@ def test_a_summary_in_html_has_the_cells_of_its_tables():
     page = ElementTree.fromstring(
         f"<div>{SHOWN.to_html().replace('<br>', '<br/>')}</div>"
     )
-    title, facts, params, notes, footer = page
-    assert "".join(title.itertext()) == "A & Bn 9"
+    title, header, facts, params, notes, footer = page
+    assert (title.text, header.text) == ("A & B", "n 9")
     assert rows(facts) == [
         [("th", "Loss:"), ("td", "50%"), ("th", "Seed:"), ("td", "1")],
         [("th", "n:"), ("td", "<9>"), ("th", None), ("td", None)],
@@ -147,7 +147,7 @@ def test_a_summary_in_html_has_the_cells_of_its_tables():
         [("th", "a_b"), ("td", "-1.5"), ("td", "0.1")],
         [("th", "c"), ("td", "2"), ("td", "-x")],
     ]
-    assert [note.text for note in notes] == list(SHOWN.notes)
+    assert [*notes.itertext()] == list(SHOWN.notes)
     assert footer.text == SHOWN.footer
 
 
