@@ -228,8 +228,8 @@ def test_a_model_of_one_answer_is_called_so_first(pages):
         (part,) = re.findall('<div class="conclusion">.*?</div>', page, re.S)
         lead = Reader(part).text
         assert lead.startswith("Every row is predicted 'no'.")
-        assert ("AUC" in lead) == (name == "rare")
-        assert ("ps.logit" in lead) == (name == "rare, hinge")
+        assert "AUC" in lead
+        assert ("ps.logit" in visible(page)) == (name == "rare, hinge")
 
 
 def test_the_conclusion_is_an_exact_test_against_the_majority():
@@ -292,9 +292,6 @@ def test_a_predictor_that_contains_the_outcome_is_named_first(kind):
         for text in (first_screen(fit, data.iloc[1::2]), first_screen(fit)):
             said = f"A predictor probably contains the outcome: {name} alone"
             assert 0 < text.index(said) < text.index("misclassifies")
-    total = rows.assign(total=rows["age"] + ill)
-    fit = kind("ill ~ .", total, lam=1e-7).fit(cov_type="none")
-    assert "total and age together" in first_screen(fit)
     assert "contain" not in first_screen(kind("ill ~ .", rows).fit(cov_type="none"))
 
 
@@ -397,7 +394,7 @@ def test_predictors_by_level_are_those_of_the_data(standardize):
     text = Reader(model.fit().report().to_html()).text
     rows = PATIENTS.dropna()
     low, high = (rows[rows["ill"] == level] for level in ("no", "yes"))
-    ages = [f"{x['age'].mean():.3g} ({x['age'].std():.3g})" for x in (low, high)]
+    ages = [f"{x['age'].mean():.4g} ({x['age'].std():.3g})" for x in (low, high)]
     smokers = [f"{x['smoker'].sum()} ({x['smoker'].mean():.0%})" for x in (low, high)]
     for name, cells in (("age", ages), ("smoker", smokers)):
         assert f"{name} {' '.join(cells)}" in text.replace("\xa0", " ")

@@ -32,14 +32,13 @@ from pegasos_stats.metrics.scores import (
 )
 from pegasos_stats.models.diagnostics import terms_of
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import Note, needs_scaling
+from pegasos_stats.models.notes import Note
 from pegasos_stats.models.results import thresholded
 from pegasos_stats.models.summaries import title_of
 from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.style import factor_level, metric_name, term_text
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.folds import Folds
@@ -59,10 +58,8 @@ P_VALUES = {
     "mcnemar": "McNemar's test of the two kinds of error, p-value",
 }
 SYNONYMS = ("recall", "pos_pred_value")  # of sensitivity and precision
-PERFECT_AUC = 0.9995  # prints as 1.000
-SUSPICIOUS_AUC = 0.99  # of a single term
-MAX_LEAK_TERMS = 3  # terms that contain the outcome together
-MIN_LOG_ORDERS = math.log(1e4)  # fewer orders of the rows may separate by chance
+SUSPICIOUS_AUC = 0.99  # of the model and of a single term
+MIN_LEAK_ROWS = 10  # of the rarer class; fewer may be separated by chance
 MAX_LEAK_ROWS = 20_000  # to rank terms
 STATISTICS = {
     "Auc": "AUC",
@@ -353,7 +350,8 @@ class ReportFacts:
         rows, table = self.rows, self.rows.table
         notes = [*self.result.notes, *self.notes_on_errors]
         serious = (note for note in notes if note.severity == "warning")
-        sentences = [note.sentence for note in serious if note.topic != "predictions"]
+        other = "predictions" if self.is_decision else ""
+        sentences = [note.sentence for note in serious if note.topic != other]
         sentences = sentences[:MAX_WARNINGS]
         if ties := table.n_undecided - len(rows.unscored):
             sentences.append(
@@ -419,81 +417,36 @@ class ReportFacts:
         return [*self.leak(), " ".join(message), " ".join(more)]
 
     def leak(self) -> Iterator[str]:
-        """Warn that predictors probably contain the outcome, and name them."""
-        rows, n = self.rows, self.rows.table.n_classified
-        perfect = rows.table.n_errors == 0 or (rows.auc or 0.0) >= PERFECT_AUC
-        chances = math.lgamma(n + 1) - math.lgamma(rows.rarer + 1)
-        chances -= math.lgamma(n - rows.rarer + 1)
-        few = rows.name == "training" and n <= 2 * len(self.result.design.names)
-        if (
-            few
-            or chances < MIN_LOG_ORDERS
-            or not (perfect or (rows.auc or 0.0) >= SUSPICIOUS_AUC)
-        ):
+        """Warn of a term that separates the classes almost perfectly by itself."""
+        is_suspicious = (self.rows.auc or 0.0) >= SUSPICIOUS_AUC
+        if not is_suspicious or self.rows.rarer < MIN_LEAK_ROWS:
             return
-        names, area = self._separating
-        classes = f"'{self.positive}' and '{self.other}'"
-        auc = f"(AUC {area:.3f} on the training rows)"
-        if len(names) > 1:
-            message = (
-                f"Predictors probably contain the outcome: {' and '.join(names)} "
-                f"together separate {classes} {auc}."
+        areas = self._areas_of_terms
+        name = max(areas, key=lambda term: areas[term], default="")
+        if name and areas[name] >= SUSPICIOUS_AUC:
+            yield (
+                f"A predictor probably contains the outcome: {name} alone separates "
+                f"'{self.positive}' and '{self.other}' (AUC {areas[name]:.3f} on the "
+                "training rows). If it is known only after the outcome, exclude it: "
+                "the numbers below do not apply to new cases."
             )
-        elif area >= SUSPICIOUS_AUC:
-            message = (
-                f"A predictor probably contains the outcome: {names[0]} alone "
-                f"separates {classes} {auc}."
-            )
-        elif perfect:
-            most = f"; {names[0]} separates most, {auc}" if names else ""
-            message = (
-                f"A predictor may contain the outcome: the model separates {classes} "
-                f"almost perfectly, though none does so alone{most}."
-            )
-        else:
-            return
-        are, them = ("they are", "them") if len(names) > 1 else ("it is", "it")
-        yield (
-            f"{message} If {are} known only after the outcome, exclude {them}: the "
-            "numbers below do not apply to new cases."
-        )
 
-    @cached_property
-    def _separating(self) -> tuple[list[str], float]:
-        """Return the terms that separate the training rows, and their area.
-
-        The terms are added greedily by their part of the score, up to `MAX_LEAK_TERMS`.
-        Kernel models have no such parts, so the columns are used.
-        """
+    @property
+    def _areas_of_terms(self) -> dict[str, float]:
+        """AUC of the part of the score of each term of a linear fit."""
         result, problem = self.result, self.result.problem
-        if self.fit_scores is None:
-            return [], math.nan
+        if self.fit_scores is None or not isinstance(result, LinearResults):
+            return {}
         used = np.flatnonzero(problem.row_weights > 0.0)
         used = used[:: len(used) // MAX_LEAK_ROWS + 1]
         codes, X = (problem.y[used] > 0.0).astype(np.intp), problem.X[used]
-        scores, start = dict[str, Vector](), 0
+        areas, start = dict[str, float](), 0
         for term, columns in terms_of(result.design).items():
             places = [*range(start, start := start + len(columns))]
-            if isinstance(result, LinearResults):
-                beta = np.nan_to_num(result.solution.beta[places])
-                scores[term] = np.asarray(X[:, places] @ beta, dtype=np.float64)
-            elif X.shape[1] == len(result.design.names) and len(places) == 1:
-                scores[term] = np.asarray(X[:, start - 1], dtype=np.float64).ravel()
-
-        def area(score: Vector) -> float:
-            auc = area_under_curve(codes, score)
-            return max(auc, 1.0 - auc)
-
-        names, total, areas = list[str](), np.zeros(len(used)), list[float]()
-        most = MAX_LEAK_TERMS if isinstance(result, LinearResults) else 1
-        while scores and len(names) < most:
-            best = max(scores, key=lambda term: area(total + scores[term]))
-            names.append(best)
-            total = total + scores.pop(best)
-            areas.append(area(total))
-            if areas[-1] >= (PERFECT_AUC if len(names) > 1 else SUSPICIOUS_AUC):
-                return names, areas[-1]
-        return names[:1], areas[0] if areas else math.nan
+            beta = np.nan_to_num(result.solution.beta[places])
+            area = area_under_curve(codes, np.asarray(X[:, places] @ beta, np.float64))
+            areas[term] = max(area, 1.0 - area)
+        return areas
 
     def one_answer(self) -> Iterator[str]:
         """Report that all rows, or all training rows, are predicted as one class."""
@@ -664,17 +617,9 @@ class ReportFacts:
         )
 
     def ranking(self) -> Iterator[str]:
-        """Describe how well the score ranks rows, or recommend a model that ranks."""
+        """Describe how well the score ranks rows."""
         rows, logistic = self.rows, self.result.problem.loss == "log"
-        constant = rows.only is not None and not self.is_decision
-        if constant and not logistic:
-            if needs_scaling(self.result):
-                yield "Scale the predictors first (standardize=True)."
-            yield (
-                "For probabilities or a ranking fit a logistic regression (ps.logit); "
-                "for a balanced rule use weights='balanced'."
-            )
-        elif rows.pairs.tied == 1.0:
+        if rows.pairs.tied == 1.0:
             yield "All rows have the same score."
         elif rows.auc is not None:
             yes, no = self.positive, self.other
@@ -685,16 +630,10 @@ class ReportFacts:
             same = f" and the same in {percent(tied)}" if tied >= 5e-4 else ""
             pairs = "of pairs" + fold
             share = "" if math.isnan(larger) else f" in {percent(larger)} {pairs}{same}"
-            subject = "As a ranking it" if constant else "The model"
             yield (
-                f"{subject} gives '{yes}' rows a {side} {what} than '{no}' "
-                f"rows{share} (AUC {rows.auc:.3f}; 0.5 is chance)."
+                f"The model gives '{yes}' rows a {side} {what} than '{no}' rows{share} "
+                f"(AUC {rows.auc:.3f}; 0.5 is chance)."
             )
-            if constant:
-                first = str(rows.only) == rows.table.levels[0]
-                way = "lower" if first else "higher"
-                also = rows.table.levels[int(first)]
-                yield f"A {way} threshold (threshold=) predicts rows as '{also}'."
 
     def without_new_rows(self) -> Iterator[str]:
         """Warn that training errors are too low, and recommend new rows."""
@@ -887,8 +826,7 @@ class ReportFacts:
         the strongest column of a term; see `own_effects`. Effects of 0 are omitted. The
         difference is 1 for 0/1 predictors and one standard deviation for others. With
         the log loss the effect is the odds ratio of the positive class; with the hinge
-        loss, the change of the score and of the share predicted as the positive class,
-        in percentage points.
+        loss, the change of the score.
         """
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
@@ -949,23 +887,13 @@ class ReportFacts:
         return name, f"per standard deviation ({number(step, 3)})"
 
     def _effect(self, at: int, estimate: Vector) -> str:
-        """Write an odds ratio, or the changes of score and predicted share."""
+        """Write an odds ratio, or the change of the score."""
         with np.errstate(over="ignore"):
             moved = estimate * self._step(at)
             ratio, *ends = map(_ratio, np.exp(moved))
         if self.result.problem.loss == "log":
             return ratio + f" [{ends[0]},{NBSP}{ends[1]}]" * (not np.isnan(moved[1]))
-        move = float(moved[0])
-        shown = ("+" if move > 0.0 else "") + number(move, 3)
-        if self.fit_scores is None:
-            return shown
-        sign = -1.0 if self.is_first else 1.0
-        before, column = sign * self.fit_scores, self._column(at)
-        cut = sign * (self.threshold or 0.0)
-        if _is_dummy(column):
-            before = before - move * column
-        above = np.mean(before + move > cut) - np.mean(before > cut)
-        return f"{shown} ({100.0 * above:+.1f} points)".replace("-", "−")
+        return ("+" if moved[0] > 0.0 else "") + number(float(moved[0]), 3)
 
     @cached_property
     def coefficients(self) -> tuple[list[str], Lines]:
@@ -973,26 +901,10 @@ class ReportFacts:
         if not isinstance(self.result, LinearResults):
             return [], []
         cells, *_ = self.result.coefficient_cells(max_terms=MAX_TABLE_ROWS)
-        if (maximum := self._maximum_likelihood) is not None:
-            cells = cells.assign(**{"max. likelihood": maximum.reindex(cells.index)})
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], [
             [term_text(term), *line] for term, *line in signed.itertuples(name=None)
         ]
-
-    @property
-    def _maximum_likelihood(self) -> "pd.Series[str] | None":
-        """Unpenalised coefficients, to show how much the penalty shrinks."""
-        result, problem = self.result, self.result.problem
-        if not isinstance(result, LinearResults) or problem.loss != "log":
-            return None
-        if not problem.lam or not problem.has_rows:
-            return None
-        solution = maximum_likelihood(replace(problem, lam=0.0)).solution
-        if solution is None:
-            return None
-        theta = np.append([solution.alpha] * problem.intercept, solution.beta)
-        return pd.Series(list(map(tables.fixed, theta)), result.params.index)
 
     @property
     def events_per_coefficient(self) -> str:
@@ -1085,7 +997,7 @@ class ReportFacts:
         p = scored.probability(self.result.coding.levels.index(positive))
         if p is None:
             return None
-        return reliability(self._labels()[at], p[at], positive=positive)
+        return reliability(self._labels[at], p[at], positive=positive)
 
     @property
     def in_the_large(self) -> tuple[float, float]:
@@ -1122,10 +1034,11 @@ class ReportFacts:
         if counts[rare] >= RARE_SHARE * counts.sum():
             return None
         signed = scores if rare else -scores
-        return precision_recall(self._labels(), signed, positive=levels[rare])
+        return precision_recall(self._labels, signed, positive=levels[rare])
 
+    @property
     def _labels(self) -> "pd.Series[str]":
-        """Return the actual labels of `rows`."""
+        """The actual labels of `rows`."""
         kind = pd.CategoricalDtype(list(self.result.coding.levels))
         return pd.Series(pd.Categorical.from_codes(self.rows.codes, dtype=kind))
 
@@ -1149,11 +1062,7 @@ def _mean(values: Vector) -> str:
     if not len(values):
         return ""
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    mean = float(values.mean())
-    # A mean of over 100 standard deviations, as of years, needs more digits.
-    far = max(1.0, abs(mean) / sd) if sd > 0.0 else 1.0
-    digits = 3 + max(0, math.ceil(math.log10(min(far, 1e12))) - 2)
-    return f"{number(mean, digits)}{NBSP}({number(sd, 3)})"
+    return f"{number(float(values.mean()))}{NBSP}({number(sd, 3)})"
 
 
 def _ratio(value: float) -> str:

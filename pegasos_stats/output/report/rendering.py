@@ -273,23 +273,13 @@ def python_lines(facts: ReportFacts) -> str:
     of_model, of_fit = model_arguments(facts), fit_arguments(result)
     usual = isinstance(result.solver, Optimum) and not solver_options(result)
     solver = [] if usual else [solver_call(result)]
-    values = (*rows, *of_model.values(), *solver_options(result).values())
-    variables: list[str] = [
-        value
-        for value in (*values, *of_fit.values())
-        if isinstance(value, Name) and value.isidentifier()
-    ]
     validation, of_report = validation_lines(facts, solver), report_arguments(facts)
     validation = [*validation, *optimism_lines(facts)]
-    variables += ["test"] * ("test" in of_report)
-    variables += [
-        n for n in ("folds", "groups", "cost") if f"{n}={n}" in str(validation)
-    ]
     return "\n".join(
         [
             "import pegasos_stats as ps",
             "",
-            f"# {', '.join(dict.fromkeys(variables))}: the data of this report",
+            "# Names that are not defined here are the data of this report.",
             f"model = ps.{model}({', '.join([*map(repr, rows), as_code(of_model)])})",
             f"result = model.fit({', '.join([*solver, as_code(of_fit)])})",
             "print(result.summary())",
