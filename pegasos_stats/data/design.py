@@ -1,6 +1,5 @@
 """Predictors from a frame, an array or a sparse matrix, at the fit and on new data."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -296,25 +295,21 @@ def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
         )
         raise ColumnError(
             f"{noun} {listing(missing)} not found{suggestion}; the data have "
-            f"{listing(frame.columns, 8)}: {missing_cure(missing, frame.columns)}."
+            f"{listing(frame.columns, 8)}: {missing_cure(frame.columns)}."
         )
 
 
-def missing_cure(missing: Sequence[Hashable], columns: pd.Index) -> str:
+def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
     """Suggest a remedy for missing columns."""
     if mark := separator_in(columns, ""):
         return (
             f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
             "and decimal=',' if numbers are like 1,5"
         )
-    if any(re.fullmatch(r"-?[\d.]+", str(name)) for name in columns):
-        return "the first line of a file has to be its header, names of columns"
-    stata = [n for n in map(str, missing) if n[:2] in ("i.", "c.")]
-    if stata and stata[0][2:] in columns:
-        pairs = [(name[:1], name[2:]) for name in sorted(stata, reverse=True)]
-        words = [f"C({name})" if kind == "i" else name for kind, name in pairs]
-        return f"write {', '.join(words)}"
-    return "check the spelling or add the column"
+    return (
+        "check the spelling and the header, and put names that are not words in "
+        "backticks (a factor i.g of Stata is C(g))"
+    )
 
 
 def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:

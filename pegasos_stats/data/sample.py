@@ -3,6 +3,7 @@
 ``r_reference/R/weights.R`` computes the same sums of weights.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -982,9 +983,8 @@ def sample_of_formula(
     labels = outcome_of(formula, frame, functions)
     labels = user_data.column_of_labels(labels, _name_of(labels))
     usable = labels.notna().to_numpy(dtype=bool)
-    for name, rows in options.lacking.items():
-        if name != "weights":
-            usable = usable & ~rows
+    for rows in options.lacking.values():
+        usable = usable & ~rows
     design, matrix, has_intercept = design_of(
         formula, frame, usable, intercept, functions
     )
@@ -1100,7 +1100,7 @@ def _check_rows(
     if na_action == "raise" and not complete.all():
         raise some_missing(dropped, f" ({listing(index[~complete])})")
     if not complete.any():
-        raise no_rows(len(complete), dropped.by_column)
+        raise no_rows(len(complete), dict(dropped.missing))
 
 
 def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
@@ -1111,9 +1111,10 @@ def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
     )
 
 
-def no_rows(total: int, missing: str = "") -> errors.DataError:
+def no_rows(total: int, missing: Mapping[str, int]) -> errors.DataError:
     """Return the error for data without a complete row."""
+    lacking = MissingRowCounts(0, 0, tuple((+Counter(missing)).items())).by_column
     return errors.DataError(
-        f"None of {counted(total, 'row')} is complete{missing and f' ({missing})'}: "
+        f"None of {counted(total, 'row')} is complete{lacking and f' ({lacking})'}: "
         "each lacks the outcome or a predictor."
     )

@@ -426,8 +426,9 @@ class LinearModel(Model):
             ``ifelse``, ``x.clip(0, 1)``, ... The reference has a list, *Formulas*.
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files named by `scan`; or a Dask
-            frame, whose partitions stay where they are. For files and Dask, `weights`,
-            `freq_weights` and `offset` must be columns, and `functions` is not allowed.
+            frame, whose partitions stay where they are. For files and Dask, `weights`
+            and `offset` must be columns; `freq_weights` and `functions` are not
+            allowed.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula includes that column: write ``"y ~ . - w"``.

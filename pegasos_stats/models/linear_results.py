@@ -20,7 +20,6 @@ from pegasos_stats.checks import (
 )
 from pegasos_stats.data.design import unscaled
 from pegasos_stats.data.language.formula_design import FormulaDesign, Unseen
-from pegasos_stats.data.language.hypotheses import NamedNumbers, patsy_names
 from pegasos_stats.data.sample import Groups, RowIndex, mean_one
 from pegasos_stats.errors import (
     DataError,
@@ -155,20 +154,7 @@ class LinearResults(Results):
         """
         first = int(self.problem.intercept)
         beta = np.where(self.null_space.mask(), np.nan, self._theta)[first:]
-        return self._by_name(pd.Series(beta, list(self.design.names), name="coef"))
-
-    @cached_property
-    def _patsy_names(self) -> dict[str, str]:
-        """Names of coefficients as patsy writes them, and ours."""
-        types = getattr(unscaled(self.design), "types", {})
-        booleans = [name for name, kind in types.items() if kind == "boolean"]
-        return patsy_names(self.design.names, booleans)
-
-    def _by_name(self, numbers: "pd.Series[float]") -> "pd.Series[float]":
-        """Series of coefficients, which also finds patsy's names."""
-        if not self._patsy_names:
-            return numbers
-        return NamedNumbers(numbers).knowing(self._patsy_names)
+        return pd.Series(beta, list(self.design.names), name="coef")
 
     @property
     def _theta(self) -> Vector:
@@ -208,7 +194,7 @@ class LinearResults(Results):
         if not self.problem.intercept:
             return self.coef.rename("params")
         first = pd.Series({"Intercept": self.intercept})
-        return self._by_name(pd.concat([first, self.coef]).rename("params"))
+        return pd.concat([first, self.coef]).rename("params")
 
     @property
     def params_original(self) -> "pd.Series[float]":
@@ -267,7 +253,7 @@ class LinearResults(Results):
             If they are not defined.
         """
         errors = self._errors.std_error
-        return self._by_name(pd.Series(errors, self.params.index, name="bse"))
+        return pd.Series(errors, self.params.index, name="bse")
 
     @property
     def tvalues(self) -> "pd.Series[float]":
@@ -692,7 +678,7 @@ class LinearResults(Results):
 
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         numbers = self._table(0.95, self._errors)[column]
-        return self._by_name(numbers.set_axis(self.params.index).rename(name))
+        return numbers.set_axis(self.params.index).rename(name)
 
     @property
     def llf(self) -> float:

@@ -265,7 +265,7 @@ class PooledResults(tables.Summarised):
         from scipy.stats import f as f_law
 
         names = list(self.fits[0].params.index)
-        R, q = linear.constraints(hypotheses, names, self.fits[0]._patsy_names)
+        R, q = linear.constraints(hypotheses, names)
         written = linear.written_hypotheses(R, q, names)
         statistic, df = joint_test(
             self.estimates @ R.T - q, R @ self.within @ R.T, self.df_complete

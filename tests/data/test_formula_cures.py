@@ -33,9 +33,9 @@ CURES = {
     "I(x ^ 2)": r"the operator \^; write powers as x\*\*2",
     "I(x << 2)": "the operator <<",
     "I(x == None)": r"write is.na\(x\)",
-    "Kosten (CHF)": r"write `Kosten \(CHF\)` in backticks",
-    "log(Kosten (CHF))": r"write `Kosten \(CHF\)` in backticks",
-    ". - Police-Nr": "write `Police-Nr` in backticks",
+    "Kosten (CHF)": "'Kosten', .*in backticks, if their names",
+    "Police Nr": "names that are not words need backticks",
+    ". - Police-Nr": "'Police-Nr': .*names that are not words in backticks",
     "lag(x)": r"shift\(1\)",
     "1": "null_deviance",
 }

@@ -1,7 +1,5 @@
 """What formulas refuse, and both sides of the limits of numbers."""
 
-from hashlib import md5
-
 import pandas as pd
 import pytest
 
@@ -32,9 +30,3 @@ def test_what_is_not_of_the_language_is_refused(expression):
 def test_a_power_of_terms_is_a_whole_number(formula):
     with pytest.raises(FormulaError, match="a whole number"):
         ps.svm(formula, DATA, lam=1.0)
-
-
-def test_levels_that_are_hashed_are_those_of_md5():
-    found = outcome_of("hashed(s, levels=1000) ~ x", DATA, {})
-    digests = [md5(text.encode(), usedforsecurity=False) for text in DATA["s"]]
-    assert found.tolist() == [int(d.hexdigest(), 16) % 1000 for d in digests]

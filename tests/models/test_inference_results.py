@@ -1,7 +1,5 @@
 """Standard errors, tests and intervals of a fit, as its results give them."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -179,25 +177,3 @@ def test_tables_of_statsmodels_take_a_fit(tmp_path):
         assert same == [second[: len(same[0])]] * 2
         with pytest.raises(ps.errors.MissingAttributeError, match="not in memory"):
             fit.model.fit()
-
-
-def test_names_of_patsy_are_looked_up():
-    draw = np.random.default_rng(4)
-    data = pd.DataFrame({"old": draw.random(300) > 0.5, "x": draw.normal(size=300)})
-    data["arm"] = draw.choice(["placebo", "low", "high"], 300)
-    data["y"] = (draw.random(300) < 0.4).astype(int)
-    formula = 'y ~ old * x + C(arm, Treatment("placebo"))'
-    theirs = smf.logit(formula, data).fit(disp=0)
-    ours = ps.logit(formula, data).fit(cov_type="nonrobust")
-    assert "old[T.True]:x" in theirs.params.index
-    for name in theirs.params.index:
-        for column in ("params", "bse", "pvalues"):
-            pair = getattr(ours, column)[name], getattr(theirs, column)[name]
-            assert pair[0] == pytest.approx(pair[1], rel=1e-6)
-        test = ours.t_test(f"{name} = 0").tidy()
-        assert test["estimate"].item() == ours.params[name]
-    with pytest.raises(KeyError, match="unknown"):
-        ours.params["unknown"]
-    assert type(ours.params * 2.0) is pd.Series
-    again = pickle.loads(pickle.dumps(ours.params))
-    assert again["old[T.True]"] == ours.params["old"]

@@ -14,7 +14,6 @@ CASES = {
     "computed": ("y ~ I(1 / x)", {}, ("x", 0.0), ColumnError),
     "label": ("y ~ x", {}, ("y", "maybe"), LabelError),
     "weight": ("y ~ x", {"weights": "w"}, ("w", -1.0), DataError),
-    "count": ("y ~ x", {"freq_weights": "w"}, ("w", 1.5), DataError),
     "offset": ("y ~ x", {"offset": "w"}, ("w", np.inf), DataError),
 }
 
@@ -45,7 +44,7 @@ def wrong(case):
 def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
     text = told(case, home, tmp_path, wrong(case))
     called = rows_of(home, tmp_path)
-    if case in ("weight", "count", "offset"):
+    if case in ("weight", "offset"):
         assert f" in the rows {called}; use " in text
     else:
         assert f" in row {called}; " in text

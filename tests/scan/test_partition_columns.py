@@ -119,14 +119,6 @@ def test_objects_of_an_array_stay_what_they_are():
     np.testing.assert_allclose(found.params, expected.params, atol=CLOSE)
 
 
-def test_rows_may_be_counted_by_booleans_as_in_memory():
-    data = data_of(N).assign(there=CODES > 0)
-    for where in (data, there(data)):
-        with dask.config.set(scheduler="synchronous"):
-            model = ps.logit("y ~ x", where, freq_weights="there", lam=1.0)
-        assert model.problem.n == (CODES > 0).sum()
-
-
 def test_numbers_and_text_in_one_column_are_refused():
     data = data_of(N)
     data["o"] = objects("a" if i % 2 else 1 for i in range(N))

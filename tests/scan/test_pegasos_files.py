@@ -43,7 +43,6 @@ def check_same(there, here):
 OF_ROWS = {"lam": 0.01, "weights": "w"}
 CASES = [(ps.svm, name, {"lam": 0.1}) for name in OPTIONS]
 CASES += [(ps.logit, name, OF_ROWS) for name in ("factors", "batches", "projected")]
-CASES += [(ps.svm, "a gap", {"lam": 0.1, "freq_weights": "k"})]
 CASES += [(ps.svm, name, OF_ROWS) for name in ("factors", "batches")]
 
 

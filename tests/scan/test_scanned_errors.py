@@ -21,7 +21,6 @@ CASES = {
     "hinge, weights": (ps.svm, "y ~ x0 + x2 - 1", {"weights": "w"}),
     "hinge, scaled": (ps.svm, "y ~ x0 + C(k)", {"standardize": True, "weights": "w"}),
     "hinge, far": (ps.svm, "y ~ x0 + I(x1 + 1000)", {}),
-    "hinge, counts": (ps.svm, "y ~ x0 + x2", {"freq_weights": "k"}),
     "hinge, offset": (ps.svm, "y ~ x0 + offset(x1 / 2)", {"offset": "x2"}),
     "log, offset": (ps.logit, "y ~ x0 + I(x2 + 1000)", {"offset": "w"}),
     "log": (ps.logit, "y ~ x0 * x1 + g", {}),

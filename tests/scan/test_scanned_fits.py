@@ -5,8 +5,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.data.scan import rows
-from pegasos_stats.errors import ColumnError, DataError, LabelError, OptionError
-from tests.scan.scan_files import LAM, SOLVER, frame_of, told_apart, written
+from pegasos_stats.errors import DataError, OptionError
+from tests.scan.scan_files import LAM, SOLVER, frame_of, told_apart
 
 FIRST_SEEN = {"coding": "first-seen", "weights": "balanced"}
 CASES = [
@@ -14,9 +14,9 @@ CASES = [
     (ps.svm, "y ~ .", {"weights": {"yes": 3.0, "no": 1.0}, "standardize": True}),
     (ps.svm, "y ~ . - w", {"weights": "w", "coding": ("yes", "no")}),
     (ps.logit, "y ~ log(abs(x0)) + C(k) * x1 + g - 1", {"standardize": True}),
-    (ps.svm, "y ~ x0 + x2 + g", {"freq_weights": "k", "weights": "w"}),
+    (ps.svm, "y ~ x0 + x2 + g", {"weights": "w"}),
     (ps.svm, "y ~ x0 + x2 + offset(log(w) * x1)", {"weights": "balanced"}),
-    (ps.logit, "y ~ x2 + offset(x1 / 2)", {"offset": "x0", "freq_weights": "k"}),
+    (ps.logit, "y ~ x2 + offset(x1 / 2)", {"offset": "x0"}),
     (ps.svm, "x0 > 0 ~ x1 + ifelse(x2 > 0, 'up', 'down')", FIRST_SEEN),
 ]
 
@@ -54,7 +54,6 @@ def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
     there, here = both
     assert there.nobs == here.nobs
     assert there.coding == here.coding
-    assert there.counted == here.counted
     assert str(there.dropped) == str(here.dropped)
     assert sorted(there.dropped.missing) == sorted(here.dropped.missing)
     assert (there.problem.y == here.problem.y).all()
@@ -81,29 +80,13 @@ def test_the_order_of_files_and_blocks_does_not_change_the_optimum(data, files):
     assert apart < 0.1 * np.linalg.norm(forth.coef)
 
 
-def test_counts_are_those_of_rows_in_memory_or_refused_as_there(data, tmp_path):
-    counts = data.assign(half=1.0, zero=0, huge=np.where(data.index == 7, 200_000, 0))
-    counts.loc[7, "half"] = 0.5
-    files = written(counts, tmp_path, 1)
-    for column in ("half", "zero"):
-        told = []
-        for where in (ps.scan(files), counts):
-            with pytest.raises(DataError) as found:
-                ps.svm("y ~ x0", where, freq_weights=column, lam=1.0)
-            told.append(str(found.value))
-        assert told[0] == told[1]
-    for column in ("nosuch", "g"):
-        with pytest.raises(ColumnError, match=f"'{column}'"):
-            ps.svm("y ~ x0", ps.scan(files), freq_weights=column, lam=1.0)
-    with pytest.raises(LabelError):  # one row, so often that it takes several pieces
-        ps.svm("y ~ x0", ps.scan(files), freq_weights="huge", lam=1.0)
-
-
 def test_what_needs_rows_in_memory_is_refused(files, data):
     model = ps.svm("y ~ x0 + x1", ps.scan(files), lam=LAM)
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
         with pytest.raises(OptionError, match=f"^{name}="):
             model.fit(**{name: value})
+    with pytest.raises(OptionError, match=r"^freq_weights='k' needs the rows in memory"):
+        ps.svm("y ~ x0", ps.scan(files), freq_weights="k")
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):
         with pytest.raises(DataError, match="in files"):

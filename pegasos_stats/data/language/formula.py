@@ -79,9 +79,9 @@ OF_R = (
 CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # as in R they join comparisons
 Quote: TypeAlias = Callable[[re.Match[str]], str]
 ALLOWED = (
-    "allowed are columns, numbers, text, arithmetic, comparisons and functions such as "
-    "log, np.sqrt, scale and poly; compute other columns in the data before, or use "
-    "functions={'name': f} in Python"
+    "allowed are columns (in backticks, if their names are not words), numbers, text, "
+    "arithmetic, comparisons and functions such as log, np.sqrt, scale and poly; "
+    "compute other columns in the data before, or use functions={'name': f} in Python"
 )
 OPERATOR_NAMES = {
     "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "//", "Mod": "%",
@@ -355,7 +355,8 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
         suggestions = (suggestion(call, ("formula",)) for call in calls)
         reason = next(filter(None, suggestions), reason)
         written = code[:60].replace("**~", ":").replace("@", "%in%")
-        raise unusable(formula, f"{reason} in {written!r}") from None
+        reason = f"{reason} in {written!r}; names that are not words need backticks"
+        raise unusable(formula, reason) from None
     except (RecursionError, MemoryError):
         raise unusable(formula, NESTED) from None
     return tree, quoted
@@ -785,20 +786,19 @@ def outcome_of(
     >>> outcome_of("mpg > 20 ~ .", cars).tolist()
     [True, <NA>, False]
     """
-    with naming_columns(formula, data.columns):
-        text = split_formula(formula)[0]
-        name = factored(text)
-        if name not in data.columns or name != text.strip("`"):
-            outcome = read_outcome(formula, data.columns, functions)
-            if isinstance(outcome, Column):
-                name = outcome.name
-            elif name not in data.columns:
-                check_names(outcome.columns)
-                check_columns(data, sorted(outcome.columns) or [text])
-                return values_of_rows(outcome, data, formula).rename(text)
-        check_columns(data, [name])
-        column: DataColumn = data[name]
-        return column
+    text = split_formula(formula)[0]
+    name = factored(text)
+    if name not in data.columns or name != text.strip("`"):
+        outcome = read_outcome(formula, data.columns, functions)
+        if isinstance(outcome, Column):
+            name = outcome.name
+        elif name not in data.columns:
+            check_names(outcome.columns)
+            check_columns(data, sorted(outcome.columns) or [text])
+            return values_of_rows(outcome, data, formula).rename(text)
+    check_columns(data, [name])
+    column: DataColumn = data[name]
+    return column
 
 
 def read_outcome(
@@ -877,10 +877,8 @@ def read_terms(
         If a column does not exist, or its name is ambiguous.
     """
     outcome = factored(split_formula(formula)[0])
-    with naming_columns(formula, data.columns):
-        terms, _ = _terms_and_offsets(formula, data, intercept, functions)
-        predictors = factors_of(terms, formula, data, functions)[0]
-    if outcome in predictors:
+    terms, _ = _terms_and_offsets(formula, data, intercept, functions)
+    if outcome in factors_of(terms, formula, data, functions)[0]:
         raise refused(
             formula,
             "has its outcome among the predictors; remove it from the right-hand side.",
@@ -917,10 +915,11 @@ def _terms_and_offsets(
     if own.isdisjoint(data.columns):
         own = read_outcome(formula, data.columns, functions).columns
     text = with_quotes(right, data.columns) + ("" if intercept else " - 1")
-    reader = TermReader(formula, lambda: _others(data, own, formula))
+    others = [column for column in data.columns if column not in own]
+    reader = TermReader(formula, others)
     parsed, terms, offsets = reader.terms(text), [], []
     check_columns(data, reader.names)
-    if both := {*reader.computed}.intersection([*reader.names, *reader.others]):
+    if both := {*reader.computed}.intersection(reader.names):
         text = f"The column {listing(sorted(both))} has the name of a computed term"
         raise ColumnError(f"{text} next to it; rename it.")
     for term in parsed:
@@ -930,94 +929,6 @@ def _terms_and_offsets(
         else:
             terms.append(term)
     return tuple(terms), tuple(offsets)
-
-
-def _others(data: pd.DataFrame, own: set[str], formula: str) -> list[str]:
-    """Return the columns of ``.``: all except those of the outcome.
-
-    Columns with no value but blank text are excluded, unless all columns are empty.
-    """
-    names = [column for column in data.columns if column not in own]
-    check_names(names)
-    numbers = [dtype.kind in "fiub" for dtype in data.dtypes]
-    present = set(data.columns[data.head().notna().any().to_numpy() & numbers])
-    rest = [name for name in names if name not in present] if len(data) else []
-    empty = {name for name in rest if not has_value(data[name])}
-    if len(empty) == len(names):
-        return names
-    if left_out := [n for n in rest if n in empty and not is_written(n, formula)]:
-        warn_empty(left_out)
-    return [name for name in names if name not in empty]
-
-
-@contextmanager
-def naming_columns(formula: str, columns: Collection[Hashable]) -> Iterator[None]:
-    """Suggest backticks for the name of a column, if a formula cannot be parsed.
-
-    Examples
-    --------
-    >>> with naming_columns("y ~ . - Police-Nr", ["y", "Police-Nr"]):
-    ...     raise FormulaError("Column 'Nr' not found.")
-    Traceback (most recent call last):
-    pegasos_stats.errors.FormulaError: Column 'Nr' not found; write `Police-Nr` in ...
-    """
-    try:
-        yield
-    except (ColumnError, FormulaError) as error:
-        plain = " ".join(QUOTED.split(formula)[::2])
-        names = [
-            name
-            for name in columns
-            if isinstance(name, str)
-            and re.search(r"\W", name)
-            and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", plain)
-        ]
-        if not names:
-            raise
-        instead = f"write `{max(names, key=len)}` in backticks"
-        raise type(error)(
-            f"{re.split('[;:] |[.]$', str(error))[0]}; {instead}."
-        ) from None
-
-
-def has_value(column: DataColumn) -> bool:
-    """Whether a column has a value that is neither missing nor blank text.
-
-    Examples
-    --------
-    >>> has_value(pd.Series([None, "  "])), has_value(pd.Series([" ", "a"]))
-    (False, True)
-    """
-    values = column.dropna()
-    return any(not isinstance(value, str) or value.strip() for value in values)
-
-
-def is_written(name: Hashable, formula: str) -> bool:
-    """Whether the terms contain the name of a column.
-
-    Examples
-    --------
-    >>> is_written("e", "y ~ . + exp(x)"), is_written("e", "y ~ . - e")
-    (False, True)
-    """
-    word = rf"(?<![\w.]){re.escape(str(name))}(?![\w.])"
-    return re.search(word, split_formula(formula)[1]) is not None
-
-
-def warn_empty(columns: Collection[Hashable]) -> None:
-    """Warn that columns without a value are excluded."""
-    errors.warn_caller(
-        f"Column {listing(columns, 3)} holds no value and is left out.",
-        errors.ColumnWarning,
-    )
-
-
-def no_value_in(columns: list[str]) -> errors.DataError:
-    """Return the error for predictors that are missing in all rows."""
-    return errors.DataError(
-        f"No row is complete: {listing(columns)} holds no value at all; leave it out "
-        "of the model."
-    )
 
 
 def factors_of(
@@ -1055,28 +966,25 @@ class TermReader:
     ----------
     formula : str
         For messages.
-    others : callable
-        Returns the columns of ``.``.
+    others : list of str
+        The columns of ``.``.
 
     Attributes
     ----------
     names : list of str
-        Columns that are named in the terms, also after a minus.
-    others : list of str
-        Columns of ``.``, once it was parsed.
+        Columns of the terms, also after a minus.
     computed : list of str
         Texts of expressions.
 
     Examples
     --------
-    >>> reader = TermReader("y ~ .", list)
+    >>> reader = TermReader("y ~ .", [])
     >>> [str(term) for term in reader.terms("a*b + log( x) - b")], reader.names
     (['1', 'a', 'log(x)', 'a:b'], ['a', 'b', 'b'])
     """
 
-    def __init__(self, formula: str, others: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, formula: str, others: list[str]) -> None:
         self.names: list[str] = []
-        self.others: list[str] = []
         self.computed: list[str] = []
         self._formula, self._others, self._products = formula, others, 0
         self._quoted: dict[str, str] = {}
@@ -1144,8 +1052,10 @@ class TermReader:
             case ast.Constant(int() | float() as number):
                 return _single(f"{number:g}", "number")
             case ast.Name(id=name) if self._quoted.get(name) == ".":
-                self.others = names = [*self._others()]
-                return {frozenset([n]): Term((Factor(n, "column"),)) for n in names}
+                others: Terms = {}
+                for other in self._others:
+                    others |= self._column(other)
+                return others
             case ast.Name() | ast.Attribute():
                 return self._column(written(node, self._quoted).strip("`"))
             case ast.Call() | ast.Set(elts=[_]):

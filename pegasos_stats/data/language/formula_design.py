@@ -202,28 +202,6 @@ def warn_of_columns(columns: Iterable[SuspiciousColumn]) -> None:
         errors.warn_caller(text, errors.ColumnWarning)
 
 
-def in_all_rows(
-    columns: Iterable[SuspiciousColumn], n_rows: int
-) -> tuple[SuspiciousColumn, ...]:
-    """Return the columns that are suspicious among all rows, not only the first ones.
-
-    The levels are complete, so only names of rows depend on the number of rows.
-    Labels of rows are unknown.
-
-    Examples
-    --------
-    >>> kinds = ("ward", "names"), ("day", "numbers")
-    >>> few = [SuspiciousColumn(*kind, 20, 30) for kind in kinds]
-    >>> [column.name for column in in_all_rows(few, 1000)]
-    ['day']
-    """
-    return tuple(
-        replace(column, n_rows=n_rows, row="")
-        for column in columns
-        if column.kind != "names" or n_rows < ROWS_PER_LEVEL * column.n_levels
-    )
-
-
 def is_factor(value: Value) -> bool:
     """Whether a value is a factor: by `C`, or because it has categories or text."""
     if isinstance(value, TermValue):
@@ -637,6 +615,12 @@ class FormulaDesign:
         if not names:
             raise refused(formula, ONE_LEVEL)
         levels = {n: codings[n].levels for n in codings if n in used.columns}
+        doubtful = suspicious_texts(data, levels, len(used))
+        doubtful += coded_missing(used[[n for n in used if n in rows.numbers]])
+        if not every_row:  # so that neither their number nor their labels are known
+            doubtful = tuple(
+                replace(column, row="") for column in doubtful if column.kind != "names"
+            )
         design = cls(
             formula,
             terms,
@@ -648,8 +632,7 @@ class FormulaDesign:
             spanning,
             rows.state,
             functions or {},
-            suspicious_texts(data, levels, len(used))
-            + coded_missing(used[[n for n in used if n in rows.numbers]]),
+            doubtful,
             special_types(used[rows.variables]),
         )
         return design, design._of_rows(rows, data.index)

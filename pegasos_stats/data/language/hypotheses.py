@@ -7,12 +7,10 @@ cannot distinguish the name ``1`` from the number.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.language.formula import parsed, sides
@@ -24,61 +22,7 @@ LARGEST_NUMBER = 1e100  # its square, times a variance, is finite
 NUMBER = re.compile(r"(?<!\w)[\d.]+(?:[eE][+-]?\d+)?")
 
 
-def patsy_names(names: Sequence[str], booleans: Iterable[str]) -> dict[str, str]:
-    """Return the names of patsy that differ from ours.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the coefficients.
-    booleans : iterable of str
-        Predictors that are columns of booleans.
-
-    Examples
-    --------
-    >>> patsy_names(["old", "old:x", "C(g, Treatment('b'))[T.a]"], ["old"])
-    {'old[T.True]': 'old', 'old[T.True]:x': 'old:x', 'C(g, Treatment("b"))[T.a]': ...}
-    """
-    any_boolean = "|".join(map(re.escape, booleans))
-    whole = re.compile(rf"(?<![^:])(?:{any_boolean or '(?!)'})(?![^:])")
-    aliases: dict[str, str] = {}
-    for name in names:
-        alias = whole.sub(r"\g<0>[T.True]", name)
-        code, bracket, level = alias.partition(")[")
-        quoted = code.replace("'", '"') + bracket + level
-        aliases |= {alias: name, quoted: name}
-    return {alias: name for alias, name in aliases.items() if alias not in names}
-
-
-class NamedNumbers(pd.Series):
-    """Numbers of coefficients, which can also be selected by the names of patsy.
-
-    Examples
-    --------
-    >>> NamedNumbers([1.5], ["old"]).knowing({"old[T.True]": "old"})["old[T.True]"]
-    np.float64(1.5)
-    """
-
-    _metadata: ClassVar[list[str]] = ["_name", "_aliases"]
-
-    def knowing(self, aliases: Mapping[str, str]) -> Self:
-        """Set other names for some of the numbers, and return the Series."""
-        self._aliases = dict(aliases)
-        return self
-
-    @property
-    def _constructor(self) -> type[pd.Series]:
-        return pd.Series  # results of computations are plain
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str) and key not in self.index:
-            key = vars(self).get("_aliases", {}).get(key, key)
-        return super().__getitem__(key)
-
-
-def constraints(
-    hypotheses: object, names: Sequence[str], aliases: Mapping[str, str] | None = None
-) -> tuple[Matrix, Vector]:
+def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vector]:
     """Matrix ``R`` and values ``q`` of the hypotheses ``R theta = q``.
 
     Parameters
@@ -90,8 +34,6 @@ def constraints(
         the second item of the pair, or 0.
     names : sequence, length k
         Names of the coefficients. In text a name that is a number needs backticks.
-    aliases : dict of str to str, optional
-        Other names for some of them.
 
     Returns
     -------
@@ -123,7 +65,7 @@ def constraints(
         if words is None:
             R, q = _as_matrix(hypotheses, len(names), refused)
         else:
-            rows = [row for text in words for row in _rows(text, names, aliases)]
+            rows = [row for text in words for row in _rows(text, names)]
             both = np.array(rows).reshape(-1, len(names) + 1)
             R, q = both[:, :-1], 0.0 - both[:, -1]
     _check(R, q, hypotheses)
@@ -168,9 +110,7 @@ def _as_matrix(
     return R, np.broadcast_to(q, R.shape[:1]).copy()
 
 
-def _rows(
-    text: str, names: Sequence[str], aliases: Mapping[str, str] | None = None
-) -> list[Vector]:
+def _rows(text: str, names: Sequence[str]) -> list[Vector]:
     """Return coefficients and constant of the difference of two sides of ``=``.
 
     Words replace the names, longer ones first, so that any name can be parsed. An
@@ -186,7 +126,6 @@ def _rows(
         stem += "_"
     words = {str(name): f"{stem}{i}" for i, name in enumerate(names)}
     units = dict(zip(words.values(), np.eye(len(names), len(names) + 1), strict=True))
-    words |= {alias: words[name] for alias, name in (aliases or {}).items()}
     words |= {f"`{name}`": word for name, word in list(words.items())}
     readable = [name for name in words if name and not NUMBER.fullmatch(name)]
     any_name = "|".join(map(re.escape, sorted(readable, key=len, reverse=True)))

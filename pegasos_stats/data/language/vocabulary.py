@@ -320,7 +320,7 @@ RAW = re.compile(
     "|out of (range|bounds)|has no attribute|not supported between|list-like"
 )
 TYPES = "bool category float float32 float64 int int32 int64 object str"
-OF_NUMBERS = ["as_numeric", "as_integer", "as_logical", "hashed", "np.nan_to_num"]
+OF_NUMBERS = ["as_numeric", "as_integer", "as_logical", "np.nan_to_num"]
 PATTERN = set("\\^$.|?*+()[]{}")
 
 
@@ -482,7 +482,6 @@ def factor(
     x: Value,
     contrasts: Value = None,
     levels: list[Value] | None = None,
-    spans_intercept: bool = True,
 ) -> Value:
     """Compute ``C(x)``: a factor of any values; missing values are not a level."""
     if levels is not None:
@@ -493,15 +492,7 @@ def factor(
         contrasts = CONTRASTS[contrasts].call()
     if isinstance(contrasts, str | int | float):
         raise TypeError("contrasts of C() are such as contr.sum, or a matrix")
-    return TermValue(x, spans_intercept, levels, contrasts, is_factor=True)
-
-
-def hashed(
-    x: Value, levels: int, contrasts: Value = None, spans_intercept: bool = False
-) -> Value:
-    """Hash the values to a factor with this number of levels."""
-    codes = formulaic("hashed", x, levels)
-    return factor(codes, contrasts, list(range(levels)), spans_intercept)
+    return TermValue(x, True, levels, contrasts, is_factor=True)
 
 
 def releveled(x: Value, ref: Value) -> Value:
@@ -827,9 +818,8 @@ VOCABULARY: dict[str, Function] = {
     },
     # transformations
     "I": _any(lambda x: x, all_rows=True),
-    "C": _any(factor, "data contrasts levels spans_intercept"),
+    "C": _any(factor, "data contrasts levels"),
     "relevel": _any(releveled, "x ref"),
-    "hashed": _any(hashed, "data levels contrasts spans_intercept"),
     "bs": _learnt("bs", BASIS),
     **{name: _learnt(name, CUBIC) for name in ("cc", "cr", "cs")},
     "center": _learnt("center", "data"),

@@ -1,6 +1,7 @@
 """Levels of factors and of the outcome over all rows of a scan."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import pandas as pd
 
 from pegasos_stats.arrays import DataColumn
 from pegasos_stats.data.design import check_columns
-from pegasos_stats.data.files import BOOLEANS, NUMBERS, TEXT
+from pegasos_stats.data.files import TEXT
 from pegasos_stats.data.labels import Coding, LabelCoding, as_in_formula
 from pegasos_stats.data.language import formula as terms_of
 from pegasos_stats.data.language import formula_design
@@ -22,10 +23,10 @@ from pegasos_stats.data.language.formula import (
 )
 from pegasos_stats.data.language.formula_design import MOST_LEVELS, FormulaDesign
 from pegasos_stats.data.language.vocabulary import unwrapped_value
-from pegasos_stats.data.sample import Offset, all_zero, no_rows, whole_counts
+from pegasos_stats.data.sample import Offset, no_rows
 from pegasos_stats.data.scan import files
 from pegasos_stats.data.scan.partitions import Partition, Partitions
-from pegasos_stats.errors import ColumnError, listing, shown
+from pegasos_stats.errors import ColumnError, listing
 
 Source = files.Scan | Partitions
 
@@ -77,47 +78,6 @@ def learns(call: Call) -> bool:
     return bool(call.function.state) and not stated.get(call.name, False)
 
 
-def counted_pieces(
-    scan: files.Scan | Partition,
-    columns: Collection[str],
-    counts: str | None,
-    rows: int | None = None,
-) -> Iterator[tuple[pd.DataFrame, int]]:
-    """Read all rows once in pieces, which are the same in every pass.
-
-    Rows are repeated by their frequency weights. With each piece comes the number of
-    rows of the data that begin in it.
-
-    Parameters
-    ----------
-    scan : Scan or Partition
-    columns : collection of str
-    counts : str or None
-        Column of frequency weights, or None.
-    rows : int, optional
-
-    Raises
-    ------
-    DataError
-        If a file cannot be read to its end, or a count is not a whole number.
-    """
-    names = list(columns)
-    step = rows or files.rows_of_piece(scan.memory, len(names))
-    wanted = names if counts is None else [*dict.fromkeys([*names, counts])]
-    for piece in scan.frames(wanted, step):
-        if counts is None:
-            yield piece, len(piece)
-            continue
-        row_counts = whole_counts(piece[counts], None, piece.index)
-        row_counts[np.isnan(row_counts)] = 1.0  # a row that is then left out
-        ends = np.cumsum(row_counts.astype(np.int64))
-        few, there = piece[names], int(ends[-1])
-        for first in range(0, max(1, there), step):
-            numbers = np.arange(first, min(there, first + step))
-            places = np.searchsorted(ends, numbers, side="right")
-            yield few.iloc[places], 0 if first else len(piece)
-
-
 @dataclass(frozen=True, eq=False)
 class ResolvedFormula:
     """A formula with the levels of all rows.
@@ -132,8 +92,6 @@ class ResolvedFormula:
         Columns that the outcome uses.
     plain : bool
         Whether the columns are the matrix as they are.
-    counts : str or None
-        Column of frequency weights, if there is one.
     offsets : Offset or None
         Source of the offset, if there is one.
     offset_columns : tuple of str
@@ -147,7 +105,6 @@ class ResolvedFormula:
     intercept: bool
     outcome: tuple[str, ...]
     plain: bool
-    counts: str | None
     offsets: Offset | None
     offset_columns: tuple[str, ...]
     n_reads: int
@@ -158,13 +115,9 @@ def resolve_formula(
     formula: str,
     intercept: bool,
     coding: Coding,
-    counts: str | None = None,
     offset: str | None = None,
-    without: Collection[str] = (),
 ) -> ResolvedFormula:
     """Read a formula, and as many rows as needed to find all levels.
-
-    The columns in `without` are excluded from ``.``.
 
     Raises
     ------
@@ -177,19 +130,13 @@ def resolve_formula(
     DataError
         If no row is complete.
     """
-    kinds = {name: kind for name, kind in scan.kinds.items() if name not in without}
-    numbers = NUMBERS, BOOLEANS, files.UNKNOWN
-    if counts is not None and kinds.get(counts) not in numbers:
-        raise ColumnError(
-            f"freq_weights={shown(counts)} is no column of numbers; use one."
-        )
-    of = formula, intercept, kinds, offset, counts, scan.noun
+    of = formula, intercept, scan.kinds, offset, scan.noun
     facts = LevelCollector(*of)
     scan.check(facts.columns)
     for name in facts.columns:
-        if kinds[name] not in files.ALLOWED:
+        if scan.kinds[name] not in files.ALLOWED:
             raise ColumnError(
-                f"Column {listing([name])} is of type {kinds[name]}; a fit from "
+                f"Column {listing([name])} is of type {scan.kinds[name]}; a fit from "
                 f"{scan.noun} needs numbers, text or booleans."
             )
     for part in scan.first_and_others:
@@ -197,23 +144,8 @@ def resolve_formula(
             facts.add(rows)
         if facts.is_enough:
             break
-    used = dict.fromkeys([*facts.variables, *facts.offset_columns])
-    empty = [name for name in used if name not in facts.present]
-    dotted = not without and not any(
-        name in facts.offset_columns or terms_of.is_written(name, formula)
-        for name in empty
-    )
     if not facts.rows:
-        if facts.total == 0 and facts.lines:
-            raise all_zero(facts.lines)
-        if not empty or not facts.total:
-            raise no_rows(facts.total)
-        if not dotted:
-            raise terms_of.no_value_in(empty)
-    if empty and dotted and (not facts.rows or len(empty) < len(facts.variables)):
-        terms_of.warn_empty(empty)
-        options = formula, intercept, coding, counts, offset
-        return resolve_formula(scan, *options, without=empty)
+        raise no_rows(facts.total, facts.missing)
     pattern = files.joined_frames(facts.rows, facts.columns)
     labels = terms_of.outcome_of(formula, pattern)
     levels = LabelCoding.from_labels(labels, coding, str(labels.name))
@@ -229,7 +161,6 @@ def resolve_formula(
         intercept=any(str(term) == "1" for term in facts.terms),
         outcome=tuple(facts.outcome),
         plain=set(design.names) == {*design.numeric} == {*design.variables},
-        counts=counts,
         offsets=facts.offsets,
         offset_columns=tuple(facts.offset_columns),
         n_reads=int(not facts.is_enough) + scan.n_reads,
@@ -237,35 +168,34 @@ def resolve_formula(
 
 
 class LevelRows(NamedTuple):
-    """Rows that introduce new levels, and how many rows were read.
+    """Rows that introduce new levels, and facts about the rows that were read.
 
     Attributes
     ----------
     frame : DataFrame
-    lines, total : int
-        Rows of the data that were read, before and after they were repeated.
-    present : set of str
-        Columns that have a value in others of them.
+    total : int
+        Number of rows that were read.
+    missing : Counter of str
+        Number of missing values of each column in these rows.
     """
 
     frame: pd.DataFrame
-    lines: int
     total: int
-    present: frozenset[str] = frozenset()
+    missing: Counter[str]
 
 
 def rows_with_new_levels(
     of: tuple[Any, ...], source: files.Scan | Partition
 ) -> LevelRows:
-    """Rows of files or a partition that introduce new factor levels."""
+    """Return the rows of files or a partition that introduce new levels."""
     facts = LevelCollector(*of)
-    for frame, lines in counted_pieces(source, facts.columns, facts.counts):
-        facts.add(LevelRows(frame, lines, len(frame)))
+    for frame in source.frames(facts.columns):
+        facts.add(LevelRows(frame, len(frame), Counter()))
         if facts.is_enough:
             break
     nothing = pd.DataFrame({name: [] for name in facts.columns})
     few = files.joined_frames(facts.rows or [nothing], facts.columns)
-    return LevelRows(few, facts.lines, facts.total, frozenset(facts.present))
+    return LevelRows(few, facts.total, facts.missing)
 
 
 class LevelCollector:
@@ -279,14 +209,12 @@ class LevelCollector:
     offsets : Offset or None
     offset_columns : list of str
         Columns that it uses.
-    counts : str or None
-        Column of frequency weights.
     rows : list of DataFrame
         The collected rows, which are complete.
-    lines, total : int
-        Rows that were read, before and after they were repeated.
-    present : set of str
-        Columns of the terms and the offset with a value in one of the rows.
+    total : int
+        Number of rows that were read.
+    missing : Counter of str
+        Number of missing values of each column in these rows.
 
     Raises
     ------
@@ -300,11 +228,10 @@ class LevelCollector:
         intercept: bool,
         kinds: Mapping[str, str],
         offset: str | None,
-        counts: str | None,
         noun: str,
     ) -> None:
         nothing = pd.DataFrame({name: [] for name in kinds})
-        self._formula, self.counts = formula, counts
+        self._formula = formula
         self.offsets = Offset.from_options(
             offset, terms_of.offset_terms(formula, nothing)
         )
@@ -328,14 +255,12 @@ class LevelCollector:
         self._levels: dict[str, set[object]] = {}
         self._labels: dict[object, set[object]] = {}  # by the type of their column
         self.rows: list[pd.DataFrame] = []
-        self.lines = self.total = 0
-        self.present: set[str] = set()
+        self.total, self.missing = 0, Counter[str]()
 
     @property
     def columns(self) -> list[str]:
         """Columns to read."""
-        counts = [] if self.counts is None else [self.counts]
-        every = *self.outcome, *self.variables, *self.offset_columns, *counts
+        every = *self.outcome, *self.variables, *self.offset_columns
         return [*dict.fromkeys(every)]
 
     @property
@@ -346,21 +271,17 @@ class LevelCollector:
 
     def add(self, part: LevelRows) -> None:
         """Collect new levels from a part of the rows."""
-        frame, lines, total, present = part
-        self.lines, self.total = self.lines + lines, self.total + total
-        new = {*self.variables, *self.offset_columns} - self.present - present
-        self.present |= present | {
-            name for name in new if terms_of.has_value(frame[name])
-        }
+        frame, self.total = part.frame, self.total + part.total
         labels = terms_of.outcome_of(self._formula, frame)
         usable = labels.notna().to_numpy(dtype=bool)
-        if self.counts is not None:
-            usable = usable & frame[self.counts].notna().to_numpy(dtype=bool)
         if self.offsets is not None:
             usable = usable & ~np.isnan(self.offsets.of(frame))
         rows = formula_design.FormulaRows.of(
             self._formula, self.terms, frame, usable, {}
         )
+        absent = {name: len(places) for name, places in rows.absent.items()}
+        without = Counter({str(labels.name): int(labels.isna().sum())})
+        self.missing += without + Counter(absent) + part.missing
         complete = rows.used.index
         if len(complete) == 0:
             return

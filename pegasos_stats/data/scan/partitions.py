@@ -115,8 +115,11 @@ class Partition:
     noun, title, is_ordered = "partitions", "a frame of Dask", False
     more = "pegasos_stats.dask.rows(data, memory=)"  # how to raise the budget
 
-    def frames(self, columns: Sequence[str], rows: int) -> Iterator[pd.DataFrame]:
+    def frames(
+        self, columns: Sequence[str], rows: int | None = None
+    ) -> Iterator[pd.DataFrame]:
         """Yield the rows in blocks, which are the same in every pass."""
+        rows = rows or files.rows_of_piece(self.memory, len(columns))
         bare = self.frame.reset_index(drop=True)
         whole = pd.DataFrame({name: of_one_kind(bare[name]) for name in columns})
         for first in range(0, len(whole), rows):

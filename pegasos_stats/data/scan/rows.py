@@ -24,13 +24,8 @@ from pegasos_stats.data import sample as row_options
 from pegasos_stats.data.design import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula import outcome_of
-from pegasos_stats.data.language.formula_design import (
-    doubtful_in,
-    in_all_rows,
-    warn_of_columns,
-)
+from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
 from pegasos_stats.data.sample import (
-    Counts,
     MissingRowCounts,
     NaAction,
     Sample,
@@ -42,7 +37,6 @@ from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
 from pegasos_stats.data.scan.levels import (
     ResolvedFormula,
     Source,
-    counted_pieces,
     resolve_formula,
 )
 from pegasos_stats.data.scan.partitions import Partition, Partitions
@@ -363,8 +357,8 @@ class PassCounts(NamedTuple):
         Of the rows of each piece that are used, weights before scaling.
     lacking : Counter
         Number of missing values of each column.
-    lines, rows, without : int
-        Rows, before and after each was repeated, and those without an outcome.
+    without : int
+        Rows without an outcome.
     """
 
     columns: Columns
@@ -375,9 +369,12 @@ class PassCounts(NamedTuple):
     weights: list[Vector]
     offset: list[Vector]
     lacking: Counter[str]
-    lines: int
-    rows: int
     without: int
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return sum(piece.size for piece in self.pieces)
 
     def check(self, formula: ResolvedFormula, na_action: NaAction) -> MissingRowCounts:
         """Return the counts of excluded rows.
@@ -395,7 +392,7 @@ class PassCounts(NamedTuple):
         if na_action == "raise" and dropped.total:
             raise some_missing(dropped)
         if y.size == 0:
-            raise no_rows(self.rows)
+            raise no_rows(self.rows, self.lacking)
         for sign, level in zip((-1, 1), coding.levels, strict=True):
             if not (y == sign).any():
                 raise errors.LabelError(
@@ -408,7 +405,7 @@ class PassCounts(NamedTuple):
 NO_COLUMNS = Columns.of([])
 NO_LABELS = np.zeros(0, dtype=np.int8)
 NOTHING = PassCounts(
-    *(NO_COLUMNS, NO_COLUMNS, NO_COLUMNS, [], [NO_LABELS], [], [], Counter(), 0, 0, 0)
+    *(NO_COLUMNS, NO_COLUMNS, NO_COLUMNS, [], [NO_LABELS], [], [], Counter(), 0)
 )
 
 
@@ -441,7 +438,7 @@ class CountingRule:
         """Columns to read."""
         formula = self.formula
         every = [*self.matrices.variables, *formula.outcome, *formula.offset_columns]
-        every += filter(None, [self.column, formula.counts])
+        every += filter(None, [self.column])
         return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
@@ -454,17 +451,11 @@ class CountingRule:
         self, source: Scan | Partition, samples: Sequence[Reservoir]
     ) -> Iterator[PassCounts]:
         """Count each piece of files or a partition; sample rows of -1 and of +1."""
-        counts, step = self.formula.counts, self.step(source)
-        pieces = counted_pieces(source, self.wanted, counts, step)
-        pieces_and_columns = (
-            (*piece, self.matrices.columns(piece[0])) for piece in pieces
-        )
+        frames = source.frames(self.wanted, self.step(source))
+        pieces = ((frame, self.matrices.columns(frame)) for frame in frames)
         number = n = 0
         yield NOTHING
-        for frame, lines, columns in one_ahead(pieces_and_columns):
-            if not len(frame):
-                yield NOTHING._replace(lines=lines)
-                continue
+        for frame, columns in one_ahead(pieces):
             part, columns = self._counted(frame, columns, source)
             y = part.y[0]
             keys = np.random.default_rng([1, number]).random(y.size)
@@ -473,7 +464,7 @@ class CountingRule:
                 X = self.matrices.rows(columns, few)
                 sampling.add(keys[few], n + few, X)
             number, n = number + 1, n + y.size
-            yield part._replace(lines=lines)
+            yield part
 
     def _counted(
         self,
@@ -489,8 +480,6 @@ class CountingRule:
         labels = outcome_of(str(formula.design.formula), frame)
         without = labels.isna().to_numpy(dtype=bool)
         lacking = {formula.coding.name: without} | options.lacking
-        if formula.counts is not None:
-            lacking["freq_weights"] = frame[formula.counts].isna().to_numpy(dtype=bool)
         complete = usable = ~np.any([*lacking.values()], axis=0)
         sums = Columns.of(columns or [])
         clean = columns is not None and sums.are_finite
@@ -526,8 +515,6 @@ class CountingRule:
             weights=[] if row_weights is None else [row_weights],
             offset=[] if options.offset is None else [options.offset[complete]],
             lacking=+Counter({name: int(rows.sum()) for name, rows in lacking.items()}),
-            lines=0,
-            rows=len(labels),
             without=int(without.sum()),
         )
         return counts, columns
@@ -558,8 +545,6 @@ class StreamedRows(RowSource):
         With mean 1; None if all are 1.
     offset : float64 array, shape (n,), or None
     dropped : MissingRowCounts
-    lines : int
-        Rows of the data, before each was repeated.
     radius : float
         A bound of the largest ``||x_i||``.
     means, spread : float64 array, shape (p,)
@@ -591,7 +576,6 @@ class StreamedRows(RowSource):
     weights: Vector | None
     offset: Vector | None
     dropped: MissingRowCounts
-    lines: int
     radius: float
     means: Vector
     spread: Vector
@@ -704,8 +688,7 @@ class StreamedRows(RowSource):
             calls.append(partial(_map_partition, part, work, values[here]))
             places.append(here)
             first = here.stop
-        columns = [*self.matrices.variables, *filter(None, [self.formula.counts])]
-        results = scan.map_parts(calls, [*dict.fromkeys(columns)])
+        results = scan.map_parts(calls, self.matrices.variables)
         for here, (result, changed) in zip(places, results, strict=True):
             if changed is not None:
                 values[here] = changed
@@ -745,11 +728,7 @@ class StreamedRows(RowSource):
         assert isinstance(self.scan, Scan | Partition)
         self.check_unchanged()
         first, expected, names = 0, chain(*self.parts), self.matrices.variables
-        for table, _ in counted_pieces(
-            self.scan, names, self.formula.counts, self.step
-        ):
-            if not len(table):
-                continue
+        for table in self.scan.frames(names, self.step):
             piece = next(expected, None)
             ends = self.matrices.ends(table, self.scan)
             if piece is None or (piece.size, piece.ends) != (len(table), ends):
@@ -847,8 +826,6 @@ def streamed_rows(
     dropped, signs = count.check(formula, na_action), cast(Vector, y)
     raw = np.concatenate(count.weights) if count.weights else weights
     raw = row_options.weights_of_rows(raw, signs, formula.coding)
-    doubtful = in_all_rows(design.doubtful, y.size)
-    formula = replace(formula, design=replace(design, doubtful=doubtful))
     sizes = [sum(map(len, of_part.y)) for of_part, _ in parts]
     samples = [reservoirs for _, reservoirs in parts]
     numbers, X = sample_of(samples, sizes, size_of_sample(y.size, p))
@@ -875,7 +852,6 @@ def streamed_rows(
         weights=row_options.row_weights(raw, signs, formula.coding),
         offset=np.concatenate(count.offset) if count.offset else None,
         dropped=dropped,
-        lines=count.lines,
         radius=count.columns.radius(scaling),
         means=means,
         spread=spread,
@@ -934,18 +910,19 @@ def sample_of_stream(
         If an option needs all rows at once.
     """
     scan = cast(Source, streamed(data))
-    check_unset(scan.title, needs_memory)
+    options = {"functions": functions, "freq_weights": freq_weights}
+    check_unset(scan.title, {**needs_memory, **options})
     check_flag("standardize", standardize)
     for name, value, allowed in (
-        *(("functions", functions, ()), ("freq_weights", freq_weights, str)),
-        *(("offset", offset, str), ("weights", weights, str | dict)),
+        ("offset", offset, str),
+        ("weights", weights, str | dict),
     ):
         if not (value is None or isinstance(value, allowed)):
             why = f"does not go with {scan.title}; use the name of a column."
             raise OptionError(why, name, value)
-    counts, offset_column = cast("list[str | None]", [freq_weights, offset])
+    column = cast("str | None", offset)
     stamps = scan.renewed()
-    resolved = resolve_formula(scan, formula, intercept, coding, counts, offset_column)
+    resolved = resolve_formula(scan, formula, intercept, coding, column)
     rows = streamed_rows(scan, resolved, weights, standardize, na_action, stamps)
     warn_of_columns(doubtful_in(rows.matrices.design))
     n = rows.y.size
@@ -959,7 +936,6 @@ def sample_of_stream(
         complete=np.broadcast_to(np.True_, n),
         weights=rows.weights,
         weights_of=kind_of(weights),
-        counted=None if counts is None else Counts(counts, rows.lines),
         offset=rows.offset,
         offsets=resolved.offsets,
     )

@@ -1285,7 +1285,7 @@ class Uncertainty:
 
     def _hypotheses(self, hypotheses: object) -> tuple[Matrix, Vector, list[str]]:
         """Matrix, values and texts of linear hypotheses."""
-        R, q = linear.constraints(hypotheses, self.names, self.result._patsy_names)
+        R, q = linear.constraints(hypotheses, self.names)
         return R, q, linear.written_hypotheses(R, q, self.names)
 
     def remarks(self) -> list[Note]:
