@@ -144,7 +144,6 @@ TERMS = [
     "bs(d, df=4)",
     "scale(d)",
     "log(d)",
-    "hashed(d, 5)",
 ]
 TERMS += ["as.numeric(d)", "as.integer(d)", "d.astype('float')", "cut(d, 3)"]
 

@@ -85,7 +85,9 @@ def test_what_needs_rows_in_memory_is_refused(files, data):
     for name, value in {"groups": "k", "trace": True, "test": data}.items():
         with pytest.raises(OptionError, match=f"^{name}="):
             model.fit(**{name: value})
-    with pytest.raises(OptionError, match=r"^freq_weights='k' needs the rows in memory"):
+    with pytest.raises(
+        OptionError, match=r"^freq_weights='k' needs the rows in memory"
+    ):
         ps.svm("y ~ x0", ps.scan(files), freq_weights="k")
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):

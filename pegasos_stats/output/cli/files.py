@@ -207,7 +207,7 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
         return f"{in_backticks(outcome)} ~ {right}"
     if outcome not in train.columns:
         near = errors.did_you_mean(outcome, train.columns)
-        cure = missing_cure([outcome], pd.Index(train.columns))
+        cure = missing_cure(train.columns)
         raise DataError(
             f"--outcome {outcome} is not a column of {train.path}{near}: {cure}."
         )
