@@ -22,7 +22,6 @@ from pegasos_stats.data.language.formula import (
     Constant,
     read_expression,
     read_outcome,
-    refused,
 )
 from pegasos_stats.data.language.formula_design import (
     FormulaDesign,
@@ -32,7 +31,7 @@ from pegasos_stats.data.language.formula_design import (
 from pegasos_stats.data.language.vocabulary import State
 from pegasos_stats.data.sample import Counts, MissingRowCounts, Offset, Sample
 from pegasos_stats.data.scan.source import MissingRows
-from pegasos_stats.errors import DataError, listing
+from pegasos_stats.errors import DataError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.bootstrap import TooLongError
@@ -59,8 +58,7 @@ ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
 OF_SAMPLE = ("index", "design", "coding", "dropped", "counted", "offsets")
 TRACE = {"epoch", "steps", "objective", "gap", "training_error", "cpu_seconds"}
-BOUNDS = ("boundary", "lower_bound", "upper_bound")  # the range, or arguments
-POSITIVE = ("norms2", "scale")
+DIVISORS = ("norms2", "scale")
 WITH_TIES = ("bs", "ns")  # their knots are quantiles, which may be equal
 
 
@@ -206,34 +204,63 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
     if design.formula is not None:
         read_outcome(design.formula, columns, design.functions)
     if isinstance(design, FormulaDesign):
-        check_terms(design)
-        yield from of_states(design)
+        variables = set(design.variables)
+        factors = {factor for term in design.terms for factor in term.factors}
+        texts = {text for text, _ in factors}
+        yield {*design.numeric, *design.types} <= variables
+        yield {*design.codings, *design.fields, *design.spanning} <= texts
+        calls = dict[str, Call]()
+        for text, kind in factors:
+            used = set() if (text, kind) == ("1", "number") else {text}
+            if kind == "expression":
+                parsed = read_expression(text, variables, text, design.functions)
+                used = parsed.columns
+                calls |= {
+                    call.key: call for call in parsed.calls if call.function.state
+                }
+            yield used <= variables
+        # A missing state would be estimated again from new rows, without an error.
+        yield design.state.keys() == calls.keys()
+        for key, call in calls.items():
+            yield from of_state(call, design.state[key], design.fields.get(key))
         yield design.columns == names_of_terms(
             design.terms, design.spanning, design.codings, design.fields
         )
 
 
-def check_terms(design: FormulaDesign) -> None:
-    """Raise FormulaError for terms that are not computed from columns."""
-    variables = set(design.variables)
-    factors = {factor for term in design.terms for factor in term.factors}
-    texts = {text for text, _ in factors}
-    for what, names, allowed in (
-        ("numeric", design.numeric, variables),
-        ("types", design.types, variables),
-        ("codings", design.codings, texts),
-        ("fields", design.fields, texts),
-        ("spanning", design.spanning, texts),
-    ):
-        if unknown := {*names} - allowed:
-            raise refused(design.formula, f"has {what} of {listing(sorted(unknown))}.")
-    for text, kind in factors:
-        used = set() if (text, kind) == ("1", "number") else {text}
-        if kind == "expression":
-            used = read_expression(text, variables, text, design.functions).columns
-        if unknown := used - variables:
-            why = f"uses {listing(sorted(unknown))}, which is no column of the model."
-            raise refused(text, why)
+def of_state(call: Call, state: State, labels: list[Hashable] | None) -> Conditions:
+    """A state has the names and sizes of a fit to a grid, and its knots are in order.
+
+    The grid spans the range of the state.
+    """
+    bounds = [state.get("lower_bound", 0.0), state.get("upper_bound", 1.0)]
+    ends = state.get("boundary") or state.get("breaks") or bounds
+    yield np.isfinite(ends).all()
+    sizes = [len(part) for part in state.values() if isinstance(part, list | dict)]
+    size = min(10 + 3 * max(sizes, default=0), 5000)
+    grid: Value = pd.Series(np.linspace(ends[0], ends[-1], size))
+    centre: Value = state.get("center", state.get("scale"))
+    if shape := np.shape(centre):  # of several columns
+        grid = pd.DataFrame(dict.fromkeys(range(*shape), grid))
+    first, again = call.function.words.partition(" ")[0], dict[str, State]()
+    of_grid = replace(call, arguments=call.arguments | {first: Constant(grid)})
+    value = of_grid.evaluate(pd.DataFrame(index=grid.index), again)
+    yield labels is None or len(fields_of(value)) == len(labels)
+    yield state.keys() == again[call.key].keys()
+    for name, part in again[call.key].items():
+        saved = state[name]
+        yield type(saved) is type(part)
+        if isinstance(part, dict):
+            yield saved.keys() == part.keys()
+            saved, part = [*saved.values()], [*part.values()]
+        if part is not None:
+            numbers = np.asarray(saved)
+            yield numbers.shape == np.shape(part) and np.isfinite(numbers).all()
+            yield name not in DIVISORS or (numbers != 0.0).all()
+        if isinstance(state[name], list):
+            steps = np.diff(numbers)
+            ordered = (steps > 0.0) | (steps == 0.0) & (call.name in WITH_TIES)
+            yield ordered.all() or state[name] == part  # part: knots of the formula
 
 
 def of_offset(offset: Offset) -> Conditions:
@@ -326,66 +353,3 @@ codec.RULES |= {
     "Problem": Rule(hints=OF_ROWS),
     "ScoredLabels": Rule(hints={"codes": NDArray[np.signedinteger]}),  # one byte a row
 }
-
-
-def of_states(design: FormulaDesign) -> Iterator[object]:
-    """The transformations of the terms, and nothing else, have states.
-
-    A missing name would be estimated again from new rows, and unordered knots would
-    change the columns, both without an error. So every call is fitted again, to numbers
-    that span the range of its state. The state must have the same names, types and
-    sizes. What the arguments or the range determine must be equal.
-    """
-    variables, calls = set(design.variables), dict[str, Call]()
-    for text, kind in {factor for term in design.terms for factor in term.factors}:
-        if kind == "expression":
-            expression = read_expression(text, variables, text, design.functions)
-            calls |= {
-                call.key: call for call in expression.calls if call.function.state
-            }
-    yield design.state.keys() == calls.keys()
-    for key, call in calls.items():
-        yield from _of_state(call, design.state[key], design.fields.get(key))
-
-
-def _of_state(
-    call: Call, state: State, labels: list[Hashable] | None
-) -> Iterator[object]:
-    """The state agrees with that of the same call for a grid over its range."""
-    bounds = [state.get("lower_bound", 0.0), state.get("upper_bound", 1.0)]
-    ends = state.get("boundary") or state.get("breaks") or bounds
-    yield np.isfinite(ends).all()
-    sizes = [len(part) for part in state.values() if isinstance(part, list | dict)]
-    size = min(10 + 3 * max(sizes, default=0), 5000)
-    grid: Value = pd.Series(np.linspace(ends[0], ends[-1], size))
-    centre: Value = state.get("center", state.get("scale"))
-    if shape := np.shape(centre):  # of several columns
-        grid = pd.DataFrame(dict.fromkeys(range(*shape), grid))
-    first, again = call.function.words.partition(" ")[0], dict[str, State]()
-    of_grid = replace(call, arguments=call.arguments | {first: Constant(grid)})
-    value = of_grid.evaluate(pd.DataFrame(index=grid.index), again)
-    yield labels is None or len(fields_of(value)) == len(labels)
-    yield state.keys() == again[call.key].keys()
-    options = {n: p.value for n, p in call.arguments.items() if isinstance(p, Constant)}
-    options.setdefault("scale", options.get("rescale"))
-    for name, part in again[call.key].items():
-        yield type(state[name]) is type(part)
-        option, is_list = options.get(name), isinstance(part, list)
-        is_number = isinstance(option, int | float) and not isinstance(option, bool)
-        if part is None or isinstance(part, bool) or name in ("ddof", *BOUNDS):
-            yield state[name] == part
-        elif isinstance(option, list) or (is_number and not is_list):
-            yield np.array_equal(state[name], part)
-        else:
-            saved = state[name]
-            if isinstance(saved, dict):
-                yield saved.keys() == part.keys()
-                saved, part = [*saved.values()], [*part.values()]
-            numbers, others = np.asarray(saved), np.asarray(part)
-            yield numbers.dtype.kind in "iuf" and numbers.shape == others.shape
-            yield np.isfinite(numbers).all()
-            yield name not in POSITIVE or (numbers > 0.0).all()
-            if is_list:
-                steps, at_ends = np.diff(numbers), np.isin(others, ends)
-                yield ((steps > 0.0) | (steps == 0.0) & (call.name in WITH_TIES)).all()
-                yield np.array_equal(numbers[at_ends], others[at_ends])
