@@ -270,7 +270,7 @@ print(result.confusion(test).table)
 
 # %% [markdown]
 # The package adds a number that the loops do not have: the duality gap. It bounds the
-# distance of the objective from its minimum. Without a solver, `fit()` finds the minimum;
+# distance of the objective from its minimum. Without a solver, `fit()` computes the minimum;
 # 20 epochs of Pegasos end above it.
 
 # %%
@@ -291,8 +291,9 @@ pd.DataFrame(
 #
 # This package began with an unpublished R Markdown analysis. It has the same algorithm, penalty, epochs
 # and seed, on scanned fives and sixes of 16 x 16 pixels: 200 for training, 600 for testing.
-# These files do not come with the package. The cells below run where the environment
-# variable `PEGASOS_STATS_DATA` names a folder with them; elsewhere you see their stored output. The published tables are 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
+# These files do not come with the package. The cells below run if the environment variable
+# `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their stored output.
+# The published tables have the counts 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
 # test pictures: 23 errors, 3.83%.
 
 # %% tags=["data"]
@@ -316,7 +317,7 @@ train_file, test_file = (str(folder / f"coding5_{x}.csv") for x in ("train", "te
 # print(c(errors = length(wrong), percent = 100 * length(wrong) / nrow(test)), digits = 4)
 
 # %% [markdown]
-# The loop in numpy has the same tables and the same misclassified rows, counted from 1 as
+# The loop in numpy gives the same tables and the same misclassified rows, counted from 1 as
 # in R:
 
 # %% tags=["data", "exact"]
@@ -338,7 +339,7 @@ count_equal(large.params, large_from_r)
 
 # %% [markdown]
 # The next vignette, *The same bits as R*, explains why the bits are the same and what is not
-# promised. The page *Architecture* says where each line of the loop is in the fast code.
+# promised. The page *Architecture* lists where the package has each line of the loop.
 #
 # ## References
 #

@@ -6,8 +6,8 @@
 #
 # **Answer.** Pegasos with the hinge loss gives the same 64 bits of every number. Five
 # things have to agree: the data, the seed, the coding of the labels, the treatment of ties,
-# and the written form of one line, including the order in which a score is summed. The page
-# shows them first in Python, then in R.
+# and the written form of one line, including the order in which a score is summed. This
+# notebook shows each of them first in Python, then in R.
 
 # %%
 import json
@@ -25,8 +25,8 @@ import pegasos_stats as ps
 
 # %% [markdown]
 # `label_levels()`, `pegasos()` and the other functions that base R lacks are plain R code
-# in `r_reference/R`. Cells that begin with `%%R` run in R, by rpy2. Their output is shown
-# as recorded where R is not installed.
+# in `r_reference/R`. Cells that begin with `%%R` run in R, by rpy2. Without R you see the
+# output that is stored in the notebook.
 
 # %% language="R"
 # for (file in list.files("../r_reference/R", full.names = TRUE)) source(file)
@@ -35,9 +35,10 @@ import pegasos_stats as ps
 # %% [markdown]
 # ## The answer first
 #
-# R's own iris data, two species with 50 rows each: *versicolor* against *virginica*, hinge
-# loss, $\lambda = 0.01$, 20 epochs, seed 42. `r_reference/golden` has these data in
-# hexadecimal, so that Python starts from exactly the numbers that R has.
+# The example uses R's iris data: two species, *versicolor* and *virginica*, with 50 rows
+# each. The fit has the hinge loss, $\lambda = 0.01$, 20 epochs and seed 42.
+# `r_reference/golden` contains the data in hexadecimal, so Python starts from exactly the
+# numbers of R.
 
 # %% tags=["exact"]
 golden = Path("../r_reference/golden")
@@ -72,8 +73,8 @@ print(result.confusion().table)
 
 # %% [markdown]
 # The last lines show every bit: `0x1.8p-2` is 1.5 times $2^{-2}$, with digits to base 16
-# after the point. The next table puts them next to the numbers that R 4.2.2 wrote into
-# `r_reference/golden` earlier.
+# after the point. The next table compares the coefficients from Python with the numbers that
+# R 4.2.2 wrote into `r_reference/golden` earlier.
 
 
 # %% tags=["exact"]
@@ -164,7 +165,7 @@ count_equal(x, x_from_r)
 #
 # One class is $-1$, the other $+1$. R's `factor()` sorts the classes. Scripts often write
 # `ifelse(y == unique(y)[1], -1, 1)`, which codes the first label in the data as $-1$. The
-# package has both rules. Or you name the two classes.
+# package has both rules; you can also name the two classes in order.
 
 # %% tags=["exact"]
 labels = pd.Series(["virginica", "versicolor", "virginica"])
@@ -178,7 +179,7 @@ for coding in ("factor", "first-seen", ("virginica", "versicolor")):
 # print(label_levels(labels, "first-seen"))
 
 # %% [markdown]
-# The opposite coding changes the sign of every coefficient and no other bit.
+# The opposite coding changes the sign of every coefficient, and no other bit.
 
 # %% tags=["exact"]
 turned = ps.SVM(species, iris, lam=0.01, coding=("virginica", "versicolor"))
@@ -308,7 +309,7 @@ check.table
 # ## Data that pass from one to the other
 #
 # The digits are whole numbers, which a CSV file stores exactly. R reads the file of the
-# package and finds the numbers of the fit above.
+# package and computes the coefficients of the fit above.
 
 # %%
 digits_file = str(ps.datasets.digits56_path())
@@ -326,10 +327,11 @@ digits_file = str(ps.datasets.digits56_path())
 count_equal(fit.params, digits_from_r)
 
 # %% [markdown]
-# Decimal fractions are more difficult. R's `write.csv()` writes 15 digits, where 17 are
+# Decimal fractions are more difficult. R's `write.csv()` writes 15 digits, but 17 are
 # needed. When R reads 17 digits, it sometimes gets the neighbour of the right number.
-# Hexadecimal is safe both ways: `sprintf("%a", x)` in R, `x.hex()` in Python. Here Python
-# writes 20,000 numbers in both forms. R counts how many of them it reads as other numbers.
+# Hexadecimal numbers are read exactly by both: `sprintf("%a", x)` writes them in R,
+# `x.hex()` in Python. Here Python writes 20,000 numbers in both forms, and R counts how many
+# of them it reads wrongly.
 
 # %%
 x_file = str(Path(tempfile.mkdtemp()) / "x.csv")
@@ -353,15 +355,15 @@ shutil.rmtree(Path(x_file).parent)
 # ## What is not promised
 #
 # * **Log loss.** `exp()` comes from the mathematical library of the machine. The tests
-#   require agreement to 1e-12 there.
+#   require agreement to 1e-12 for this loss.
 # * **Formulas** with `scale()` agree to rounding, because R sums means in extended
-#   precision. Columns that are computed once and passed on are safe.
+#   precision. To avoid this, compute the column in one language and pass it to the other.
 # * **Another BLAS** under R may sum a score in another order. The score enters only the
-#   comparison of a margin with 1. A fit therefore changes only where a margin is within
+#   comparison of a margin with 1. A fit therefore changes only if a margin is within
 #   rounding of 1.
 #
-# The tests compare with R each linear fit of `r_reference/cases.csv`, where every option of
-# `ps.Pegasos` occurs.
+# The tests compare each linear fit of `r_reference/cases.csv` with R. Together these fits use
+# every option of `ps.Pegasos`.
 #
 # ## References
 #

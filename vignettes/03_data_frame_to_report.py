@@ -49,8 +49,8 @@ data = raw[raw["ward"].isin(wards)].assign(
 # %% [markdown]
 # ## Missing values
 #
-# Some patients have no haemoglobin value. The model excludes them and reports how many. That
-# is valid if, among patients with the same predictors, missing values have nothing to do with
+# Some patients have no haemoglobin value. The model excludes them and reports how many. This
+# is valid if, among patients with the same predictors, a missing value is independent of
 # readmission. Otherwise impute (*Multiple imputation* in the documentation).
 
 # %%
@@ -60,7 +60,8 @@ data.isna().sum().loc[lambda missing: missing > 0]
 # ## Model
 #
 # Patients admitted in the last half-year are held out before anything is fitted.
-# `ps.logit()` without `lam` is maximum likelihood. The standard errors are HC3.
+# `ps.logit()` without `lam` computes maximum likelihood estimates. The standard errors are
+# HC3.
 
 # %%
 late = data["admitted"] >= "2024-07-01"
@@ -78,14 +79,16 @@ ax = result.plot.odds_ratios()
 # %% [markdown]
 # ## Effects on the probability
 #
-# An odds ratio is not a difference in probability. `margins()` averages the change in
-# probability over the patients: per unit of a number, against the reference of a factor.
+# An odds ratio is not a difference in probability. `margins()` computes changes of the
+# probability, averaged over the patients. For a number it is the change per unit, for a
+# factor the difference from the reference level.
 
 # %%
 print(result.margins())
 
 # %% [markdown]
-# A factor has one coefficient for each level. Wald tests of whole terms:
+# A factor has one coefficient for each level but the reference. These Wald tests refer to
+# whole terms:
 
 # %%
 result.wald_test_terms().round(4)
@@ -93,8 +96,8 @@ result.wald_test_terms().round(4)
 # %% [markdown]
 # ## Predictions for new patients
 #
-# The next table has probabilities with 95% intervals for the first four held-out patients. A
-# patient without haemoglobin would have NaN.
+# The next table shows probabilities with 95% intervals for the first four held-out patients.
+# The prediction for a patient without haemoglobin would be NaN.
 
 # %%
 result.get_prediction(test.head(4)).summary_frame().round(3)
@@ -103,8 +106,8 @@ result.get_prediction(test.head(4)).summary_frame().round(3)
 # ## Threshold
 #
 # Suppose a missed readmission costs as much as five needless calls. If the probabilities are
-# right, calling pays above $1 / (1 + 5) = 0.167$. The thresholds that the data choose in five
-# folds surround it:
+# right, a call pays if the probability exceeds $1 / (1 + 5) = 0.167$. The thresholds chosen
+# by the data of five folds are below and above this value:
 
 # %%
 cost = {"false_negative": 5, "false_positive": 1}
@@ -121,9 +124,9 @@ print(table)
 # %% [markdown]
 # ## The page
 #
-# The report begins with the numbers for the decision, then has the model, calibration and
-# curves. It is one HTML file that needs no network. It does not name patients unless you set
-# `row_names=True`.
+# The report begins with the numbers for the decision. The model, the calibration and the
+# curves follow. It is one HTML file that needs no network. It does not name patients unless
+# you set `row_names=True`.
 
 # %%
 with tempfile.TemporaryDirectory() as folder:

@@ -10,8 +10,9 @@
 # noisy and an average of the last epochs removes the noise. The other options change little.
 # If the predictors have other means and $\lambda$ is small, the first steps move the
 # intercept far away and it returns only slowly. Averages and a refitted intercept do not help
-# then; batches, projection and centred predictors do. The duality gap shows which case it
-# is. With sparse rows, a step costs only the entries of one row.
+# then; batches, projection and centred predictors do. The duality gap shows whether a fit is
+# near the minimum. With sparse rows, the cost of a step depends only on the entries of one
+# row.
 
 # %%
 import matplotlib.pyplot as plt
@@ -125,9 +126,9 @@ pd.concat(tables).round(4)
 # ## Batches: the same result for the same passes
 #
 # A batch averages the noise of its rows, but a pass then has fewer steps. For *noise* the two
-# effects cancel. Batches pay where each step has a price of its own, for example where each
-# one waits for another machine. One batch of all rows is the sub-gradient of $P$ itself: it
-# has no noise, but thirty steps are too few.
+# effects cancel. Batches are useful if each step has a fixed cost, for example if it waits
+# for another machine. One batch of all rows gives the sub-gradient of $P$ itself, without
+# noise, but thirty steps are too few.
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Noise: objective above the minimum against passes on the left, where all batch sizes but one batch of all rows coincide, and against steps on the right, where larger batches are far to the left."}}
@@ -157,9 +158,9 @@ legend = figure.legend(
 # %% [markdown]
 # ## Projection: for the first steps
 #
-# The minimum has $\Vert\beta\Vert \leq 1/\sqrt{\lambda}$. `project=True` shortens anything
-# longer. The next cell follows every step of the first pass: an `order` with one row in each
-# list makes an epoch of each step.
+# At the minimum $\Vert\beta\Vert \leq 1/\sqrt{\lambda}$. `project=True` shortens longer
+# vectors of coefficients to this length. The next cell follows every step of the first pass.
+# Its `order` has lists of one row, so that each step is an epoch.
 
 
 # %%
@@ -190,9 +191,9 @@ axes[0].set_ylabel("Length of the coefficients")
 legend = axes[0].legend()
 
 # %% [markdown]
-# The step size alone brings the length down as $1/t$. For *noise* projection changes nothing
-# that lasts. For *digits* it helps, but not because of the length: with short coefficients
-# the intercept has less to compensate, as the section on the intercept shows.
+# Even without projection the length decreases, like $1/t$. For *noise* projection has no
+# lasting effect. For *digits* it helps, but not because of the length: with short
+# coefficients the intercept has less to compensate, as the section on the intercept shows.
 #
 # ## Averages: the last half, not all
 #
@@ -206,15 +207,15 @@ ax = medians_by(studies["noise"], names, "epoch").plot(loglog=True, figsize=(6.4
 text = ax.set(xlabel="Passes", ylabel="Objective above minimum")
 
 # %% [markdown]
-# The gap hides this gain. It is $P$ minus a lower bound. The bound comes from the dual
-# variables of the run, which are the same with and without an average. Only $P$ falls, by
-# little compared with the gap.
+# The gap hides this gain. It is $P$ minus a lower bound, which comes from the dual variables
+# of the run. These are the same with and without an average. Only $P$ decreases, by little
+# compared with the gap.
 #
-# ## The intercept: why it stays away
+# ## The intercept: why it stays far from its optimum
 #
 # The intercept is not penalised. Only rows whose margin is below 1 move it back. The next
-# cell follows it in five runs on the digits, and in five more after the mean of each pixel
-# is subtracted.
+# cell follows the intercept in five runs on the digits, and in five more after the mean of
+# each pixel is subtracted.
 
 # %%
 means = digits.drop(columns="digit").mean()
@@ -244,9 +245,10 @@ text = axes[0].set_ylabel("Intercept\n(dashed: at the minimum)")
 # %% [markdown]
 # Nearly every pixel has a mean above 0, so a change of all coefficients works like a change
 # of the intercept. The first steps move the intercept to one side, the coefficients
-# compensate, and most margins are then above 1. The later steps shrink like $1/t$. Together
-# they move the intercept by a multiple of $\log t$ at most, so more epochs help slowly.
-# A refitted intercept helps little too, because the coefficients belong to the wrong one.
+# compensate, and most margins are then above 1. The later steps shrink like $1/t$. Their sum
+# moves the intercept by at most a multiple of $\log t$, so more epochs help only slowly. A
+# refitted intercept helps little, because the coefficients were fitted with the wrong
+# intercept.
 
 # %%
 remedies = {
@@ -279,13 +281,14 @@ pd.DataFrame(comparison).T.round(4).astype({"test errors": int})
 
 # %% [markdown]
 # The gap of the diverged fits is as large as their objective, so none of them looks
-# converged. Where the objective exceeds that of the model with all coefficients 0, the
-# summary warns.
+# converged. If the objective exceeds the objective with all coefficients 0, the summary
+# warns.
 #
-# ## Another start, and an end
+# ## Where a run starts and ends
 #
-# `start=` takes coefficients, or a fit to continue: $t$ then counts on, and twice ten passes
-# are twenty. The rows are named here, because a seed would start a new sequence.
+# `start=` takes coefficients, or a fit to continue. The step number $t$ then continues too,
+# so two runs of ten passes equal one run of twenty. Here the order of the rows is given,
+# because a seed would start a new sequence.
 
 # %% tags=["exact"]
 model, test = models["noise"]
@@ -297,9 +300,10 @@ once = model.fit(ps.Pegasos(epochs=20, seed=443))
 print("The same coefficients in every bit:", then.params.equals(once.params))
 
 # %% [markdown]
-# `tol=` ends a run after the first pass with a relative gap that is small enough,
-# `change_tol=` after the first pass that hardly changes a coefficient. `refine=` continues
-# with `Optimum` from the dual point of Pegasos until the relative gap is as requested.
+# `tol=` ends a run after the first pass with a relative gap of at most this size.
+# `change_tol=` ends it after the first pass that hardly changes a coefficient. `refine=`
+# continues with `Optimum`, from the dual variables of Pegasos, until the relative gap is as
+# small as requested.
 
 # %%
 ends = {
@@ -319,9 +323,9 @@ pd.DataFrame(
 ).round(4)
 
 # %% [markdown]
-# The error rate settles long before the objective does. For predictions a plain run will do
-# if its gap is small. For standard errors and for coefficients that you interpret, use the
-# minimum.
+# The error rate stops changing long before the objective does. For predictions a plain run is
+# sufficient if its gap is small. For standard errors and for coefficients that you interpret,
+# use the minimum.
 #
 # ## Three forms of one step
 #
@@ -332,9 +336,9 @@ pd.DataFrame(
 #
 # $$a \leftarrow (1 - \eta\lambda)\,a, \qquad w \leftarrow w + \dfrac{\eta}{a}\,s\,y\,x$$
 #
-# As it is often printed, it starts at $t = 1$. There $\eta\lambda = 1$, so $a$ becomes 0 and
-# the next operation divides by it. It has to start with $a = 1$ at $t = 1$. From there on $a$
-# equals $1/t$, which suggests the third form.
+# In the form that is often printed, the first step has $t = 1$ and $\eta\lambda = 1$, so $a$
+# becomes 0, and the next operation divides by 0. The first step must set $a = 1$ instead.
+# From then on $a$ equals $1/t$, which suggests the third form.
 #
 # The **unscaled** form stores $v = \lambda t \beta$. The step is then $v \leftarrow v + s\,y\,x$,
 # without $\eta$, division or special case.
@@ -385,7 +389,8 @@ def unscaled(X, y, lam, order):
 
 
 # %% [markdown]
-# The three on simulated sparse data: 1,000 rows, 5,000 columns, 20 entries in a row.
+# The next cell compares the three forms on simulated sparse data: 1,000 rows, 5,000 columns,
+# 20 entries in a row.
 
 
 # %%
@@ -449,11 +454,11 @@ text = ax.set(
 # |:---|:---|:---|:---|
 # | `batch_size=` | the same for the same passes; avoids huge first steps | dual variables averaged over the batch | too few steps if the batch is large |
 # | `project=True` | shortens the first iterates, which keeps the intercept nearer | dual variables shrink too | one norm per step |
-# | `average=k` | less noise if $k$ is half of the epochs; `"all"` is worse | that of the last iterate, which hides most of the gain | one sum per step |
-# | `refit_intercept=True` | never worse; little better if the coefficients are wrong too | unchanged | one sort |
+# | `average=k` | less noise if $k$ is half of the epochs; `"all"` is worse | uses the bound of the last iterate, which hides most of the gain | one sum per step |
+# | `refit_intercept=True` | never worse; little better if the coefficients are far from the minimum too | same lower bound | one sort |
 # | centred predictors | an intercept that converges | as usual | sparse columns become dense |
 # | `step=` | depends on the size; small first steps keep the intercept near | poor where steps are small | a size to choose |
-# | `tol=`, `change_tol=` | stops early | `tol=` stops on it | one pass for each gap |
+# | `tol=`, `change_tol=` | stops early | `tol=` is a limit of the relative gap | one pass for each gap |
 # | `refine=1e-6`, `ps.Optimum()` | the minimum | at most the tolerance | more passes |
 #
 # In R these options are arguments of `pegasos()`, with the same names and the same bits.

@@ -14,8 +14,8 @@
 # applications to blood cells classification*
 # (github.com/BoucheDimitri/SOADML_DBouche_CVerluise). It classifies photographs of two kinds
 # of white blood cells, neutrophils and lymphocytes. Its photographs do not come with the
-# package. This page shows every step on **simulated photographs**. Results on the real ones
-# are quoted below and are checked by the tests where the photographs are available.
+# package. This page shows every step on **simulated photographs**, and quotes results for the
+# real photographs. The tests check these results if the photographs are available.
 
 # %%
 # %matplotlib inline
@@ -131,19 +131,21 @@ pd.concat(
 ).round(4)
 
 # %% [markdown]
-# The objectives are near each other, but not the gaps. On the pixels:
+# The objectives are close to each other, but the gaps are not. The next figure shows the runs
+# on the pixels.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "On the pixels: loss above the lower bound against processor time, test error and duality gap against epochs. The loss and the gap of SDCA fall to a thousandth within ten epochs; those of Pegasos stay ten times as high or more, and its test error jumps up and down."}}
 cell_pictures.race(studies["14,400 pixels"])
 
 # %% [markdown]
 # Lines are medians over the runs; bands go from the 5% to the 95% quantile. The iterates of
-# Pegasos are far off at first. Its steps $1 / (\lambda t)$ are long, and pictures are long rows
-# that point the same way. SDCA chooses the length of each step by maximising the dual, and has
-# no such phase. On the components all solvers are at the minimum after one or two epochs.
+# Pegasos are far from the minimum at first. Its first steps $1 / (\lambda t)$ are long, and the
+# rows are long vectors with similar directions. SDCA chooses the length of each step by
+# maximising the dual, and has no such phase. On the components all solvers are at the minimum
+# after one or two epochs.
 #
 # The next table shows the processor time until a run stays within 1% of the certified lower
-# bound, and the time of an epoch: compiled, and in plain numpy with batches of 100.
+# bound. It also shows the time of an epoch, compiled and in plain numpy with batches of 100.
 
 # %% tags=["varies"]
 WITHIN = 0.01
@@ -171,9 +173,9 @@ pd.concat(
 # %% [markdown]
 # ## What the study found, and what holds
 #
-# Error rates on the 1,244 test photographs of the study: those published, and the range of
-# an independent program on the same crops. The tests of this package reproduce them to within
-# 0.005, six pictures.
+# The table shows error rates on the 1,244 test photographs of the study: the published rates,
+# and the range of an independent program on the same crops. The tests of this package
+# reproduce the published rates to within 0.005, six pictures.
 
 # %%
 cell_study.PUBLISHED
@@ -189,7 +191,7 @@ cell_study.PUBLISHED
 #   time on the loop, which SDCA runs over rows and Pegasos over batches of 100. Compiled, the
 #   two epochs take about as long.
 # * **The study's explanation is not the reason.** It says that SDCA stores a number for every
-#   row. That is one multiplication next to the forty of the row.
+#   row. This costs one multiplication, compared with forty for the row itself.
 #
 # ## Why the components are easy
 #
@@ -209,9 +211,10 @@ print(
 print(f"relative difference from the scaled class means: {distance:.1g}")
 
 # %% [markdown]
-# On the real cells, too, all margins are below 1. The second comparison is therefore between two ways to compute a mean. SDCA has it exactly once it has seen each row.
-# The iterates of Pegasos are means of the rows seen, and nearly there after one epoch. A
-# smaller $\lambda$ is a harder problem and another comparison:
+# On the real cells, too, all margins are below 1. The second comparison is therefore between
+# two ways to compute a mean. SDCA computes it exactly once it has visited each row. The
+# iterates of Pegasos are means of the visited rows, and close to the minimum after one epoch.
+# With a smaller $\lambda$ the problem is harder, and the comparison differs:
 
 
 # %%
@@ -254,9 +257,9 @@ cell_pictures.coefficients(
 )
 
 # %% [markdown]
-# One caution about intervals for these error rates: the published photographs are rotated
-# and mirrored copies of far fewer originals, 12,500 made of 410. Test pictures are therefore
-# not independent, and intervals that assume so are too short.
+# One caution about intervals for these error rates: the 12,500 published photographs are
+# rotated and mirrored copies of only 410 originals. Test pictures are therefore not
+# independent, and intervals that assume independence are too short.
 #
 # ## References
 #

@@ -27,8 +27,8 @@ import pegasos_stats as ps
 # $$\mathrm{E}\,P(\bar{w}) - P^* \leq \dfrac{c\,(1 + \ln T)}{\lambda T}$$
 #
 # The constant $c$ depends on the length of the rows, and not on their number $n$. So
-# $\epsilon$ is reached in about $1 / (\lambda \epsilon)$ steps, up to the logarithm. A step
-# costs one row. The whole work is independent of $n$.
+# $\epsilon$ is reached in about $1 / (\lambda \epsilon)$ steps, up to constants and the
+# logarithm. A step uses one row, so the total work does not depend on $n$.
 #
 # ## Steps times error
 #
@@ -65,18 +65,19 @@ ax.legend(title="Rows", ncols=2)
 text = ax.set(xlabel="Steps, one row each", ylabel="Objective above minimum")
 
 # %% [markdown]
-# Steps times error, which would be constant if the error were exactly $c / T$:
+# The next table shows steps times error, which would be constant if the error were exactly
+# $c / T$:
 
 # %%
 errors.mul(STEPS, axis=0).round(1)
 
 # %% [markdown]
 # Neither ten thousand times more steps nor ten thousand times more rows change the order of
-# magnitude. What is left is the noise of three seeds.
+# magnitude. The differences that remain are the noise of three seeds.
 #
 # ## The price of a digit
 #
-# For a million rows, the number of passes over the data:
+# The next table shows the number of passes over the data for a million rows:
 
 # %%
 passes = pd.DataFrame({"error": errors[10**6], "passes": np.array(STEPS) / 10**6})
@@ -84,16 +85,16 @@ passes.round(6)
 
 # %% [markdown]
 # A thousandth of a pass gives an error below 0.01. A further digit costs about ten times the
-# steps. The work of `ps.Optimum`, which found the minimum above, grows with the number of digits
-# and not with $1 / \epsilon$.
+# steps. The work of `ps.Optimum`, which computed the minimum above, grows with the number of
+# digits and not with $1 / \epsilon$.
 #
 # ## The published tables
 #
-# This package reproduces results of other people's programs. Their data do not come with it.
-# The cells run where `PEGASOS_STATS_DATA` names a folder with the files, and show their
-# recorded output elsewhere. First four data sets of a course on machine learning: $\lambda =
-# 10^{-4}$, five epochs in the order of the rows, no intercept, a score of 0 counts as
-# positive.
+# This package reproduces published results of other programs. Their data do not come with it.
+# The cells run if `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their
+# stored output. The first table shows four data sets of a course on machine learning. The
+# fits have $\lambda = 10^{-4}$, five epochs in the order of the rows and no intercept, and a
+# score of 0 predicts the positive class.
 
 # %% tags=["data"]
 from sklearn.datasets import load_svmlight_file
@@ -139,8 +140,8 @@ import cell_study
 cell_study.PUBLISHED["published"].unstack()
 
 # %% [markdown]
-# The published table of the digits has 285, 15, 8 and 292, too. The tests reproduce the error
-# rates of the blood cells to within 0.005.
+# The published table of the digits has the same counts, 285, 15, 8 and 292. The tests
+# reproduce the error rates of the blood cells to within 0.005.
 #
 # ## For students of the homework on Pegasos
 #
@@ -165,11 +166,11 @@ cell_study.PUBLISHED["published"].unstack()
 # >    Applied to the counts, it contradicts their definition.
 # > 2. **The margin of step $t$ has $t - 1$ in it**, not $t$:
 # >    $f_t(x) = \frac{1}{\lambda (t - 1)} \sum_j c_j\,y_j K(x_j, x)$, and $f_1 = 0$.
-# > 3. **A prediction has the kernel in it**: the sign of $\sum_j c_j\,y_j K(x_j, x)$.
+# > 3. **A prediction uses the kernel**: the sign of $\sum_j c_j\,y_j K(x_j, x)$.
 #
-# The next cell runs the right program and the two slips of lines 1 and 2, with the linear
-# kernel. There the counts have to equal the numbers of violations of linear Pegasos, row by
-# row.
+# The next cell runs the right program, and two programs with the errors that lines 1 and 2
+# warn of, all with the linear kernel. With this kernel the counts have to equal the numbers
+# of violations of linear Pegasos, row by row.
 
 
 # %% tags=["exact"]
