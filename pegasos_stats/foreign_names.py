@@ -12,8 +12,8 @@ import tomllib
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from pathlib import Path
-from types import MethodType, ModuleType, TracebackType
-from typing import Any, NoReturn, TypeVar, cast
+from types import MethodType, TracebackType
+from typing import Any, TypeVar, cast
 
 from pegasos_stats import errors
 
@@ -27,11 +27,14 @@ SIMILAR_NAME = 0.8  # similarity of a misspelt name and the correct one
 # Beginnings of suggestions that are not code.
 BARE = ("omit it", "not available", "import it")
 NOTHING = "not available; see dir({}), or use statsmodels or R"
-MADE = "result.confusion(data)"
-RESULT_OF = {"classifier": "classifier.result_", "calibrated": "calibrated.result"}
 SHOWN = ["__str__", "__repr__", "as_text", "to_html"]
 SHOWN += ["_repr_html_", "_repr_markdown_", "_repr_latex_"]
 _OWN = ("self", "cls")
+RESULT_OF = {  # what a suggestion for a result says of another object
+    "confusion": ("result.confusion(data)", "confusion"),
+    "classifier": ("result.", "classifier.result_."),
+    "calibrated": ("result.", "calibrated.result."),
+}
 
 
 @cache
@@ -151,22 +154,8 @@ def missing_in_module(
     instead = suggestion(name, ("names", section), ("names",))
     if not instead and (near := _alike(name, own)):
         instead = f"write {near}"
-    if not any(score in instead for score in ("auc", "log_loss", "brier")):
-        instead = instead.replace(MADE, "ps.confusion(actual, predicted)")
     instead = instead or NOTHING.format(module if "." in module else "ps")
     return errors.MissingAttributeError(f"{text}; {instead}.")
-
-
-def answer_calls_of_module(name: str, instead: str) -> None:
-    """Let a module raise an error with a suggestion if it is called as a function."""
-
-    class Module(ModuleType):
-        def __call__(self, *args: object, **options: object) -> NoReturn:
-            raise errors.CallError(
-                f"{name} is a module and no function; write {instead}."
-            )
-
-    sys.modules[name].__class__ = Module
 
 
 def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
@@ -238,35 +227,24 @@ def missing_attribute(
     text = f"{type(owner).__name__!r} object has no attribute {name!r}"
     if name.startswith("_"):
         return errors.MissingAttributeError(text)
-    instead, general = suggestion(name, section), suggestion(name, ("names",))
-    near = _alike(name, {*dir(type(owner)), *vars(owner)})
-    public = f"write ps.{name}(...)" if name in sys.modules[PACKAGE].__all__ else ""
-    if not general and folded(near) != folded(name):
-        general = public
+    own_names = {*dir(type(owner)), *vars(owner)}
+    instead, near = suggestion(name, section), _alike(name, own_names)
     if "fit(X, y) first" in instead and "result_" in vars(owner):
-        instead = "" if near else suggestion(name, ("names", "fitted"))
-    if not instead and near and (not general or folded(near) == folded(name)):
+        instead = suggestion(name, ("names", "fitted"))
+    named = re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
+    lacks = not own_names.issuperset(named.findall(instead))
+    if lacks and called not in ("result", "classifier"):
+        instead = ""  # of another class with this section
+    if not instead and near:
         instead = f"write {called}.{near}"
-    instead = _existing(instead or _of_owner(general, owner, called), owner, called)
-    instead = instead or public or NOTHING.format(called)
+    elif not instead and name in sys.modules[PACKAGE].__all__:
+        instead = f"write ps.{name}(...)"
+    elif not instead:
+        of_result = suggestion(name, ("names",)) or NOTHING.format(called)
+        instead = of_result.replace(*RESULT_OF.get(called, ("", "")))
+    if called == "result" and not own_names.issuperset(named.findall(instead)):
+        instead = f"fits of ps.logit() and ps.svm() have it: {instead}"
     return errors.MissingAttributeError(f"{text}; {instead}.")
-
-
-def _existing(instead: str, owner: object, called: str) -> str:
-    """Return the alternatives of a suggestion that the object has, or empty.
-
-    Attributes that kernel fits lack belong to linear fits.
-    """
-    if called == "classifier":  # whose attributes are there after fit()
-        return instead
-    own, name = {*dir(owner)}, re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
-    first, *others = instead.removeprefix("write ").split(", or ")
-    existing = [code for code in (first, *others) if {*name.findall(code)} <= own]
-    if len(existing) == 1 + len(others):
-        return instead
-    if not existing and called == "result":
-        return f"fits of ps.logit() and ps.svm() have it: {instead}"
-    return f"write {', or '.join(existing)}" if existing else ""
 
 
 def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyError:
@@ -276,19 +254,6 @@ def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyErro
     instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
     instead = instead or f"give one of {errors.listing(statistics, len(statistics))}"
     return errors.MissingKeyError(f"{errors.shown(key)} is not a statistic; {instead}.")
-
-
-def _of_owner(instead: str, owner: object, called: str) -> str:
-    """Adapt a suggestion about a result to an object of another kind."""
-    attribute = re.match(r"write result\.(\w*)", instead)
-    if attribute is None or called == "result":
-        return instead
-    if called == "confusion" and MADE in instead:
-        return instead.replace(MADE, called)
-    own = called if hasattr(type(owner), attribute[1]) else RESULT_OF.get(called)
-    if own is None:
-        return f"{instead}, of result = model.fit()"
-    return instead.replace("result.", f"{own}.", 1)
 
 
 # ------------------------------------------------------------------------ arguments
@@ -337,8 +302,6 @@ def suggest_arguments(call: Call) -> Call:
             if refusal is None:  # it is from inside of the call
                 raise
             name, section = _names_of(checked, args)
-            if (fewer := _without_harmless(name, signature, options)) != options:
-                return checked(*args, **fewer)
             answer = _answer(name, section, signature, options, refusal)
             raise errors.CallError(answer) from None
 
@@ -401,20 +364,6 @@ def unknown_option(
     if not instead:
         return f"{text}; it takes {', '.join(options) or 'none'}."
     return f"{text}; {instead}."
-
-
-def _without_harmless(
-    call: str, signature: inspect.Signature, options: dict[str, object]
-) -> dict[str, object]:
-    """Remove unknown arguments that ask for the only behaviour there is."""
-    harmless = table()["harmless"].get(call, {})
-    return {
-        name: value
-        for name, value in options.items()
-        if name in signature.parameters
-        or not isinstance(value, bool | int | str)
-        or value != harmless.get(name)
-    }
 
 
 def _names_of(call: Callable[..., object], args: tuple[object, ...]) -> tuple[str, str]:
