@@ -30,7 +30,7 @@ NOTHING = "not available; see dir({}), or use statsmodels or R"
 SHOWN = ["__str__", "__repr__", "as_text", "to_html"]
 SHOWN += ["_repr_html_", "_repr_markdown_", "_repr_latex_"]
 _OWN = ("self", "cls")
-RESULT_OF = {  # what a suggestion for a result says of another object
+RESULT_OF = {  # replacements in a suggestion for a result
     "confusion": ("result.confusion(data)", "confusion"),
     "classifier": ("result.", "classifier.result_."),
     "calibrated": ("result.", "calibrated.result."),
