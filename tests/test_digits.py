@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import pegasos_stats as ps
-from tests.parity.equality import DUAL_RTOL, LOG_RTOL, assert_same_bits
+from tests.parity.equality import assert_same_bits
 
 MD5 = {
     "coding5_train.csv": "50d9b6682e2a1bc9d0eff2070c4df881",
@@ -31,15 +31,6 @@ COEFFICIENTS = {
 
 # sums in another order, and v = lam t beta for beta
 FAST_RTOL = 1e-10
-
-# options of the solver, named alike in R
-OPTIONS = {
-    "sequential": {"epochs": 3, "order": "sequential"},
-    "replace": {"order": "replace", "steps": 600, "batch_size": 3},
-    "subset": {"order": "subset", "steps": 600, "batch_size": 3},
-    "batches": {"epochs": 6, "batch_size": 30, "project": True, "average": 2},
-    "refit": {"epochs": 5, "refit_intercept": True},
-}
 
 RUNS = [(443, 1.0, 20), (1, 1.0, 20), (0, 0.1, 5), (42, 0.01, 5), (-1, 1e-4, 3)]
 RUNS += [(2147483647, 10.0, 3)]
@@ -128,22 +119,3 @@ def test_fast_arithmetic_gives_the_same_numbers(result, train, test, sparse):
     assert other.n_violations == result.n_violations
     table = other.confusion(new, test["Y"].to_numpy()).table
     assert table.to_numpy().tolist() == [[285, 15], [8, 292]]
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("lam", [0.01, 1.0])
-@pytest.mark.parametrize("name", OPTIONS)
-def test_every_option_is_that_of_r(r, train, name, lam, loss):
-    X, y = train[PIXELS].to_numpy(), np.where(train["Y"] == 5, -1, 1)
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](y, X, lam=lam)
-    ours = model.fit(ps.Pegasos(seed=443, **OPTIONS[name]))
-    r.call("seed_generator", 443)
-    theirs = r.call("pegasos", X=X, y=y, lambda_=lam, loss=loss, **OPTIONS[name])
-    params = np.r_[theirs["alpha"], theirs["beta"]]
-    if loss == "hinge":
-        assert_same_bits(ours.params, params, "params")
-    distance = np.linalg.norm(ours.params - params)
-    assert distance <= LOG_RTOL * np.linalg.norm(params)
-    point = {"beta": theirs["beta"], "alpha": theirs["alpha"], "a": theirs["a"]}
-    at = r.call("certificate", X=X, y=y, **point, lambda_=lam, loss=loss)
-    assert abs(ours.gap - at["gap"]) <= DUAL_RTOL * at["objective"]

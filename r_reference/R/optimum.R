@@ -30,7 +30,7 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
     if (isTRUE(at$gap < best$gap)) best <- at
     if (best$gap <= tol * best$objective || is.na(at$gap)) break
     at <- tryCatch(step(at, problem), error = function(failed) NULL)
-    if (is.null(at)) break  # H is singular to rounding
+    if (is.null(at) || anyNA(at$a)) break  # H is singular to rounding
   }
   beta <- if (intercept) best$theta[-1] else best$theta
   if (!is.null(basis)) beta <- drop(basis %*% beta)

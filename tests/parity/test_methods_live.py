@@ -1,45 +1,27 @@
 """Tables of the R package for broom, anova() and influence, and those of Python."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from tests.parity.linear_fits import frame_of, hand_over, in_both, without_warnings
 
 RTOL = 1e-8  # both sides are at the optimum to rounding
 FORMULA = "y ~ x * z + g"
-FITS = {
-    "likelihood": ("", {}),
-    "ridge": (", lam = 0.05, solver = Optimum(1e-13)", {"lam": 0.05}),
-    "firth": (', penalty = "firth"', {"penalty": "firth"}),
-    "flic": (', penalty = "flic"', {"penalty": "flic"}),
-}
+KINDS = ["likelihood", "ridge", "firth", "flic"]
 
 
 @pytest.fixture
 def data(r):
-    rng = np.random.default_rng(5)
-    x, z = rng.normal(size=(2, 120))
-    g = rng.choice(["a", "b", "c"], 120)
-    data = pd.DataFrame({"x": x, "z": z + x / 2.0, "g": g})
-    data["y"] = (x - z + (data.g == "c") + rng.logistic(size=120) > 0.5) + 0.0
-    hand_over(r, data)
-    return data
+    frame = frame_of(6, 120)
+    hand_over(r, frame)
+    return frame
 
 
-def hand_over(r, data):
-    r.set("columns", {name: data[name].to_numpy() for name in data})
-    r.eval("data <- as.data.frame(columns, stringsAsFactors = TRUE)\nNULL")
-
-
-def in_both(r, data, kind, formula=FORMULA, **choice):
+def both(r, data, kind, formula=FORMULA, **choice):
     """Python's fit; R's is `fit`."""
-    in_r, options = FITS[kind]
-    r.eval(f"fit <- logit({formula}, data{in_r})\nNULL")
-    solver = ps.Optimum(tol=1e-13) if kind == "ridge" else None
-    return ps.logit(formula, data, **options).fit(solver, **choice)
+    return in_both(r, data, kind, formula, 1e-13 if kind == "ridge" else None, **choice)
 
 
 def close(ours, theirs, rtol=RTOL):
@@ -49,25 +31,25 @@ def close(ours, theirs, rtol=RTOL):
     )
 
 
-@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_coefficients_as_a_data_frame(r, data, kind):
-    ours = in_both(r, data, kind)
+    ours = both(r, data, kind)
     limits = "conf.int = TRUE" if kind != "flic" else "conf.int = FALSE"
     theirs = r.eval(f"as.matrix(tidy.linear_results(fit, {limits})[-1])")
     close(ours.tidy().iloc[:, 1 : 1 + theirs.shape[1]], theirs, 1e-7)
 
 
-@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_fit_as_one_row(r, data, kind):
-    ours = in_both(r, data, kind).glance().iloc[0]
+    ours = both(r, data, kind).glance().iloc[0]
     names = ["null_deviance", "df_null", "llf", "aic", "bic", "deviance", "df_residual"]
     theirs = r.eval("unlist(glance.linear_results(fit))")
     close(ours[[*names, "nobs", "lam"]], theirs[:9])
 
 
-@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_rows_as_a_data_frame(r, data, kind):
-    ours = in_both(r, data, kind)
+    ours = both(r, data, kind)
     columns = "c('.fitted', '.resid', '.hat', '.cooksd')"
     theirs = r.eval(f"as.matrix(augment.linear_results(fit)[{columns}])")
     scores, table = ours.decision_function(), ours.augment()
@@ -76,15 +58,15 @@ def test_the_rows_as_a_data_frame(r, data, kind):
 
 @pytest.mark.parametrize("kind", ["likelihood", "ridge"])
 def test_standard_errors_of_new_rows(r, data, kind):
-    ours = in_both(r, data, kind).augment(data.iloc[:9], se_fit=True)["score_se"]
+    ours = both(r, data, kind).augment(data.iloc[:9], se_fit=True)["score_se"]
     call = "augment.linear_results(fit, newdata = data[1:9, ], se_fit = TRUE)"
     close(ours, r.eval(f"{call}$.se.fit"), 1e-7)
 
 
 def test_likelihood_ratios_of_nested_models(r, data):
-    small = in_both(r, data, "likelihood", "y ~ x")
+    small = both(r, data, "likelihood", "y ~ x")
     r.eval("small <- fit\nNULL")
-    ours = ps.anova(small, in_both(r, data, "likelihood")).table.iloc[:, 1:]
+    ours = ps.anova(small, both(r, data, "likelihood")).table.iloc[:, 1:]
     theirs = r.eval("as.matrix(anova.linear_results(small, fit))")
     close(ours[["df_residual", "deviance", "df", "statistic", "p_value"]], theirs)
 
@@ -92,15 +74,15 @@ def test_likelihood_ratios_of_nested_models(r, data):
 @pytest.mark.parametrize("kind", ["likelihood", "ridge", "firth"])
 def test_wald_tests_of_terms(r, data, kind):
     choice = {} if kind == "firth" else {"cov_type": "nonrobust"}
-    ours = in_both(r, data, kind, **choice).wald_test_terms()
+    ours = both(r, data, kind, **choice).wald_test_terms()
     V = 'vcov.linear_results(fit, "nonrobust")'
     theirs = r.eval(f'as.matrix(Anova.linear_results(fit, "III", vcov. = {V}))')
     close(ours[["df", "statistic", "p_value"]], theirs, 1e-7)
 
 
-@pytest.mark.parametrize("kind", FITS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_variance_inflation(r, data, kind):
-    ours = in_both(r, data, kind).vif()
+    ours = both(r, data, kind).vif()
     close(ours[["vif", "df", "vif_root"]], r.eval("vif.linear_results(fit)"))
 
 
@@ -114,7 +96,7 @@ def test_the_larger_of_two_maxima_with_firths_penalty(r):
         }
     )
     hand_over(r, data)
-    ours = in_both(r, data, "firth", "y ~ x + z + offset(o)")
+    ours = both(r, data, "firth", "y ~ x + z + offset(o)")
     close(ours.params, r.eval("coef(fit)"))
     maxima = r.eval(
         "columns <- standardized_design(fit$X, fit$weights, TRUE)$Z\n"
@@ -126,6 +108,7 @@ def test_the_larger_of_two_maxima_with_firths_penalty(r):
     assert r.eval("fit$step")[0] < 1e-6
 
 
+@without_warnings
 @pytest.mark.parametrize("penalty", ["firth", "flic"])
 @pytest.mark.parametrize("seed", range(20))
 def test_estimates_of_few_rows_with_firths_penalty(r, seed, penalty):
@@ -136,7 +119,5 @@ def test_estimates_of_few_rows_with_firths_penalty(r, seed, penalty):
     data["y"] = (2.0 * data.x - data.z + rng.logistic(size=n) > 0.0) + 0.0
     data.loc[:1, "y"] = 1.0, 0.0
     hand_over(r, data)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # every row is on its right side
-        ours = in_both(r, data, penalty, "y ~ x + z")
+    ours = both(r, data, penalty, "y ~ x + z")
     close(ours.params, r.eval("coef(fit)"))

@@ -1,7 +1,6 @@
 """Maximum likelihood and Firth's penalty in the R package, R's glm() and Python."""
 
 import json
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -9,8 +8,16 @@ import pytest
 from scipy.optimize import linprog
 
 import pegasos_stats as ps
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.models.inference.profile import Profile
 from pegasos_stats.solvers.firth import orthonormal_rows
+from tests.parity.linear_fits import (
+    MODELS,
+    frame_of,
+    hand_over,
+    in_both,
+    without_warnings,
+)
 
 # Both are at the optimum to rounding; columns that are nearly as far from 0 as they are
 # wide cost some digits.
@@ -20,19 +27,9 @@ UNITS = [1e-6, 1e-3, 1.0, 1e3, 1e6]
 
 @pytest.fixture
 def data(r):
-    rng = np.random.default_rng(11)
-    n = 150
-    x, z, u = rng.normal(size=(3, n))
-    g = rng.choice(["a", "b", "c"], n)
-    frame = pd.DataFrame({"x": x, "z": z + x / 2.0, "u": u + 1.0, "g": g})
-    frame["y"] = (x - z + (g == "c") + rng.logistic(size=n) > 0.5) + 0.0
+    frame = frame_of()
     hand_over(r, frame)
     return frame
-
-
-def hand_over(r, frame):
-    r.set("columns", {name: frame[name].to_numpy() for name in frame})
-    r.eval("data <- as.data.frame(columns, stringsAsFactors = TRUE)\nNULL")
 
 
 def in_units(r, data, unit):
@@ -108,12 +105,13 @@ def test_estimates_with_firths_penalty_are_those_of_brglm2(r, data, unit, few):
     np.testing.assert_allclose(ours, r.eval("sqrt(diag(vcov(theirs)))"), **tight)
 
 
+@without_warnings
 @pytest.mark.parametrize("seed", range(30))
 def test_an_estimate_exists_where_a_linear_programme_separates_no_row(r, seed):
     rng = np.random.default_rng(seed)
     frame = separated(rng, int(rng.integers(8, 60)))
     hand_over(r, frame)
-    r.eval("fit <- logit(y ~ x + z + u, data)\nNULL")
+    ours = in_both(r, frame, "likelihood", "y ~ x + z + u", tol=1e-13)
     Z = np.column_stack([np.ones(len(frame)), frame.x / 1e3, frame.z, frame.u])
     A = np.where(frame.y > 0.0, 1.0, -1.0)[:, None] * Z
     n, k = A.shape  # the largest sum of s in [0, 1] with A b >= s: rows are separated
@@ -124,13 +122,17 @@ def test_an_estimate_exists_where_a_linear_programme_separates_no_row(r, seed):
         bounds=[(None, None)] * k + [(0.0, 1.0)] * n,
     )
     count = round(-answer.fun)
+    lam = 0.0 if count == 0 else 1.0 / n
     assert r.eval("sum(all_separated(fit))")[0] == count
-    if count == 0:
-        assert r.eval("fit$lam")[0] == 0.0
-        return
-    assert r.eval("fit$lam")[0] == 1.0 / n
-    assert "does not exist" in r.eval("fit$note")[0]
-    assert np.isnan(r.eval("suppressWarnings(vcov.linear_results(fit))")).all()
+    assert r.eval("fit$lam")[0] == ours.model.lam == lam
+    # with lam = 1/n, coefficients are known to sqrt(2 gap / lam)
+    close = {"rtol": RTOL} if count == 0 else {"rtol": 1e-5, "atol": 1e-5}
+    np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), **close)
+    errors = r.eval("suppressWarnings(sqrt(diag(vcov.linear_results(fit))))")
+    np.testing.assert_allclose(ours.bse, errors, rtol=1e-6)
+    if count > 0:
+        assert "does not exist" in r.eval("fit$note")[0]
+        assert np.isnan(errors).all()
 
 
 @pytest.mark.parametrize("lam", [1e-3, 1e-2, 1e-1])
@@ -151,36 +153,15 @@ def test_what_a_penalty_moved_is_a_step_towards_none(r, data, lam):
 
 # ---- The same in Python.
 
-MODELS = {
-    "plain": ("y ~ x + z + u + g", {}),
-    "column": ("y ~ x + z + g", {"weights": "w"}),
-    "balanced": ("y ~ x + z", {"weights": "balanced"}),
-    "offset": ("y ~ x + offset(z / 2)", {}),
-    "through zero": ("y ~ x + z - 1", {}),
-    "far": ("y ~ I(x + 1000) + z", {}),
-    "collinear": ("y ~ x + I(3 * x - 2) + z", {}),
-}
-KINDS = ["HC3", "HC2", "HC1", "HC0", "nonrobust"]
 
-
-def in_both(r, data, name, cov_type="HC3"):
-    """Python's fit; R's is `fit`."""
-    formula, options = MODELS[name]
-    weights = {"w": "w", "balanced": '"balanced"'}.get(options.get("weights"), "NULL")
-    r.eval(f"fit <- logit({formula}, data, weights = {weights})\nNULL")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the column that is not estimable
-        return ps.logit(formula, data, **options).fit(cov_type=cov_type)
-
-
+@without_warnings
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
 @pytest.mark.parametrize("name", MODELS)
 def test_python_and_r_have_the_same_maximum_likelihood(r, data, name, unit):
-    data = data.assign(w=np.arange(len(data)) % 4.0)
     if name != "far":
         data = data.assign(x=data.x * unit)
     hand_over(r, data)
-    ours = in_both(r, data, name)
+    ours = in_both(r, data, "likelihood", name)
     np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), rtol=RTOL)
     assert ours.model.lam == r.eval("fit$lam")[0] == 0.0
     theirs = r.eval(
@@ -193,49 +174,44 @@ def test_python_and_r_have_the_same_maximum_likelihood(r, data, name, unit):
     assert 0.0 <= r.eval("fit$certificate$gap")[0] < 1e-12
 
 
-@pytest.mark.parametrize("cov_type", KINDS)
+# Coefficients of the ridge are known to sqrt(2 gap / lam).
+CLOSE = {"likelihood": (1e-7, 1e-10, 0.0), "ridge": (1e-6, 1e-6, 1e-5)}
+
+
+@without_warnings
+@pytest.mark.parametrize("kind", CLOSE)
 @pytest.mark.parametrize("name", MODELS)
-def test_python_and_r_have_the_same_standard_errors(r, data, name, cov_type):
-    data = data.assign(w=np.arange(len(data)) % 4.0)
-    hand_over(r, data)
-    if cov_type == "nonrobust" and "weights" in MODELS[name][1]:
-        return  # refused by both, see test_optimum_live
-    ours = in_both(r, data, name, cov_type)
-    V = ours.cov_params().to_numpy()
-    theirs = r.eval(f'vcov.linear_results(fit, "{cov_type}")')
-    np.testing.assert_allclose(V, theirs, rtol=1e-7, atol=1e-10 * np.nanmax(np.abs(V)))
-    limits = r.eval(f'confint.linear_results(fit, level = 0.9, type = "{cov_type}")')
-    np.testing.assert_allclose(ours.conf_int(alpha=0.1), limits, rtol=1e-7)
+def test_python_and_r_have_the_same_standard_errors(r, data, name, kind):
+    rtol, of_largest, of_limits = CLOSE[kind]
+    fit = in_both(r, data, kind, name, 1e-13 if kind == "ridge" else None)
+    for cov_type in ("HC3", "HC2", "HC1", "HC0", "nonrobust"):
+        in_r = f'vcov.linear_results(fit, "{cov_type}")'
+        if cov_type == "nonrobust" and MODELS[name][1]:
+            with pytest.raises(DataError, match="does not go with weights"):
+                r.eval(in_r)
+            with pytest.raises(OptionError, match="does not go with weights"):
+                fit.with_covariance(cov_type)
+            continue
+        ours = fit.with_covariance(cov_type)
+        V = ours.cov_params().to_numpy()
+        atol = of_largest * np.nanmax(np.abs(V))
+        np.testing.assert_allclose(V, r.eval(in_r), rtol=rtol, atol=atol)
+        in_r = f'confint.linear_results(fit, level = 0.9, type = "{cov_type}")'
+        limits = r.eval(in_r)
+        np.testing.assert_allclose(
+            ours.conf_int(alpha=0.1), limits, rtol=max(rtol, of_limits), atol=of_limits
+        )
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_python_and_r_agree_where_an_estimate_exists(r, seed):
-    rng = np.random.default_rng(seed)
-    frame = separated(rng, int(rng.integers(8, 60)))
-    hand_over(r, frame)
-    r.eval("fit <- logit(y ~ x + z + u, data, solver = Optimum(1e-13))\nNULL")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ours = ps.logit("y ~ x + z + u", frame).fit(ps.Optimum(tol=1e-13))
-        std_errors = ours.bse
-    assert ours.model.lam == r.eval("fit$lam")[0]
-    # of 1/n, to sqrt(2 gap / lam)
-    close = {"rtol": RTOL} if ours.model.lam == 0.0 else {"rtol": 1e-5, "atol": 1e-5}
-    np.testing.assert_allclose(ours.params, r.eval("coef(fit)"), **close)
-    errors = r.eval("suppressWarnings(sqrt(diag(vcov.linear_results(fit))))")
-    np.testing.assert_allclose(std_errors, errors, rtol=1e-6)
-
-
+@without_warnings
 @pytest.mark.parametrize("rows", [40, 150])
 def test_python_and_r_have_the_same_resamples_without_penalty(r, data, rows):
     few = data.iloc[:rows]
     hand_over(r, few)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ours = ps.logit("y ~ x + z + g", few).fit(cov_type=ps.Bootstrap(99))
-        V, ends = ours.cov_params(), ours.conf_int()
+    ours = in_both(r, few, "likelihood", cov_type=ps.Bootstrap(99))
+    V, ends = ours.cov_params(), ours.conf_int()
     r.eval(
-        "fit <- logit(y ~ x + z + g, data)\ndraws <- bootstrap_fit(fit, 99)\n"
+        "draws <- bootstrap_fit(fit, 99)\n"
         "V <- suppressWarnings(vcov.linear_results(fit, resamples = draws))\nNULL"
     )
     np.testing.assert_allclose(V, r.eval("V"), rtol=1e-5, atol=1e-5)  # NaN with NA
@@ -244,8 +220,9 @@ def test_python_and_r_have_the_same_resamples_without_penalty(r, data, rows):
     np.testing.assert_allclose(ends, limits, rtol=1e-3)
 
 
+@without_warnings
 def test_r_reads_a_fit_with_a_column_that_is_not_estimable(r, data, tmp_path):
-    ours = in_both(r, data, "collinear")
+    ours = in_both(r, data, "likelihood", "collinear")
     file = tmp_path / "fit.json"
     file.write_text(ours.to_json(), encoding="utf-8")
     scores = r.eval(f"score_fit(read_fit({json.dumps(str(file))}), data)")

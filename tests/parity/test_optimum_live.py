@@ -1,83 +1,49 @@
 """The optimum, its errors and that of kernels are those of R in this process."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from tests.parity.linear_fits import (
+    LAM,
+    MODELS,
+    frame_of,
+    hand_over,
+    in_both,
+    without_warnings,
+)
 
 # ---- The R package's default fits, their errors and predictions beside Python's.
 
 TOL = 1e-13
-LAM = 0.01  # of the log loss; the others take 1/n
 # Coefficients are known to sqrt(2 gap / lam) on both sides: some 1e-6 for lam = 1/n.
 COEF = 1e-5
-VCOV = 1e-6  # relative to the largest entry
-MODELS = {
-    "plain": ("y ~ x + z + g", {}),
-    "column": ("y ~ x + z + g", {"weights": "w"}),
-    "balanced": ("y ~ x + z", {"weights": "balanced"}),
-    "offset": ("y ~ x + offset(z / 2)", {}),
-    "through zero": ("y ~ x + z - 1", {}),
-    "far": ("y ~ I(x + 1000) + z", {}),
-}
 
 
 @pytest.fixture(scope="module")
 def data(r):
-    rng = np.random.default_rng(3)
-    n = 90
-    x, z = rng.normal(size=(2, n))
-    g = rng.choice(["a", "b", "c"], n)
-    y = np.where(x - z / 2.0 + rng.logistic(size=n) > 0.8, "yes", "no")
-    w = rng.integers(0, 4, n).astype(float)
-    x[5] = np.nan
-    frame = pd.DataFrame({"x": x, "z": z, "g": g, "y": y, "w": w})
-    r.set("columns", {name: frame[name].to_numpy() for name in frame})
+    """A row is missing, and the outcome is text."""
     for generic in ("logLik", "nobs"):  # which AIC() and BIC() look up
         r.eval(
             f'registerS3method("{generic}", "linear_results", {generic}.linear_results)'
             "\nNULL"
         )
-    r.eval("data <- as.data.frame(columns, stringsAsFactors = TRUE)\nNULL")
+    frame = frame_of(3, 90)
+    frame = frame.assign(y=np.where(frame.y > 0.0, "yes", "no"))
+    frame.loc[5, "x"] = np.nan
+    hand_over(r, frame)
     return frame
 
 
-def python_fit(loss, name, data, **fit):
-    formula, options = MODELS[name]
-    if loss == "squared_hinge":
-        options = {**options, "loss": loss}
-    if loss == "logit":
-        options = {**options, "lam": LAM}
-    function = ps.logit if loss == "logit" else ps.svm
-    model = function(formula, data, **options)
-    return model.fit(ps.Optimum(tol=TOL, epochs=1000), **fit)
-
-
-def fit_in_r(r, loss, name, tol=TOL):
-    formula, options = MODELS[name]
-    weights = {"w": "w", "balanced": '"balanced"'}.get(options.get("weights"), "NULL")
-    call = "svm" if loss == "squared_hinge" else loss
-    of = f', loss = "{loss}"' if loss == "squared_hinge" else ""
-    of = f", lam = {LAM}" if loss == "logit" else of
-    r.eval(
-        f"fit <- suppressWarnings({call}({formula}, data, weights = {weights},"
-        f" solver = Optimum({tol}){of}))\nNULL"
-    )
-
-
-@pytest.mark.parametrize("loss", ["svm", "logit", "squared_hinge"])
-@pytest.mark.parametrize("name", MODELS)
-def test_optima_and_predicted_factors_are_the_same(r, data, loss, name):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ps.errors.ConvergenceWarning)
-        ours = python_fit(loss, name, data, cov_type=None)
-    fit_in_r(r, loss, name)
+@without_warnings
+@pytest.mark.parametrize("kind", ["svm", "ridge", "squared hinge"])
+@pytest.mark.parametrize("name", [*MODELS][:-1])
+def test_optima_and_predicted_factors_are_the_same(r, data, kind, name):
+    ours = in_both(r, data, kind, name, TOL, cov_type=None)
     objective, dual = r.eval("unlist(fit$certificate[1:2])")
     assert ours.objective == pytest.approx(objective, rel=1e-11)
-    lam = LAM if loss == "logit" else 1.0 / ours.nobs
+    lam = LAM if kind == "ridge" else 1.0 / ours.nobs
     assert r.eval("fit$lam")[0] == lam
     gaps = max(0.0, objective - dual) + max(0.0, ours.objective - ours.dual_objective)
     apart = np.linalg.norm(ours.coef - r.eval("fit$beta"))
@@ -87,51 +53,32 @@ def test_optima_and_predicted_factors_are_the_same(r, data, loss, name):
     theirs = r.eval("predict(fit, data)")
     assert [*labels.fillna("NA")] == [each or "NA" for each in theirs]
     assert list(r.eval("levels(predict(fit, data))")) == ["no", "yes"]
-    if loss == "logit":
+    if kind == "ridge":
         chances = ours.predict_proba(data)["yes"]
         found = r.eval('predict(fit, data, type = "response")')
         np.testing.assert_allclose(chances, found, rtol=COEF)
 
 
-@pytest.mark.parametrize("cov_type", ["HC3", "HC2", "HC1", "HC0", "nonrobust"])
-@pytest.mark.parametrize("name", MODELS)
-def test_covariances_and_intervals_are_the_same(r, data, cov_type, name):
-    fit_in_r(r, "logit", name)
-    if cov_type == "nonrobust" and "weights" in MODELS[name][1]:
-        with pytest.raises(ps.errors.DataError, match="does not go with weights"):
-            r.eval(f'vcov(fit, "{cov_type}")')
-        return
-    ours = python_fit("logit", name, data, cov_type=cov_type)
-    V = ours.cov_params().to_numpy()
-    theirs = r.eval(f'vcov(fit, "{cov_type}")')
-    np.testing.assert_allclose(V, theirs, rtol=VCOV, atol=VCOV * np.abs(V).max())
-    limits = r.eval(f'confint(fit, level = 0.9, type = "{cov_type}")')
-    np.testing.assert_allclose(ours.conf_int(alpha=0.1), limits, rtol=COEF, atol=COEF)
-
-
 def test_errors_at_the_default_tolerance_are_near(r, data):
-    ours = python_fit("logit", "plain", data)
-    fit_in_r(r, "logit", "plain", 1e-6)
+    ours = in_both(r, data, "ridge", tol=1e-6)
     np.testing.assert_allclose(ours.bse, r.eval("sqrt(diag(vcov(fit)))"), rtol=1e-3)
     criteria = r.eval("c(logLik(fit), AIC(fit), BIC(fit))")
     np.testing.assert_allclose([ours.llf, ours.aic, ours.bic], criteria, rtol=1e-4)
 
 
+@without_warnings
 @pytest.mark.parametrize("name", ["plain", "column", "balanced"])
 def test_resamples_of_the_hinge_are_the_same(r, data, name):
     bootstrap = ps.Bootstrap(60, tol=1e-12)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of so few resamples
-        ours = python_fit("svm", name, data, cov_type=bootstrap)
-        limits = ours.conf_int()
-    fit_in_r(r, "svm", name)
+    ours = in_both(r, data, "svm", name, TOL, cov_type=bootstrap)
     r.eval("draws <- bootstrap_fit(fit, 60, tol = 1e-12)\nNULL")
     theirs = r.eval("vcov(fit, resamples = draws)")
     np.testing.assert_allclose(ours.cov_params(), theirs, rtol=1e-4, atol=1e-4)
     envelope = r.eval("confint(fit, resamples = draws)")
-    np.testing.assert_allclose(limits, envelope, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(ours.conf_int(), envelope, rtol=1e-3, atol=1e-3)
 
 
+@without_warnings
 @pytest.mark.parametrize("seed", range(12))
 def test_separated_coefficients_have_no_errors(r, seed):
     rng = np.random.default_rng(seed)
@@ -140,16 +87,10 @@ def test_separated_coefficients_have_no_errors(r, seed):
     x = rng.normal(size=n) * 10.0 ** rng.integers(-2, 3)
     y = (g + h + rng.normal(size=n) > 1.5 + seed % 3).astype(float)
     frame = pd.DataFrame({"x": x, "g": (g > 0) + 0.0, "h": h - 1.0, "y": y})
-    r.set("columns", {name: frame[name].to_numpy() for name in frame})
-    r.eval(
-        "fit <- logit(y ~ x + g * h, as.data.frame(columns), 0.01, Optimum(1e-12))\n"
-        "errors <- suppressWarnings(sqrt(diag(vcov(fit))))\nNULL"
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = ps.logit("y ~ x + g * h", frame, lam=0.01).fit(ps.Optimum(tol=1e-12))
-        ours = fit.bse
-    np.testing.assert_allclose(ours, r.eval("errors"), rtol=1e-4)
+    hand_over(r, frame)
+    ours = in_both(r, frame, "ridge", "y ~ x + g * h", 1e-12).bse
+    theirs = r.eval("suppressWarnings(sqrt(diag(vcov(fit))))")
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4)
 
 
 # ---- The optimum of a kernel machine against a plain run of pairs in R.
