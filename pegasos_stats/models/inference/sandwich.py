@@ -34,7 +34,6 @@ from pegasos_stats.solvers.separation import (
     DirectionPass,
     IdentifiedPart,
     find_separation,
-    images,
     pass_over,
     separated_by,
 )
@@ -394,11 +393,10 @@ def sandwich(
     array([0.99, 0.46])
     """
     rows = SandwichRows.of(problem, solution, options, scaling, groups, relative_gap)
-    sums: ClassSums = rows.total(rows.fitted.sums)
     if solution.estimable is not None:
-        whole = rows.of_estimable(sums, solution.estimable)
-        return rows.uncentred(rows.without_step(whole))
-    whole = rows.without_step(rows.covariance(sums))
+        return rows.uncentred(rows.of_estimable(solution.estimable))
+    sums: ClassSums = rows.total(rows.fitted.sums)
+    whole = rows.covariance(sums)
     if problem.no_ml:
         return rows.uncentred(undefined(whole, no_ml(problem)))
     if not problem.lam:  # rows overlap, as the estimate exists
@@ -415,8 +413,7 @@ def sandwich(
     fitted = replace(fitted, columns=part.columns, slopes=slopes)
     whole = replace(whole, separated=number, unbounded=part.unbounded)
     if part.columns.size:  # else separation is complete
-        others = replace(rows, fitted=fitted)
-        rest = others.covariance(others.total(fitted.sums))
+        rest = rows.covariance_of(fitted)
         whole = replace(
             whole,
             matrix=part.spread(rest.matrix),
@@ -493,45 +490,18 @@ class SandwichRows:
         total: Result = added(self.map_blocks(work))
         return total
 
-    def of_estimable(self, sums: ClassSums, estimable: Mask) -> Covariance:
+    def of_estimable(self, estimable: Mask) -> Covariance:
         """The covariance of the estimable columns; 0 for the others."""
-        first = int(self.problem.intercept)
-        columns = np.flatnonzero(np.append([True] * first, estimable))
-        part = IdentifiedPart.of_columns(sums.H, columns)
-        slopes = self.fitted.beta[estimable]
-        others = replace(
-            self, fitted=replace(self.fitted, columns=columns, slopes=slopes)
-        )
-        inner = others.covariance(others.total(others.fitted.sums))
-        step, fixed, prior = inner.newton_step, inner.fixed, inner.prior
-        away = None
-        if inner.unbounded is not None:
-            away = np.zeros((part.change.shape[1], inner.unbounded.shape[1]))
-            away[columns] = inner.unbounded
-        if prior is not None:
-            prior = np.append(part.spread(prior[:-1]), prior[-1])
-        basis = None
-        if inner.basis is not None:
-            basis = np.zeros((part.change.shape[1], len(columns)))
-            basis[columns] = inner.basis
-        return replace(
-            inner,
-            basis=basis,
-            matrix=part.spread(inner.matrix),
-            bread=part.spread(inner.bread),
-            newton_step=None if step is None else part.spread(step),
-            fixed=None if fixed is None else part.spread(fixed),
-            prior=prior,
-            unbounded=away,
-        )
+        rows = np.append([True] * self.problem.intercept, estimable)
+        columns, slopes = np.flatnonzero(rows), self.fitted.beta[estimable]
+        inner = self.covariance_of(replace(self.fitted, columns=columns, slopes=slopes))
+        T = np.eye(rows.size)[:, columns]
+        return inner.mapped(T, T @ inner.bread @ T.T)
 
-    def without_step(self, covariance: Covariance) -> Covariance:
-        """Drop the Newton step with Firth's penalty, where it is not an error."""
-        return (
-            replace(covariance, newton_step=None)
-            if self.problem.has_firth
-            else covariance
-        )
+    def covariance_of(self, fitted: Fitted) -> Covariance:
+        """Covariance of other columns of the rows, by two more passes."""
+        others = replace(self, fitted=fitted)
+        return others.covariance(others.total(fitted.sums))
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
         """Return the number of separated rows of the log loss, or None without any.
@@ -587,7 +557,8 @@ class SandwichRows:
             H, reason = at.H / n, why_undefined(problem, width, at)
         H = H + self.penalty(k)
         if not reason and (B := self.needed_basis(H)) is not None:
-            return self.covariance_in(B, H)
+            # theta = B phi
+            return self.covariance_of(replace(self.fitted, basis=B)).mapped(B, H)
         inverse = inverse_of(H)
         if not np.isfinite(H).all() or not np.isfinite(sums.scores).all():
             reason = "the squares of the predictors overflow"
@@ -605,6 +576,8 @@ class SandwichRows:
         shrinkage = np.append(np.zeros(first), problem.lam * slopes)
         B = self.fitted.basis
         gradient += shrinkage if B is None else B.T @ shrinkage
+        # With Firth's penalty a step of the likelihood is not the distance to go.
+        has_step = problem.loss != "hinge" and not problem.has_firth
         df, rows = np.inf, np.inf
         if isinstance(options, Cluster) and groups:
             df = groups.df(k) if options.use_t else np.inf
@@ -619,7 +592,7 @@ class SandwichRows:
             df=df,
             rows=rows,
             bandwidth=width,
-            newton_step=None if problem.loss == "hinge" else -inverse @ gradient,
+            newton_step=-inverse @ gradient if has_step else None,
             notes=(BELOW,) if below else (),
             fixed=None if self.scaling is None else (fixed + fixed.T) / 2.0,
             prior=prior,
@@ -653,22 +626,6 @@ class SandwichRows:
         if np.square(np.diag(root)).min() > NEARLY_COLLINEAR:
             return None
         return np.asarray(np.linalg.solve(root, np.diag(scale)).T)
-
-    def covariance_in(self, B: Matrix, H: Matrix) -> Covariance:
-        """Covariance by ``phi``, ``theta = B phi``, by one more pass."""
-        others = replace(self, fitted=replace(self.fitted, basis=B))
-        inner = others.covariance(others.total(others.fitted.sums))
-        step, prior = inner.newton_step, inner.prior
-        return replace(
-            inner,
-            matrix=B @ inner.matrix @ B.T,
-            bread=H,
-            newton_step=None if step is None else B @ step,
-            prior=None if prior is None else np.append(B @ prior[:-1], prior[-1]),
-            basis=B,
-            inner=inner.matrix,
-            unbounded=images(B, inner.unbounded),
-        )
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
         """Bandwidth of the kernel, and the curvature; 0 without a bandwidth."""
@@ -751,21 +708,10 @@ class SandwichRows:
         centre, intercept = self.fitted.centre, self.problem.intercept
         if centre is None:
             return covariance
-        scale, step, fixed = (
-            np.ones(centre.size),
-            covariance.newton_step,
-            covariance.fixed,
-        )
-        back = Scaling(centre, scale).undoing(intercept)
+        scale = np.ones(centre.size)
         C = Scaling(-centre, scale).undoing(intercept)
-        return replace(
-            covariance.combined(back),
-            bread=C.T @ covariance.bread @ C,
-            newton_step=None if step is None else back @ step,
-            fixed=None if fixed is None else back @ fixed @ back.T,
-            basis=back if covariance.basis is None else back @ covariance.basis,
-            inner=covariance.matrix if covariance.inner is None else covariance.inner,
-        )
+        back = Scaling(centre, scale).undoing(intercept)
+        return covariance.mapped(back, C.T @ covariance.bread @ C)
 
 
 def no_ml(problem: Problem) -> str:

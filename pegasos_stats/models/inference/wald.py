@@ -261,6 +261,18 @@ class Covariance:
             inner=None,
         )
 
+    def mapped(self, T: Matrix, bread: Matrix) -> "Covariance":
+        """The covariance of the coefficients ``T theta``, with their curvature."""
+        step, fixed = self.newton_step, self.fixed
+        return replace(
+            self.combined(T),
+            bread=bread,
+            newton_step=None if step is None else T @ step,
+            fixed=None if fixed is None else T @ fixed @ T.T,
+            basis=T if self.basis is None else T @ self.basis,
+            inner=self.matrix if self.inner is None else self.inner,
+        )
+
     def _in_basis(self, R: Matrix) -> tuple[Matrix, Matrix]:
         """``C`` and ``V`` with the covariance ``C V C'`` of ``R theta``."""
         if self.basis is None or self.inner is None:
