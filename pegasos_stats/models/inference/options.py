@@ -279,14 +279,8 @@ CovName = Literal[
 
 SANDWICH = Sandwich()
 COV_TYPES: dict[str, CovType] = {
-    "nonrobust": Sandwich(correction="nonrobust"),
-    "HC0": SANDWICH,
-    "HC1": Sandwich(correction="HC1"),
-    "HC2": Sandwich(correction="HC2"),
-    "HC3": Sandwich(correction="HC3"),
-    "CR0": Cluster(correction="CR0"),
-    "CR1": Cluster(correction="CR1"),
-    "CR3": Cluster(correction="CR3"),
+    **{name: Sandwich(correction=name) for name in CORRECTIONS},
+    **{name: Cluster(correction=name) for name in OF_GROUPS[:3]},
     "cluster": Cluster(),
     "bootstrap": Bootstrap(),
     "sandwich": SANDWICH,

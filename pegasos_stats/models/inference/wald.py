@@ -287,12 +287,6 @@ class Covariance:
             variances += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
         return np.maximum(variances, 0.0)
 
-    def most(self, R: Matrix) -> Vector:
-        """The standard errors of ``R theta`` if all coefficients varied together."""
-        C, V = self._in_basis(R)
-        deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
-        return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
-
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
         return at_fixed_scale(self).combined(R)
@@ -470,15 +464,6 @@ class BootstrapResult:
             centre=None,
         )
 
-    def most(self, R: Matrix) -> Vector:
-        """The standard errors of ``R theta`` if all coefficients varied together."""
-        centred = self.estimates.copy()
-        if self.centre is not None:
-            centred[:, 0] += centred[:, 1:] @ self.centre
-        deviations = centred.std(axis=0, ddof=1)
-        C = about_centre(R, self.centre)
-        return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
-
     def original(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of ``R theta`` on the original scale of the predictors."""
         return at_fixed_scale(self).combined(R)
@@ -502,19 +487,17 @@ class BootstrapResult:
         check_choice("interval", kind, INTERVALS)
         shares = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
         centre, infinite = self.estimate[:, None], self.n_infinite
-        m = len(self.estimates) + infinite
+        m, nothing = len(self.estimates) + infinite, np.full((len(centre), 2), np.nan)
         if infinite > shares[0] * m:
-            return np.full((len(centre), 2), np.nan)
+            return nothing
         if kind == "envelope":
             rank = int(shares[0] * (m + 1) + RANK_ROUNDING)
             if rank < 1 and abs(level - DEFAULT_LEVEL) > RANK_ROUNDING:
                 raise too_few_resamples(level, m)
-            if rank < 1:
-                return np.full((len(centre), 2), np.nan)
+            if rank <= infinite:
+                return nothing
             distances = np.sort(self.estimates - self.estimate, axis=0)
             last = rank - 1 - infinite  # of the finite ones, from either end
-            if last < 0:
-                return np.full((len(centre), 2), np.nan)
             reach = np.maximum(-distances[last], distances[-1 - last])
             ends: Matrix = centre + np.outer(reach, [-1.0, 1.0])
         elif kind == "normal":
@@ -523,12 +506,11 @@ class BootstrapResult:
             ends = centre + np.outer(self.std_error, ndtri(shares))
         else:
             beyond = np.full((infinite, len(centre)), np.inf)
-            sides = [np.vstack([self.estimates, side * beyond]) for side in (-1.0, 1.0)]
-            both = [
-                np.quantile(*side_and_share, axis=0)
-                for side_and_share in zip(sides, shares, strict=True)
-            ]
-            ends = np.column_stack(both)
+            below, above = (
+                np.vstack([self.estimates, far]) for far in (-beyond, beyond)
+            )
+            low = np.quantile(below, shares[0], axis=0)
+            ends = np.column_stack([low, np.quantile(above, shares[1], axis=0)])
             ends = ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
         is_point = np.ptp(ends, axis=1) <= 2.0 * self.solver_noise
         return np.where(is_point[:, None], np.nan, ends)
@@ -1092,22 +1074,21 @@ def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
     why = reason_unavailable(problem, options)
     if why or requested:
         return why
-    reason, quick = f"slow for {problem.p:,} coefficients", is_quick(problem)
     if isinstance(options, Bootstrap):
         seconds = seconds_of(problem, options.replicates)
-        if seconds <= MOST_SECONDS and problem.p <= QUICK_COEFFICIENTS:
-            return ""
-        return takes_seconds(seconds, options.replicates)
-    return "" if quick else not_computed(reason)
+        quick = seconds <= MOST_SECONDS and problem.p <= QUICK_COEFFICIENTS
+        return "" if quick else takes_seconds(seconds, options.replicates)
+    reason = f"slow for {problem.p:,} coefficients"
+    return "" if is_quick(problem) else not_computed(reason)
 
 
 def takes_seconds(seconds: float, replicates: int) -> str:
-    """That resamples were not drawn, as they need so many seconds."""
+    """Why resamples were not drawn: they would need so many seconds."""
     return not_computed(f"about {seconds:,.0f} seconds for {replicates} resamples")
 
 
 def not_computed(reason: str) -> str:
-    """That standard errors were not computed, and how to get them."""
+    """Why standard errors were not computed, and how to get them."""
     return (
         f"Standard errors were not computed: {reason}. result.conf_int() computes "
         "them, and the summary then shows them."
@@ -1187,12 +1168,11 @@ class Uncertainty:
 
     def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
         """Combinations without variance, up to rounding; warns of them."""
-        same = (errors <= CONSTANT_ERROR * self.covariance.most(R)) & ~self._unlimited(
-            R
-        )
         broken = self.null.hypothesised(R)
         undetermined = np.asarray(broken.any(axis=1))
-        same &= ~undetermined
+        largest = np.abs(R) @ np.nan_to_num(self.covariance.std_error)
+        same = errors <= CONSTANT_ERROR * largest
+        same &= ~self._unlimited(R) & ~undetermined
         if same.any():
             named = [text for text, is_one in zip(written, same, strict=True) if is_one]
             warn_caller(
