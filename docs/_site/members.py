@@ -54,7 +54,7 @@ PURPOSES = {
     "Predict": [
         *["predict", "predict_proba", "predict_log_proba", "decision_function"],
         *["get_prediction", "fittedvalues", "predicted", "se", "summary_frame"],
-        *["pred_table", "with_flic"],
+        "pred_table",
         *["confusion", "roc", "plot_roc", "thresholds"],
         *["probabilities", "scores", "actual", "reliability", "error_rate"],
         *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],

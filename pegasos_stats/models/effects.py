@@ -288,10 +288,9 @@ class EffectRows:
         return (self.weights @ values)[None] if self.averaged else values
 
     def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
-        """`matrix` of each place; of few rows all at once, with the cost of one.
+        """`matrix` of each place; of few rows all at once, in a third of the time.
 
-        Functions of the user may use other rows: they get each place
-        by itself.
+        A function of the user may depend on all rows, so it gets each place by itself.
         """
         n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
@@ -936,7 +935,8 @@ def margins(
     Parameters
     ----------
     variables : str or list of str, optional
-        Predictors by their names in the data; all if omitted.
+        Predictors by their names in the data. If omitted, all but text that is not a
+        factor, as ``g`` in ``I(g == "a")``.
     data : DataFrame or array, optional
         Rows to average over; the training rows if omitted.
     at : "mean" or mapping of name to values, optional
@@ -1058,11 +1058,6 @@ def margins(
         for name in steps
         if sloping and moved[name][1] is not None
     ]
-    if variables is None and (texts := [n for n in rows.names if rows.is_text(n)]):
-        notes.append(
-            f"{listing(texts)} is text that the formula computes with and is left out; "
-            "its levels have effects as a factor."
-        )
     result = estimated(
         self, estimands(), rows, response, "contrast", at_means, notes, comparison
     )
@@ -1392,16 +1387,6 @@ class RowPredictions(tables.Displayed):
     null: NullSpace
 
     @property
-    def linpred(self) -> "pd.Series[float]":
-        """Scores, for the log loss the log odds; NaN in rows with missing values."""
-        return self._usual["estimate"].rename("linpred")
-
-    @property
-    def linpred_se(self) -> "pd.Series[float]":
-        """Standard errors of `linpred`; NaN where only the penalty limits a score."""
-        return self._usual["std_error"].rename("linpred_se")
-
-    @property
     def predicted(self) -> "pd.Series[float]":
         """Probabilities of the second level; for the hinge, or ``"link"``, scores."""
         return self.summary_frame()["predicted"]
@@ -1449,16 +1434,13 @@ class RowPredictions(tables.Displayed):
         return [tables.Cells(cells), tables.Lines([sentence])]
 
     def _shown(self) -> tuple[pd.DataFrame, str]:
-        """Return the first and last rows as text, and a caption."""
-        frame, half = self.summary_frame(), MOST_SHOWN // 2
+        """Return the first rows as text, and a caption."""
+        frame = self.summary_frame()
         rows = errors.counted(len(frame), "row")
         sentence = f"{WHAT[self.response.curve]} for {rows}, with 95% intervals"
-        if len(frame) <= MOST_SHOWN:
-            return frame.map(tables.fixed), f"{sentence}."
-        first, last = frame.head(half), frame.tail(half)
-        gap = pd.DataFrame("", index=["..."], columns=frame.columns)
-        cells = [first.map(tables.fixed), gap, last.map(tables.fixed)]
-        return pd.concat(cells), f"{sentence}; summary_frame() has all."
+        if len(frame) > MOST_SHOWN:
+            sentence += f"; these are the first {MOST_SHOWN}, summary_frame() has all"
+        return frame.head(MOST_SHOWN).map(tables.fixed), f"{sentence}."
 
     @cached_property
     def _usual(self) -> pd.DataFrame:
@@ -1466,37 +1448,34 @@ class RowPredictions(tables.Displayed):
 
     def _table(self, level: float) -> pd.DataFrame:
         """Scores of all rows, with standard errors and limits."""
-        begins = range(0, self.matrix.values.shape[0], ROWS_PER_BLOCK)
         names = ["estimate", "std_error", *LIMITS]
-        parts = [self._block(begin).estimates(level)[names] for begin in begins]
-        numbers = pd.concat([pd.DataFrame(columns=names, dtype=float), *parts])
+        parts = [pd.DataFrame(columns=names, dtype=float)]
+        for Z in self._blocks():
+            undetermined = self.null.undetermined(Z[:, :-2])
+            unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
+            of_rows = Z @ self.fits, Z, unlimited, undetermined, [""] * len(Z)
+            parts.append(with_errors(self.covariance, *of_rows).estimates(level))
+        numbers = pd.concat(parts, join="inner")
         return pd.DataFrame(
             {name: self.matrix.spread(numbers[name].to_numpy()) for name in names}
         )
 
-    def _block(self, begin: int) -> wald.ContrastTests:
-        """Scores of a block of rows, with standard errors."""
-        Z = self._rows(begin)
-        undetermined = self.null.undetermined(Z[:, :-2])
-        unlimited = is_unbounded(Z[:, :-2], self.covariance.unbounded)
-        names = [""] * len(Z)
-        values = Z @ self.fits
-        return with_errors(self.covariance, values, Z, unlimited, undetermined, names)
-
-    def _rows(self, begin: int) -> Matrix:
-        """Rows ``z`` of a block, see `completed`."""
-        some, offset = slice(begin, begin + ROWS_PER_BLOCK), self.matrix.offset
-        X = dense_rows(self.matrix.values[some])
-        row_offset = None if offset is None else offset[some]
-        return completed(X, self.has_intercept, self.response.shifts, row_offset)
+    def _blocks(self) -> Iterator[Matrix]:
+        """Blocks of rows ``z``, see `completed`."""
+        X, offset = self.matrix.values, self.matrix.offset
+        for begin in range(0, X.shape[0], ROWS_PER_BLOCK):
+            some = slice(begin, begin + ROWS_PER_BLOCK)
+            block = None if offset is None else offset[some]
+            rows = dense_rows(X[some])
+            yield completed(rows, self.has_intercept, self.response.shifts, block)
 
     def warn(self) -> None:
         """Warn of rows whose prediction the training rows do not determine."""
         if not len(self.null.columns):
             return
-        begins = range(0, self.matrix.values.shape[0], ROWS_PER_BLOCK)
-        rows = (self._rows(begin)[:, :-2] for begin in begins)
-        broken = np.concatenate([self.null.broken_by(Z) for Z in rows])
+        broken = np.concatenate(
+            [self.null.broken_by(Z[:, :-2]) for Z in self._blocks()]
+        )
         if number := int(broken.any(axis=1).sum()):
             errors.warn_caller(
                 f"{errors.counted(number, 'prediction')} "

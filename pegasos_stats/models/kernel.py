@@ -131,11 +131,8 @@ class KernelSVM(Model):
         sample = samples.sample_of_arrays(
             y, X, bool(intercept), coding, na_action, weights, freq_weights
         )
-        sample = as_rows_of_kernel(sample, kernel, standardize, intercept)
-        function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, partial(usual_gamma, sample)
-        )
-        self._set_up(sample, lam, intercept, function, memory)
+        options = degree, offset, gamma
+        self._set_up(sample, lam, intercept, kernel, options, standardize, memory)
 
     @classmethod
     @suggest_arguments
@@ -181,22 +178,10 @@ class KernelSVM(Model):
         'gaussian, gamma 0.015625'
         """
         check_flag("intercept", intercept)
-        sample, has_intercept = samples.sample_of_formula(
-            formula,
-            data,
-            intercept,
-            coding,
-            na_action,
-            weights,
-            freq_weights,
-            functions,
-        )
-        sample = as_rows_of_kernel(sample, kernel, standardize, has_intercept)
-        function = kernels.checked_kernel(
-            kernel, degree, offset, gamma, partial(usual_gamma, sample)
-        )
-        model = cls.__new__(cls)
-        model._set_up(sample, lam, has_intercept, function, memory)
+        of_rows = intercept, coding, na_action, weights, freq_weights, functions
+        sample, free = samples.sample_of_formula(formula, data, *of_rows)
+        model, options = cls.__new__(cls), (degree, offset, gamma)
+        model._set_up(sample, lam, free, kernel, options, standardize, memory)
         return model
 
     def _set_up(
@@ -204,9 +189,14 @@ class KernelSVM(Model):
         sample: samples.Sample,
         lam: Lam,
         intercept: bool,
-        kernel: kernels.KernelFunction,
+        kernel_name: kernels.KernelName,
+        options: "tuple[int | None, float | None, kernels.Gamma]",
+        standardize: bool | None,
         memory: int,
     ) -> None:
+        sample = as_rows_of_kernel(sample, kernel_name, standardize, intercept)
+        usual = partial(usual_gamma, sample)
+        kernel = kernels.checked_kernel(kernel_name, *options, usual)
         memory = check_count("memory", memory, 2**62)
         if sample.offsets is not None:
             raise OptionError(

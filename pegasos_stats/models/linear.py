@@ -758,8 +758,7 @@ class Logit(LinearModel):
     files nor Dask, but counts as ``freq_weights``. ``penalty="flic"`` is for
     predictions: it estimates the intercept again by maximum likelihood, with the other
     coefficients fixed, so that the mean probability of the training rows equals the
-    share of the second level; there are no standard errors. ``result.with_flic()`` has
-    the same coefficients.
+    share of the second level; there are no standard errors.
 
     For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 

@@ -54,7 +54,7 @@ from pegasos_stats.models.notes import (
 )
 from pegasos_stats.models.results import Results, varies
 from pegasos_stats.proofs import proof
-from pegasos_stats.solvers.firth import rows_of, with_flic
+from pegasos_stats.solvers.firth import rows_of
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
@@ -176,17 +176,13 @@ class LinearResults(Results):
             directions = null_directions(*self._weighed[:2])
             named = tuple(names[j] for j in columns)
             return NullSpace(named, columns + first, directions)
-        constant = self.constants & self._is_at_optimum
-        if not problem.lam:
-            constant = np.zeros(len(names), dtype=bool)
-            constant = constant if estimable is None else ~estimable
+        # A solver that converges to the optimum sets constant columns to 0.
+        at_optimum = isinstance(self.refinement or self.solver, Optimum)
+        constant = self.constants & (at_optimum and problem.lam > 0.0)
+        if not problem.lam and estimable is not None:
+            constant = ~estimable
         values = self._moments[0] if self._moments else np.zeros(len(names))
         return NullSpace.of_constants(names, constant, values, problem.intercept)
-
-    @property
-    def _is_at_optimum(self) -> bool:
-        """Whether the solver converges to the optimum, where constant columns are 0."""
-        return isinstance(self.refinement or self.solver, Optimum)
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -384,73 +380,16 @@ class LinearResults(Results):
     def _missing_limits(self, limits: Matrix) -> list[str]:
         """Texts about limits by the profiles that are infinite or missing."""
         rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
+        lost = "fits with it held do not converge, or are above the estimates"
         texts = []
         for is_one, reason in (
-            (
-                rows.isna(),
-                "fits with it held do not converge, or are above the estimates",
-            ),
+            (rows.isna(), lost),
             (rows.abs() == np.inf, "the likelihood does not fall"),
         ):
-            if is_one.any(axis=None):
-                names = rows.index[is_one.any(axis=1)]
-                named = listing(list(names), LISTED)
+            if names := list(rows.index[is_one.any(axis=1)]):
+                named = listing(names, LISTED)
                 texts.append(f"the interval of {named} has no end: {reason}.")
         return texts
-
-    def _with_profiles(
-        self, table: pd.DataFrame, level: float, original: bool
-    ) -> pd.DataFrame:
-        """The columns of `tidy` with tests and intervals by the profiles."""
-        tests = self._profiled_original if original else self.profiled
-        limits = self._profile_limits(level, original)
-        return table.assign(
-            statistic=tests.statistic,
-            p_value=tests.p_value,
-            conf_low=limits[:, 0],
-            conf_high=limits[:, 1],
-        )
-
-    def with_flic(self) -> Self:
-        """Return the fit of ``penalty="flic"``, with an intercept for predictions.
-
-        The penalty pulls probabilities towards 1/2, so that few events are predicted
-        too often. The intercept is estimated again by maximum likelihood, the other
-        coefficients fixed: the mean probability of the training rows then equals the
-        share of the second level. Standard errors and tests do not change.
-
-        Raises
-        ------
-        OptionError
-            If the fit has no intercept, or another penalty.
-        DataError
-            If the training rows are not in memory.
-
-        References
-        ----------
-        Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017).
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> data = pd.DataFrame({"y": list("aaaaaaab"), "x": range(8)})
-        >>> result = ps.logit("y ~ x", data, penalty="firth").fit()
-        >>> other = result.with_flic()
-        >>> [float(fit.predict_proba()["b"].mean().round(4)) for fit in (result, other)]
-        [0.1847, 0.125]
-        """
-        problem = self.problem
-        if problem.penalty != "firth":
-            raise OptionError("with_flic() is for a fit with penalty='firth'.")
-        if not problem.intercept:
-            raise OptionError("with_flic() is for a fit with an intercept.")
-        if not problem.has_rows:
-            raise DataError(
-                "with_flic() needs the training rows; call it before saving the fit."
-            )
-        flic = replace(problem, penalty="flic")
-        solution = with_flic(problem, self.solution)
-        return replace(self, problem=flic, solution=solution, errors_by="default")
 
     @suggest_arguments
     def t_test(self, r_matrix: object) -> wald.ContrastTests:
@@ -767,10 +706,11 @@ class LinearResults(Results):
         problem, nothing = self.problem, ("", float("nan"))
         if problem.loss != "log" or not problem.lam or self._missing():
             return nothing
-        if not (self.training_table.n_errors or self.training_table.n_undecided):
-            return nothing  # the predictors separate the classes
-        if (bread := self._bread) is None or self.estimated.separated:
+        table = self.training_table
+        are_separated = not (table.n_errors or table.n_undecided)
+        if are_separated or self._bread is None or self.estimated.separated:
             return nothing
+        bread = self._bread
         penalty = penalty_of(problem, len(bread))
         theta = np.append([0.0] * problem.intercept, self.solution.beta)
         inverse = inverse_of(bread - penalty)
@@ -809,10 +749,8 @@ class LinearResults(Results):
     @property
     def df_null(self) -> int:
         """Degrees of freedom of `null_deviance`, ``nobs`` less its intercept."""
-        has_no_parameter = (
-            self.problem.offset is not None and not self.problem.intercept
-        )
-        return self.nobs - (not has_no_parameter)
+        is_fixed = self.problem.offset is not None and not self.problem.intercept
+        return self.nobs - (not is_fixed)
 
     @property
     def llr(self) -> float:
@@ -1046,16 +984,18 @@ class LinearResults(Results):
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
-        shown, footer = summaries.largest(table, max_terms)
+        shown, omitted = summaries.largest(table, max_terms)
         zero = shown["estimate"].abs() <= ROUNDING * shown["std_error"]
         shown = shown.assign(estimate=shown["estimate"].mask(zero, 0.0))
-        if len((null := self.null_space).columns):
-            why = null.reason(nothing="-")
-            footer = " ".join([why, *[footer] * bool(footer)])
+        footer = []
+        if self.scaling is not None:
+            footer.append("original: in the units of the data.")
         if references := [f"{n} = {at}" for n, at in self.reference_levels.items()]:
             more = ", ..." * (len(references) > MOST_REFERENCES)
             named = ", ".join(references[:MOST_REFERENCES]) + more
-            footer = " ".join([f"Reference: {named}.", *[footer] * bool(footer)])
+            footer.append(f"Reference: {named}.")
+        if len((null := self.null_space).columns):
+            footer.append(null.reason(nothing="-"))
         if self._missing() or not self._uncertainty.is_defined:
             cells = tables.estimate_cells(shown, digits=digits)
         else:
@@ -1066,9 +1006,7 @@ class LinearResults(Results):
             original = np.where(zero, 0.0, original)
             cells["original"] = [tables.fixed(value, digits) for value in original]
             cells = cells.replace("nan", "-")
-            unit = "original: in the units of the data."
-            footer = " ".join([unit, *[footer] * bool(footer)])
-        return cells, notes, footer
+        return cells, notes, " ".join([*footer, *[omitted] * bool(omitted)])
 
     @property
     def reference_levels(self) -> dict[str, object]:
@@ -1117,7 +1055,9 @@ class LinearResults(Results):
         table = errors.frame(level)
         if not (self._is_profiled and errors.is_defined):
             return table
-        return self._with_profiles(table, level, original)
+        tests = self._profiled_original if original else self.profiled
+        table[["conf_low", "conf_high"]] = self._profile_limits(level, original)
+        return table.assign(statistic=tests.statistic, p_value=tests.p_value)
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:

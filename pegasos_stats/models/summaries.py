@@ -119,18 +119,13 @@ def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
     """Outcome and modelled level; long names are shortened in the middle."""
     names = [str(result.coding.name), *map(str, result.coding.levels)]
     below, above = result.problem.label_counts
-
-    def written(name: str, negative: str, positive: str) -> str:
-        levels = f"{name}: {negative} or {positive}"
-        return f"{levels}, modelled: {positive}, {above:,} of {below + above:,}"
-
-    def room(longest: int) -> int:
-        return width - len(written(*(tables.cut(name, longest) for name in names)))
-
-    longest = max(map(len, names))
-    while room(longest) < 0 and longest > 1:
-        longest -= 1
-    return written(*(tables.cut(name, longest) for name in names))
+    for longest in range(max(map(len, names)), 0, -1):
+        name, negative, positive = (tables.cut(text, longest) for text in names)
+        line = f"{name}: {negative} or {positive}, modelled: {positive}, "
+        line += f"{above:,} of {below + above:,}"
+        if len(line) <= width:
+            break
+    return line
 
 
 def training_error(table: ConfusionMatrix) -> str:
@@ -182,9 +177,7 @@ def problem_lines(of: "Results") -> tables.Fields:
     if of.scaling is not None:
         lines.append(("Predictors:", "standardized"))
     if weights is not None:
-        low, high = (
-            tables.significant(float(w)) for w in (weights.min(), weights.max())
-        )
+        low, high = tables.significant(weights.min()), tables.significant(weights.max())
         lines.append(("Row weights:", f"{low} to {high}"))
     if of.offsets is not None:
         lines.append(("Offset:", str(of.offsets)))
@@ -220,20 +213,20 @@ def solver_lines(result: "Results") -> tables.Fields:
 
 def certificate_lines(result: "Results") -> tables.Fields:
     """The objective and its gaps, but with Firth's penalty, which has no bound."""
-    problem, distance = result.problem, list[tuple[str, str]]()
+    problem = result.problem
     if problem.has_firth:
         return []
+    lines = [
+        ("Objective:", tables.significant(result.objective, 6)),
+        ("Duality gap:", tables.significant(result.gap, 3)),
+        ("Relative gap:", tables.significant(result.relative_gap, 3)),
+    ]
     if problem.loss != "log" and not isinstance(problem, KernelProblem):
         bound = math.sqrt(
             2.0 * max(0.0, result.gap) / problem.lam
         )  # of ||beta - beta*||
-        distance.append(("Coefficients off by:", f"at most {bound:.2g}"))
-    return [
-        ("Objective:", tables.significant(result.objective, 6)),
-        ("Duality gap:", tables.significant(result.gap, 3)),
-        ("Relative gap:", tables.significant(result.relative_gap, 3)),
-        *distance,
-    ]
+        lines.append(("Coefficients off by:", f"at most {bound:.2g}"))
+    return lines
 
 
 def method_lines(result: "Results") -> tables.Fields:

@@ -129,8 +129,10 @@ def test_predictions_of_rows_are_those_on_centred_columns(dated):
     ours = result.get_prediction(data.head(30))
     np.testing.assert_allclose(ours.predicted, theirs.predicted, rtol=CLOSE)
     np.testing.assert_allclose(ours.se, theirs.se, rtol=CLOSE)
+    linear = result.get_prediction(data.head(30), scale="link")
+    V = peer.cov_params()
     np.testing.assert_allclose(
-        ours.linpred_se, np.sqrt(np.diag(X[:30] @ peer.cov_params() @ X[:30].T)), CLOSE
+        linear.se, np.sqrt(np.diag(X[:30] @ V @ X[:30].T)), CLOSE
     )
 
 
@@ -207,7 +209,7 @@ def test_slopes_of_dates_within_groups_have_them(ratio, tmp_path):
     bread = peer.normalized_cov_params.to_numpy()
     V = bread @ score.T @ score @ bread
     expected = np.sqrt(np.einsum("ij,jk,ik->i", X[:20], V, X[:20]))
-    found = robust.get_prediction(data.head(20)).linpred_se
+    found = robust.get_prediction(data.head(20), scale="link").se
     np.testing.assert_allclose(found, expected, rtol=CLOSE)
 
 
@@ -219,8 +221,8 @@ def test_resamples_have_them_too(dated):
     one, other = result.with_covariance(kind), centred.fit(cov_type=kind)
     rows = data.head(9)
     np.testing.assert_allclose(
-        one.get_prediction(rows).linpred_se,
-        other.get_prediction(rows.assign(x=rows["x"] - c)).linpred_se,
+        one.get_prediction(rows, scale="link").se,
+        other.get_prediction(rows.assign(x=rows["x"] - c), scale="link").se,
         rtol=CLOSE,
     )
     for name in ("x", "g"):

@@ -112,7 +112,7 @@ def test_published_estimates_limits_and_tests_of_sex2():
     data = sex2()
     assert data.weights.sum() == 239
     profile = Profile(data.rows(), firth=True)
-    statistic = profile.tests().statistic
+    statistic = profile.table().statistic ** 2
     found = np.column_stack([profile.fit.theta, profile.limits(), statistic])
     np.testing.assert_allclose(found, PUBLISHED, rtol=1e-4)
 
@@ -132,7 +132,7 @@ def test_estimates_are_at_a_maximum_of_the_penalised_likelihood(data):
 def test_limits_and_tests_are_those_of_another_search(data):
     profile = Profile(data.rows(), firth=True)
     theta, best = profile.fit.theta, profile.fit.objective
-    limits, statistic = profile.limits(0.9), profile.tests().statistic
+    limits, statistic = profile.limits(0.9), profile.table().statistic ** 2
 
     def deviance(j, value):
         """Of all other coefficients, the information being that of all columns."""
@@ -203,7 +203,7 @@ def test_columns_that_earlier_ones_determine_are_not_estimable(firth):
     )
     np.testing.assert_allclose(profile.limits()[kept], plain.limits(), rtol=1e-10)
     assert np.isnan(profile.limits()[[2, 4, 5]]).all()
-    assert np.isnan(profile.tests().p_value[[2, 4, 5]]).all()
+    assert np.isnan(profile.table().p_value[[2, 4, 5]]).all()
 
 
 def test_likelihood_of_separated_rows_has_one_end_and_firths_has_two():

@@ -24,28 +24,13 @@ ZERO_DEVIANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileTests:
-    """Likelihood-ratio tests that each of ``k`` coefficients is 0.
-
-    Attributes
-    ----------
-    statistic : float64 array, shape (k,)
-        The deviance at 0; NaN where a coefficient is not estimable.
-    p_value : float64 array, shape (k,)
-    """
-
-    statistic: Vector
-    p_value: Vector
-
-
-@dataclass(frozen=True, eq=False)
 class ProfileTable:
     """Tests and intervals of ``k`` coefficients by their profiles.
 
     Attributes
     ----------
     statistic : float64 array, shape (k,)
-        Signed roots of the deviances at 0.
+        Signed roots of the deviances at 0; NaN where a coefficient is not estimable.
     p_value : float64 array, shape (k,)
     limits : float64 array, shape (k, 2)
         Of 95%.
@@ -106,29 +91,23 @@ class Profile:
         is_valid = is_valid and deviance > -ZERO_DEVIANCE
         return (max(0.0, deviance) if is_valid else np.nan), constrained
 
-    def tests(self) -> ProfileTests:
-        """Test that each coefficient is 0.
+    def table(self) -> ProfileTable:
+        """Likelihood-ratio tests that each coefficient is 0, and intervals of 95%.
 
         Examples
         --------
         >>> from pegasos_stats.solvers.firth import orthonormal_rows
         >>> X, signs = np.array([[0.0], [0], [1], [1]]), np.array([-1.0, 1, 1, 1])
-        >>> Profile(orthonormal_rows(X, signs), firth=True).tests().p_value.round(3)
+        >>> Profile(orthonormal_rows(X, signs), firth=True).table().p_value.round(3)
         array([1.   , 0.378])
         """
         from scipy.special import chdtrc
 
-        statistic = np.full(len(self.fit.theta), np.nan)
+        deviances = np.full(len(self.fit.theta), np.nan)
         for j in np.flatnonzero(self.rows.estimable):
-            statistic[j] = self.deviance(int(j), 0.0)
-        return ProfileTests(statistic, np.asarray(chdtrc(1.0, statistic)))
-
-    def table(self) -> ProfileTable:
-        """Tests, and intervals of 95%."""
-        tests, sign = self.tests(), np.sign(self.fit.theta)
-        return ProfileTable(
-            sign * np.sqrt(tests.statistic), tests.p_value, self.limits()
-        )
+            deviances[j] = self.deviance(int(j), 0.0)
+        roots = np.sign(self.fit.theta) * np.sqrt(deviances)
+        return ProfileTable(roots, np.asarray(chdtrc(1.0, deviances)), self.limits())
 
     def limits(self, level: float = 0.95) -> Matrix:
         """Limits of intervals, shape (k, 2).
