@@ -287,6 +287,12 @@ class Covariance:
             variances += shift * (2.0 * R @ self.prior[:-1] + shift * self.prior[-1])
         return np.maximum(variances, 0.0)
 
+    def most(self, R: Matrix) -> Vector:
+        """The standard errors of ``R theta`` if all coefficients varied together."""
+        C, V = self._in_basis(R)
+        deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
+        return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
+
     def original(self, R: Matrix) -> "Covariance":
         """Covariance of ``R theta`` on the original scale of the predictors."""
         return at_fixed_scale(self).combined(R)
@@ -463,6 +469,14 @@ class BootstrapResult:
             reference=None,
             centre=None,
         )
+
+    def most(self, R: Matrix) -> Vector:
+        """The standard errors of ``R theta`` if all coefficients varied together."""
+        centred = self.estimates.copy()
+        if self.centre is not None:
+            centred[:, 0] += centred[:, 1:] @ self.centre
+        C = about_centre(R, self.centre)
+        return np.asarray(np.abs(C) @ np.nan_to_num(centred.std(axis=0, ddof=1)))
 
     def original(self, R: Matrix) -> "BootstrapResult":
         """The bootstrap of ``R theta`` on the original scale of the predictors."""
@@ -1170,8 +1184,7 @@ class Uncertainty:
         """Combinations without variance, up to rounding; warns of them."""
         broken = self.null.hypothesised(R)
         undetermined = np.asarray(broken.any(axis=1))
-        largest = np.abs(R) @ np.nan_to_num(self.covariance.std_error)
-        same = errors <= CONSTANT_ERROR * largest
+        same = errors <= CONSTANT_ERROR * self.covariance.most(R)
         same &= ~self._unlimited(R) & ~undetermined
         if same.any():
             named = [text for text, is_one in zip(written, same, strict=True) if is_one]
