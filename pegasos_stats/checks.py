@@ -57,7 +57,7 @@ def check_count(name: str, value: object, most: float = LARGEST_R_INTEGER) -> in
     """
     whole = whole_of(value)
     if whole is None or not 1 <= whole <= most:
-        reason = f"is not allowed; give a whole number above zero, at most {most}."
+        reason = f"is not allowed; use a whole number above zero, at most {most}."
         raise OptionError(reason, name, value)
     return whole
 
@@ -96,7 +96,7 @@ def check_threshold(value: object, is_probability: bool) -> float:
 def _between(name: str, value: object, low: float, high: float, allowed: str) -> float:
     number = number_of(value)
     if not low <= number <= high:
-        reason = f"is not allowed; give {allowed}."
+        reason = f"is not allowed; use {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
     return number
 
@@ -104,14 +104,14 @@ def _between(name: str, value: object, low: float, high: float, allowed: str) ->
 def check_flag(name: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise OptionError("is not allowed; give True or False.", name, value)
+        raise OptionError("is not allowed; use True or False.", name, value)
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Raise `OptionError` unless `value` is one of `choices`."""
     if not isinstance(value, str) or value not in choices:
         hint, allowed = did_you_mean(value, choices), listing(choices, len(choices))
-        reason = f"is not known{hint}; give one of {allowed}."
+        reason = f"is not known{hint}; use one of {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
 
 
@@ -129,6 +129,6 @@ def check_rows_have_own(**options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise OptionError(
-                f"{name}= describes the rows of data=; give both, or neither: training "
+                f"{name}= describes the rows of data=; pass both, or neither: training "
                 "rows have their own."
             )

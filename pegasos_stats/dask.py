@@ -103,7 +103,7 @@ def rows(
     if not isinstance(data, dask.array.Array) or data.ndim != 2:
         raise DataError(
             f"A {type(data).__name__} is neither a Dask frame nor a Dask array with "
-            "two dimensions; give one of these."
+            "two dimensions; pass one of these."
         )
     names = list(columns or ())
     if len(names) != data.shape[1] or not all(isinstance(name, str) for name in names):

@@ -77,8 +77,8 @@ class OptionError(PegasosStatsError, ValueError):
 
     Examples
     --------
-    >>> str(OptionError("is not allowed; give a number above zero.", "lam", -1.0))
-    'lam=-1.0 is not allowed; give a number above zero.'
+    >>> str(OptionError("is not allowed; use a number above zero.", "lam", -1.0))
+    'lam=-1.0 is not allowed; use a number above zero.'
     """
 
     def __init__(self, reason: str, option: str = "", value: object = None) -> None:

@@ -118,12 +118,12 @@ def foreign_value(name: str, value: object) -> str:
     Examples
     --------
     >>> foreign_value("kernel", "quadratic"), foreign_value("kernel", "nosuch")
-    ("is 'polynomial' here; give kernel='polynomial'.", '')
+    ("is 'polynomial' here; use kernel='polynomial'.", '')
     """
     here = suggestions("values", name).get(folded(value)) if type(value) is str else ""
     if not here or here == value:
         return ""
-    own = f"is {here!r} here; give {name}={here!r}"
+    own = f"is {here!r} here; use {name}={here!r}"
     return f"{own if here.isidentifier() else f'is not known; {here}'}."
 
 
@@ -252,7 +252,7 @@ def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyErro
     name, statistics = str(key).replace(" ", "_"), list(statistics)
     near = _alike(name, statistics)
     instead = f"write {near!r}" if near else suggestion(name, ("names", "statistic"))
-    instead = instead or f"give one of {errors.listing(statistics, len(statistics))}"
+    instead = instead or f"use one of {errors.listing(statistics, len(statistics))}"
     return errors.MissingKeyError(f"{errors.shown(key)} is not a statistic; {instead}.")
 
 
@@ -392,8 +392,8 @@ def _answer(
         if other not in names:
             return unknown_option(name, other, names, section)
     needed = [p.name for p in every if p.default is p.empty]
-    cure = f"give {' and '.join(needed)}"
+    cure = f"pass {' and '.join(needed)}"
     if str(refusal).startswith("too many"):
-        by_name = "give others by name, not by position"
+        by_name = "pass others by name, not by position"
         cure = suggestion("by_place", ("options", name)) or by_name
     return f"{name}(): {refusal}; {cure}."

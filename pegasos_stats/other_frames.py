@@ -141,7 +141,7 @@ def _narwhals_frame(value: object) -> object:
     if _library(value) == "dask":
         named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
         raise errors.DataError(
-            f"The data are {name}, which has its rows elsewhere; give the rows, "
+            f"The data are {name}, which has its rows elsewhere; pass the rows, "
             f"data.compute(), or {named} with a formula to svm or logit."
         )
     try:
@@ -150,7 +150,7 @@ def _narwhals_frame(value: object) -> object:
     except ImportError as error:
         raise errors.DependencyError(
             f"The data are {name}, and {error.name} is not installed, which reads "
-            "them; install it by pip install 'pegasos_stats[frames]', or give pandas' "
+            "them; install it by pip install 'pegasos_stats[frames]', or pass pandas' "
             "own."
         ) from None
     native = nw.to_native(value, pass_through=True)
@@ -173,7 +173,7 @@ def _narwhals_frame(value: object) -> object:
     own = _library(value) in ("polars", "narwhals")
     query = "data" if own else "narwhals.from_native(data)"
     raise errors.DataError(
-        f"The data are {name}, a query that has no rows yet; give its rows: "
+        f"The data are {name}, a query that has no rows yet; pass its rows: "
         f"{query}.collect()."
     )
 
@@ -308,7 +308,7 @@ def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
         raise errors.DataError(
             f"The labels are of the types {', '.join(mixed)}, which a column of "
-            f"{library} cannot hold together; give the data as pandas' own."
+            f"{library} cannot hold together; pass the data as pandas' own."
         ) from None
     added = nw.DataFrame.from_arrow(table, backend=frame.implementation)
     if frame.implementation.is_polars():

@@ -78,7 +78,7 @@ class OutputPath:
         """Return the error that explains why the file cannot be written."""
         reason = getattr(reason, "strerror", None) or reason
         verb = f"The {self.kind.noun} cannot be written to"
-        return DataError(f"{verb} {self.shown}: {reason}; give another path.")
+        return DataError(f"{verb} {self.shown}: {reason}; use another path.")
 
     def check(self) -> int | None:
         """Return the permissions of an existing file, or None.
@@ -100,7 +100,7 @@ class OutputPath:
         if not self.overwrite and not self.kind.is_at(self.path):
             raise DataError(
                 f"The file {self.shown} exists and is not a {self.kind.noun} of "
-                "pegasos_stats; give another path, or overwrite=True to replace it."
+                "pegasos_stats; use another path, or overwrite=True to replace it."
             )
         self._check_folder()
         return mode & 0o777
@@ -261,7 +261,7 @@ def checked_path(path: object) -> str:
     'fit.model'
     >>> checked_path(3)
     Traceback (most recent call last):
-    pegasos_stats.errors.OptionError: int is not a path; give text or a pathlib.Path ...
+    pegasos_stats.errors.OptionError: int is not a path; pass text or a pathlib.Path ...
     """
     try:
         name = os.fspath(path)  # type: ignore[call-overload]
@@ -271,7 +271,7 @@ def checked_path(path: object) -> str:
     if not possible:
         what = ascii(name) if isinstance(name, str) else type(name).__name__
         raise OptionError(
-            f"{what} is not a path; give text or a pathlib.Path (of report(), the data "
+            f"{what} is not a path; pass text or a pathlib.Path (of report(), the data "
             "come first: report(data, path))."
         )
     return str(name)

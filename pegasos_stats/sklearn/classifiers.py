@@ -441,7 +441,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 labels, np.ones(len(labels)) if row_weights is None else row_weights
             )
         if not isinstance(class_weight, Mapping | None):
-            why = "is not allowed; give 'balanced' or a dict."
+            why = "is not allowed; use 'balanced' or a dict."
             raise OptionError(why, "class_weight", class_weight)
         places = {label: position_of(label, levels) for label in class_weight or {}}
         foreign = [label for label, place in places.items() if place < 0]
@@ -482,7 +482,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_choice("solver", solver, tuple(self.solvers))
             return self.solvers[solver]
         if not isinstance(solver, AnySolver):
-            why = f"is not allowed; give one of {listing(self.solvers)}, or a solver."
+            why = f"is not allowed; use one of {listing(self.solvers)}, or a solver."
             raise OptionError(why, "solver", solver)
         return solver
 

@@ -111,5 +111,5 @@ def test_unseen_levels_are_an_error_or_missing(scaled):
     with pytest.warns(ColumnWarning):
         table = result.confusion(NEW, ["no", "yes", "no", "no"], unseen="missing")
     assert table.n_undecided == 3
-    with pytest.raises(ps.errors.OptionError, match=r"^unseen='no' is not known; give"):
+    with pytest.raises(ps.errors.OptionError, match=r"^unseen='no' is not known; use"):
         result.predict(NEW, unseen="no")

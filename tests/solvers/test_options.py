@@ -118,7 +118,7 @@ def test_a_new_option_is_written_in_one_place(model):
         OptionError, match=r"^spring='hard' makes no sense for a kernel"
     ):
         kernel.fit(made)
-    with pytest.raises(OptionError, match="give one of 'soft', 'hard'"):
+    with pytest.raises(OptionError, match="use one of 'soft', 'hard'"):
         Sprung(spring="firm")
-    with pytest.raises(OptionError, match="give True or False"):
+    with pytest.raises(OptionError, match="use True or False"):
         Sprung(stiff="no")

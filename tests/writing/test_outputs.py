@@ -131,7 +131,7 @@ def test_places_without_a_file_are_found_at_once(earlier, tmp_path, path, reason
     (tmp_path / "dangling").symlink_to("nowhere/a.txt")
     with pytest.raises(DataError, match=reason) as found:
         validated_output_path(os.path.join(tmp_path, path), NOTE)
-    assert str(found.value).endswith("; give another path.")
+    assert str(found.value).endswith("; use another path.")
 
 
 def test_a_file_that_appears_meanwhile_stays(tmp_path):

@@ -356,7 +356,7 @@ def _input_data(
     reading, dense = options.reading, options.model.kernel is not None
     path = options.test if isinstance(options, groups.FileFitting) else None
     if options.train == path == "-":
-        raise OptionError("Standard input can be read only once; give one file.")
+        raise OptionError("Standard input can be read only once; pass one file.")
     style = files.style_of(reading, {})
     train = read_data(options.train, reading, style, dense=dense).named_by(reading.id)
     if path is None:
@@ -471,7 +471,7 @@ def predict(options: groups.Predict, line: str) -> None:
     if place is not None and (end := splitext(place)[1].lower()) in files.NO_TEXT:
         raise OptionError(
             f"Predictions are written as CSV, but {writing.shown_path(place)} ends in "
-            f"'{end}'; give a name that ends in .csv."
+            f"'{end}'; use a name that ends in .csv."
         )
     files.check_places(inputs, options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
@@ -479,7 +479,7 @@ def predict(options: groups.Predict, line: str) -> None:
     if not isinstance(result, Results):
         raise DataError(
             f"The file {writing.shown_path(options.model)} contains a "
-            f"{type(result).__name__}, not a fit; give a file that fit --save wrote."
+            f"{type(result).__name__}, not a fit; pass a file that fit --save wrote."
         )
     rows, reading = _rows_for(saved, options)
     table, note = _table(result, rows, options)

@@ -127,7 +127,7 @@ def read_data(
     """
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
-            raise OptionError("Standard input is closed; give a file instead of -.")
+            raise OptionError("Standard input is closed; pass a file instead of -.")
         files.IN_MEMORY[path] = sys.stdin.buffer.read()
     if options.memory is not None or are_scanned(path):
         source = scans.scan(path, memory=options.memory or scans.MEMORY)
@@ -275,7 +275,7 @@ def check_places(
         if path is None:
             continue
         if writing.checked_path(path) == "-":
-            raise OptionError(f"The {kind.noun} cannot be written to -; give a path.")
+            raise OptionError(f"The {kind.noun} cannot be written to -; use a path.")
         outputs = [path, report.rows_path(path)] if kind is report.REPORT else [path]
         for file in outputs:
             for used, what in used_files.items():

@@ -618,7 +618,7 @@ def read_words(words: Sequence[str]) -> Any:
         If an option or its value is not allowed.
     """
     if not words:
-        raise OptionError(f"COMMAND is missing; give one of {', '.join(COMMANDS)}.")
+        raise OptionError(f"COMMAND is missing; use one of {', '.join(COMMANDS)}.")
     end = words.index("--") if "--" in words else len(words)
     files = (f"./{word}" if word[:1] == "-" != word else word for word in words[end:])
     words = [*words[: end + 1], *islice(files, 1, None)]  # no options after --

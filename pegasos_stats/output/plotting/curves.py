@@ -74,7 +74,7 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
     used = (rows.codes >= 0) & np.isfinite(rows.scores)
     if not used.any():
         raise DataError(
-            f"None of {counted(len(used), 'row')} has a label and a score; give data "
+            f"None of {counted(len(used), 'row')} has a label and a score; pass data "
             "with labels and without missing values."
         )
     n = int((~used).sum())

@@ -170,7 +170,7 @@ def panels_of(
     if ax is None:
         grid = (1, counts[-1]) if across else (counts[-1], 1)
         return [*new_axes(*grid, size).flat]
-    kind, message = pyplot().Axes, f"ax={shown(ax)} is not allowed; give {cure}."
+    kind, message = pyplot().Axes, f"ax={shown(ax)} is not allowed; use {cure}."
     with convert_errors(OptionError(message)):
         panels = list(np.ravel(np.asarray(ax, dtype=object)))
     if len(panels) not in counts or not all(isinstance(ax, kind) for ax in panels):
@@ -210,7 +210,7 @@ def merge(style: Style, **defaults: object) -> dict[str, Any]:
         Line2D([], [], **properties)
     except (AttributeError, TypeError, ValueError) as error:
         raise OptionError(
-            f"{error}; give ax, or properties of lines such as color or label."
+            f"{error}; pass ax, or properties of lines such as color or label."
         ) from None
     return defaults | properties
 

@@ -136,7 +136,7 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     (16, 16)
     """
     error = OptionError(
-        f"shape={shown(shape)} is not allowed; give rows and columns whose product is "
+        f"shape={shown(shape)} is not allowed; use rows and columns whose product is "
         f"the number of coefficients, {p:,}."
     )
     with convert_errors(error):

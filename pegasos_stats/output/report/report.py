@@ -80,7 +80,7 @@ def checked_page(
     if format is None and end not in FORMATS:
         raise OptionError(
             f"The path {writing.shown_path(whole)} ends in {end!a}, not in .html or "
-            ".md; give such a path."
+            ".md; use such a path."
         )
     format = FORMATS[end] if format is None else format
     check_choice("format", format, ("html", "markdown"))
@@ -287,7 +287,7 @@ def report(
     if path is not None:
         checked_page(path, format, overwrite)
     if offset is not None and test is None:
-        raise OptionError("offset= belongs to the test data; give both, or neither.")
+        raise OptionError("offset= belongs to the test data; pass both, or neither.")
     check_flag("row_names", row_names)
     cut, chosen = _checked_threshold(threshold, fitted)
     target = None
@@ -329,9 +329,9 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
     """Validate the fit, the title and the shape of the image."""
     kind = type(result)
     if not issubclass(kind, LinearResults | KernelResults):
-        raise DataError(f"A {kind.__name__} has no report; give what fit() returns.")
+        raise DataError(f"A {kind.__name__} has no report; pass what fit() returns.")
     if title is not None and not (isinstance(title, str) and is_valid_text(title)):
-        raise OptionError("is not allowed; give text.", "title", title)
+        raise OptionError("is not allowed; use text.", "title", title)
     fitted = cast("Fitted", result)
     if image_shape is not None:
         checked_shape(image_shape, len(fitted.design.names))
@@ -362,7 +362,7 @@ def _checked_study(
     ):
         raise OptionError(
             f"{name} is no {kind.__name__} of the rows, the loss, the predictors and "
-            f"lam={problem.lam!r} of the fit; give one of the same model."
+            f"lam={problem.lam!r} of the fit; pass one of the same model."
         )
     return study
 
@@ -398,5 +398,5 @@ def _checked_threshold(
         return checked_threshold(threshold, result.problem), None
     of_fit = scale_of(result.problem), result.coding.levels
     if (threshold.scale, threshold.levels) != of_fit:
-        raise OptionError("threshold is of another fit; give that of its thresholds().")
+        raise OptionError("threshold is of another fit; use that of its thresholds().")
     return threshold.threshold, threshold
