@@ -45,8 +45,8 @@ def are_among(values: Iterable[object]) -> bool:
     >>> are_among([1, "a", None, pd.Series([1])]), are_among([(pl.Series([1]), 2)])
     (False, True)
     """
-    kinds: set[Any] = {type(item) for value in values for item in _items(value)}
-    return any(map(_is_converted, kinds))
+    items = (item for value in values for item in _items(value))
+    return any(_library(item) or hasattr(type(item), "map_frames") for item in items)
 
 
 def called(call: Callable[..., object], bound: BoundArguments) -> object:
@@ -70,14 +70,14 @@ def called(call: Callable[..., object], bound: BoundArguments) -> object:
             return call.by_block(**arguments)
         if getattr(call, "takes_streams", False):
             return call(*bound.args, **bound.kwargs)
-    if _is_other(data):
+    if _library(data):
         native = arguments["data"] = _narwhals_frame(data)
     every = [item for value in arguments.values() for item in _items(value)]
     labelled = [v.index for v in every if isinstance(v, pd.Series | pd.DataFrame)]
     for name, value in arguments.items():
         arguments[name] = as_pandas(value, name in ROWS, labelled)
     result = call(*bound.args, **bound.kwargs)
-    if not _is_other(data) or not isinstance(result, pd.Series | pd.DataFrame):
+    if not _library(data) or not isinstance(result, pd.Series | pd.DataFrame):
         return result
     back = like(result, native, arguments["data"])
     if _library(data) != "narwhals":
@@ -110,35 +110,22 @@ def _items(value: object) -> Iterable[object]:
     return value.values() if type(value) is dict else (value,)
 
 
-def _is_other(value: object) -> bool:
-    kind: Any = type(value)
-    return _is_of_other_library(kind)
-
-
-@cache
-def _is_of_other_library(kind: type) -> bool:
-    return not LIBRARIES.isdisjoint(map(_library_of, kind.__mro__))
-
-
-@cache
-def _is_converted(kind: type) -> bool:
-    """Return whether values are converted, or streamed by their own methods."""
-    return _is_of_other_library(kind) or hasattr(kind, "map_frames")
-
-
 def _library(value: object) -> str:
+    """Return the other library of a value's class or base classes, or empty."""
     return _library_of(type(value))
 
 
+@cache
 def _library_of(kind: type) -> str:
-    return str(kind.__module__).partition(".")[0]
+    names = (str(base.__module__).partition(".")[0] for base in kind.__mro__)
+    return next((name for name in names if name in LIBRARIES), "")
 
 
 def _narwhals_frame(value: object) -> object:
     """Convert a frame or column to narwhals or pandas, or return a value unchanged."""
-    kind = type(value).__name__
-    name = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} of {_library(value)}"
-    if _library(value) == "dask":
+    kind, library = type(value).__name__, _library(value)
+    name = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} of {library}"
+    if library == "dask":
         named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
         raise errors.DataError(
             f"The data are {name}, which has its rows elsewhere; pass the rows, "
@@ -161,7 +148,13 @@ def _narwhals_frame(value: object) -> object:
     if isinstance(native, pa.Array):
         native = pa.chunked_array([native])
     if isinstance(native, pa.Table | pa.ChunkedArray):
-        check_valid(native, "The frame", name)
+        try:
+            native.validate(full=True)
+        except pa.ArrowException as error:  # text that is not UTF-8, wrong offsets
+            raise errors.DataError(
+                f"The frame {name} is damaged ({errors.one_line(error, 120)}); write "
+                "the file again, or read it with its own encoding."
+            ) from None
     for column in getattr(native, "column_names", ()):
         if native.column_names.count(column) > 1:
             raise errors.ColumnError(f"The column {column!r} occurs more than once.")
@@ -170,26 +163,12 @@ def _narwhals_frame(value: object) -> object:
         return frame
     if frame.implementation.is_duckdb():
         return nw.from_native(frame.to_native().to_arrow_table())
-    own = _library(value) in ("polars", "narwhals")
+    own = library in ("polars", "narwhals")
     query = "data" if own else "narwhals.from_native(data)"
     raise errors.DataError(
         f"The data are {name}, a query that has no rows yet; pass its rows: "
         f"{query}.collect()."
     )
-
-
-def check_valid(
-    values: "pa.Table | pa.ChunkedArray | pa.Array", what: str, name: object
-) -> None:
-    """Raise `DataError` for text that is not UTF-8, or offsets out of bounds."""
-    try:
-        values.validate(full=True)
-    except Exception as error:  # of pyarrow
-        raise errors.DataError(
-            f"{what} {errors.shown(name)} is damaged ({errors.one_line(error, 120)}): "
-            "not text in UTF-8, for one; write the file again, or read it with the "
-            "encoding that it has."
-        ) from None
 
 
 def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
@@ -198,13 +177,11 @@ def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
     A column becomes an Index, which has a name and a type but no row labels, or a
     Series among the predictors.
     """
-    if not _is_other(value):
-        if not any(map(_is_other, _items(value))):
+    if not _library(value):
+        if not any(map(_library, _items(value))):
             return value
         if isinstance(value, dict):
-            return {
-                key: as_pandas(item, False, labelled) for key, item in value.items()
-            }
+            return {k: as_pandas(item, False, labelled) for k, item in value.items()}
         return type(value)(
             as_pandas(item, rows and place == 1, labelled)  # of test=(y, X)
             for place, item in enumerate(value)
@@ -304,7 +281,7 @@ def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
     try:
         table = pa.Table.from_pandas(new.set_axis(names, axis=1), preserve_index=False)
     except (pa.ArrowException, TypeError):
-        library = _library(nw.to_native(frame, pass_through=True))
+        library = frame.implementation.value
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
         raise errors.DataError(
             f"The labels are of the types {', '.join(mixed)}, which a column of "
