@@ -121,18 +121,6 @@ def test_data_that_change_after_the_fit_change_nothing(name):
     assert facts(model, result, new) == before
 
 
-@pytest.mark.parametrize("given", DATA.values(), ids=DATA)
-def test_data_that_change_before_the_fit_change_nothing(given):
-    X, y, buffers = given()
-    expected = ps.SVM(y, X, lam=0.1).fit(OPTIMUM)
-    model = ps.SVM(y, X, lam=0.1)
-    scribble(buffers)
-    found = model.fit(OPTIMUM)
-    assert found.params.to_list() == expected.params.to_list()
-    assert found.gap == expected.gap
-    assert found.bse.to_list() == expected.bse.to_list()
-
-
 def test_weights_index_order_and_formula_data_are_held_too():
     X, y = numbers()
     weights, order = np.linspace(1.0, 2.0, N), np.arange(N)[::-1].copy()

@@ -4,8 +4,6 @@ Effects, contrasts and predictions of years, dates or time stamps have the digit
 same fit on centred columns.
 """
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,25 +54,6 @@ def test_all_tables_have_the_coefficients_of_the_solution(make, standardize, sca
         ends = np.column_stack([theta - reach, theta + reach])
         np.testing.assert_allclose(result.conf_int(), ends, rtol=1e-12)
         np.testing.assert_array_equal(result.tvalues, theta / result.bse)
-
-
-def test_the_command_line_prints_what_tidy_has(scales, tmp_path, capsys):
-    scales.to_csv(tmp_path / "rows.csv", index=False)
-    options = [
-        "--formula",
-        "y ~ a + b",
-        "--loss",
-        "log",
-        "--lambda",
-        "0.001",
-        "--coefficients",
-    ]
-    printed = run(capsys, "fit", tmp_path / "rows.csv", *options, "--json").out
-    found = pd.DataFrame(json.loads(printed)["coefficients"]).set_index("term")
-    model = ps.logit("y ~ a + b", pd.read_csv(tmp_path / "rows.csv"), lam=1e-3)
-    expected = model.fit().tidy().set_index("term")
-    np.testing.assert_array_equal(found[NUMBERS], expected[NUMBERS])
-    assert 0.0 < abs(found.loc["b", "estimate"]) < 1e-6
 
 
 @pytest.mark.parametrize("spread", [1e-6, 1e6])

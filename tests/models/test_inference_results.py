@@ -55,6 +55,7 @@ def test_without_penalty_they_are_those_of_statsmodels(unpenalised):
 
 
 HYPOTHESES = ["a = b", "a - b = 0, b = -0.7", np.eye(4)[1:], "2 * a + b = 1"]
+HYPOTHESES += ["Intercept = 0.5", (np.array([[0.0, 1, -1, 0], [0, 0, 1, 2]]), [0.5, 1])]
 
 
 @pytest.mark.parametrize("hypotheses", HYPOTHESES, ids=str)
@@ -131,6 +132,9 @@ def test_a_fit_far_from_its_optimum_says_so_once_and_how_to_go_on(build):
     with pytest.warns(ConvergenceWarning, match=r"refine=1e-8") as all_:
         errors = result.bse
     assert all_[0].filename == __file__
+    notes = [note for note in result.notes_on_errors() if note.topic == "run"]
+    if build is ps.logit:  # the same words
+        assert [note.sentence for note in notes] == [str(all_[0].message)]
     assert result.bse.equals(errors)  # warnings are errors here: there is no second
     refined = model.fit(solver, refine=1e-8)
     assert (refined.bse >= 0.0).all()

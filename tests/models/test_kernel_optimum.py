@@ -1,7 +1,5 @@
 """Kernel models at their optimum: working sets, and what its fits give."""
 
-from dataclasses import asdict
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -144,19 +142,6 @@ def test_pegasos_is_refined():
     assert "Pegasos, then Optimum" in str(result.summary(details=True))
     with pytest.raises(OptionError, match=r"refine=0\.1 goes on from Pegasos"):
         model.fit(TIGHT, refine=0.1)
-
-
-def test_saved_fits_come_back(tmp_path):
-    X, y, w = data()
-    new, model = data(20, seed=1)[0], ps.KernelSVM(y, X, lam=0.01, weights=w)
-    for result in (model.fit(TIGHT), model.fit(ps.Pegasos(2, seed=1), refine=1e-5)):
-        path = tmp_path / result.solver.name
-        ps.save(result, path)
-        back = ps.load(path)
-        assert (asdict(back.solver), back.seed) == (asdict(result.solver), result.seed)
-        assert back.certificate == result.certificate
-        assert back.decision_function(new).equals(result.decision_function(new))
-        assert back.tidy()["dual_weight"].equals(result.tidy()["dual_weight"])
 
 
 def test_a_path_goes_on_from_where_it_is():

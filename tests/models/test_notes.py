@@ -6,7 +6,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import (
-    ConvergenceWarning,
     FormulaError,
     UndefinedMetricWarning,
 )
@@ -27,16 +26,6 @@ def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
         result.bse  # noqa: B018
     assert [str(one.message) for one in told] == [note.text]
     assert told[0].filename == __file__
-
-
-def test_the_warning_and_the_summary_have_one_text():
-    result = ps.Logit(Y, X, lam=0.1).fit(ps.Pegasos(epochs=20, seed=1))
-    far = result.notes_on_errors()[0]
-    assert (far.topic, far.severity) == ("run", "warning")
-    with pytest.warns(ConvergenceWarning) as told:
-        result.bse  # noqa: B018
-    assert [str(one.message) for one in told] == [far.sentence]
-    assert far.sentence in result.summary(details=True).notes
 
 
 # What a newcomer is told of the penalty: unlike scales, a flat fit.

@@ -125,19 +125,6 @@ def test_hc3_is_that_of_numpy(seed, n, weighted):
     np.testing.assert_allclose(fit.tidy()["std_error"], fit.bse)
 
 
-def test_resampling_and_groups_give_errors_of_the_same_size():
-    data = frame(400)
-    model = ps.svm("y ~ x0 + x1 + x2", data, **SQUARED)
-    own = model.fit().bse
-    for given, near in (
-        ({"cov_type": ps.Bootstrap(199)}, 0.25),
-        ({"groups": np.arange(400)}, 0.05),
-    ):
-        np.testing.assert_allclose(model.fit(**given).bse, own, rtol=near)
-    with pytest.raises(OptionError, match="HC3"):
-        model.fit(cov_type="nonrobust")
-
-
 # ---- Files, saved fits, folds.
 
 

@@ -238,14 +238,6 @@ def test_dropped_rows_are_counted_if_there_are_any():
     assert "n 55 (5 dropped)  " in "  ".join(header)
 
 
-def test_a_fit_from_files_has_the_same_header(tmp_path):
-    data = patients()
-    here = ps.logit("back ~ .", data, lam=1 / 400).fit(cov_type="HC0")
-    data.to_parquet(tmp_path / "rows.parquet")
-    there = ps.logit("back ~ .", ps.scan(tmp_path / "rows.parquet"), lam=1 / 400)
-    assert there.fit(cov_type="HC0").summary().header == here.summary().header
-
-
 # What the package maketables reads of a fit, by its plug-in format.
 def test_a_fit_is_a_column_of_a_table():
     data = patients().assign(g=np.arange(400) % 9)
