@@ -81,7 +81,7 @@ def save(
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. Equal fits are saved as equal bytes. An earlier file
+    rows identifies training data. A fit saved twice gives equal files. An earlier file
     of this kind is replaced as a whole, with its permissions; of a symbolic link the
     target is replaced.
 
