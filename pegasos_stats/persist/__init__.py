@@ -81,9 +81,9 @@ def save(
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. A fit saved twice gives equal files. An earlier file
-    of this kind is replaced as a whole, with its permissions; of a symbolic link the
-    target is replaced.
+    rows identifies training data. A fit saved twice results in equal files. An earlier
+    file of this kind is replaced as a whole, with its permissions; of a symbolic link
+    the target is replaced.
 
     The digest detects damage. It is not a signature: anyone who can write the file can
     write a new digest.
