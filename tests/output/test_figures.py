@@ -251,35 +251,6 @@ def test_the_trace_is_drawn_as_recorded(digits):
     assert legend(errors)[1] == f"Held-out rows, {last:.2%} at the end"
 
 
-def test_the_trace_against_steps_has_distance_and_accuracy(digits):
-    above, gap, accuracy = digits.plot.trace("steps", ax=panels(3))
-    trace = digits.trace
-    bound = max(digits.dual_objective, (trace["objective"] - trace["gap"]).max())
-    line = line_of(above, "Objective above the optimum, at most")
-    np.testing.assert_array_equal(line.get_xdata(), trace["steps"])
-    np.testing.assert_array_equal(line.get_ydata(), trace["objective"] - bound)
-    assert above.get_yscale() == "log"
-    assert accuracy.get_xlabel() == "Steps"
-    np.testing.assert_array_equal(gap.get_lines()[0].get_xdata(), trace["steps"])
-    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
-        found = line_of(accuracy, name)
-        np.testing.assert_array_equal(found.get_xdata(), trace["steps"])
-        np.testing.assert_array_equal(found.get_ydata(), 1.0 - trace[column])
-    low, high = accuracy.get_ylim()
-    assert low < 1.0 - trace["test_error"].max()
-    assert high > 1.0
-
-
-def test_the_distance_is_from_the_optimum_that_is_given(digits):
-    least = 0.5 * digits.trace["objective"].min()
-    (above,) = digits.plot.trace("steps", optimum=least, ax=panels())
-    (line,) = above.get_lines()
-    assert line.get_label() == "Objective above the optimum"
-    np.testing.assert_array_equal(line.get_ydata(), digits.trace["objective"] - least)
-    with pytest.raises(OptionError, match=r"^optimum=1000000\.0"):
-        digits.plot.trace("steps", optimum=1e6)
-
-
 def test_losses_are_drawn_by_their_formulas():
     ax = ps.plot_losses(ax=panels())
     m, error = line_of(ax, "0-1: an error").get_data()

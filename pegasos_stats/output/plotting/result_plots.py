@@ -22,8 +22,6 @@ from pegasos_stats.output.plotting.style import Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
 
-Against = Literal["epoch", "steps"]
-
 ERROR_LABELS = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
 TRACE_AXES = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
 
@@ -33,9 +31,6 @@ def draw_trace(
     ax: "Axes | Sequence[Axes] | None",
     line: Style,
     refined_from: int | None = None,
-    x: Against = "epoch",
-    optimum: float | None = None,
-    lower: float = 0.0,
 ) -> NDArray[np.object_]:
     """Draw objective and bound, duality gap, and error rates, see `ResultPlots.trace`.
 
@@ -48,54 +43,34 @@ def draw_trace(
         Properties of the lines.
     refined_from : int, optional
         Last epoch of Pegasos, if Optimum continued from it.
-    x : "epoch" or "steps"
-    optimum : float, optional
-        Minimum of the objective, for ``"steps"``. By default the largest of `lower` and
-        the bounds of the trace.
-    lower : float
-        Lower bound of the minimum.
 
     Returns
     -------
     array of Axes
     """
-    at, objective, gap = (trace[name].to_numpy() for name in (x, "objective", "gap"))
+    columns = "epoch", "objective", "gap"
+    at, objective, gap = (trace[name].to_numpy() for name in columns)
     bound = np.maximum(0.0, objective - gap)
     floor = float(objective.min()) / 30.0
     wide = floor > 0.0 and style.is_wide(objective)
     rates = {n: trace[c].to_numpy() for c, n in ERROR_LABELS.items() if c in trace}
-    if x == "epoch":
-        first, third, scale = "Objective", "Misclassified rows", "log" * wide
-        above = {"Objective of the fit": (at, objective)}
-        above["Certified lower bound of the optimum"] = at, bound
-    else:
-        first, third, scale = "Objective above the optimum", "Accuracy", "log"
-        rates = {name: 1.0 - rate for name, rate in rates.items()}
-        label = first if optimum is not None else f"{first}, at most"
-        least = max(lower, float(bound.max())) if optimum is None else optimum
-        if optimum is not None and not optimum <= objective.min():
-            why = f"is above the objective {objective.min():.6g} of the trace."
-            raise OptionError(why, "optimum", optimum)
-        above = {label: (at, objective - least)}
+    above = {"Objective of the fit": (at, objective)}
+    above["Certified lower bound of the optimum"] = at, bound
     end = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
     gaps = {f"Objective less bound; {end}": (at, gap)}
     ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
-    panels = {first: (above, scale), "Duality gap": (gaps, "log")}
+    panels = {"Objective": (above, "log" * wide), "Duality gap": (gaps, "log")}
+    panels["Misclassified rows"] = ends, "percent"
     axes = style.panels_of(ax, [1, 2, 3], TRACE_AXES, (style.FIGURE_WIDTH, 6.8))
     few = "o" if len(trace) <= 40 else "None"
-    panels[third] = ends, "percent"
     curves.draw_panels(axes, panels, line, marker=few, markersize=3.5)
-    for panel in axes:
-        panel.set_xlabel(x.capitalize())
-        if refined_from is not None:
-            last = trace.loc[trace["epoch"] == refined_from, x].item()
-            text = "Optimum from here" if panel is axes[0] else ""
-            style.draw_reference(panel, last, None, text)
-    if x == "epoch":
-        fill = {"color": style.text_colour(axes[0]), "alpha": 0.12, "linewidth": 0}
-        axes[0].fill_between(at, bound, objective, **fill)
-        if wide and bound.min() < floor:
-            axes[0].set_ylim(bottom=floor)
+    for panel in axes if refined_from is not None else ():
+        text = "Optimum from here" if panel is axes[0] else ""
+        style.draw_reference(panel, refined_from, None, text)
+    fill = {"color": style.text_colour(axes[0]), "alpha": 0.12, "linewidth": 0}
+    axes[0].fill_between(at, bound, objective, **fill)
+    if wide and bound.min() < floor:
+        axes[0].set_ylim(bottom=floor)
     style.finish(*axes)
     return np.array(axes, dtype=object)
 
@@ -169,12 +144,7 @@ class ResultPlots:
 
     @suggest_arguments
     def trace(
-        self,
-        x: Against = "epoch",
-        *,
-        optimum: float | None = None,
-        ax: "Axes | Sequence[Axes] | None" = None,
-        **line: object,
+        self, *, ax: "Axes | Sequence[Axes] | None" = None, **line: object
     ) -> NDArray[np.object_]:
         """Draw objective and certified bound, duality gap, and error rates by epoch.
 
@@ -183,13 +153,6 @@ class ResultPlots:
 
         Parameters
         ----------
-        x : "epoch" or "steps"
-            ``"steps"`` draws the distance from the optimum, the gap and the accuracy
-            against the number of steps.
-        optimum : float, optional
-            Minimum of the objective, such as ``model.fit().objective``, for
-            ``x="steps"``. By default the largest lower bound replaces it, and the
-            distance drawn is an upper bound of the true distance.
         ax : one to three Axes, optional
             Axes of the objective, the gap and the error rates, in this order.
         **line
@@ -202,16 +165,8 @@ class ResultPlots:
         Raises
         ------
         OptionError
-            If the fit has no trace, `x` is not one of the choices, or `optimum` is
-            above an objective of the trace.
+            If the fit has no trace.
         """
-        checks.check_choice("x", x, ("epoch", "steps"))
-        if optimum is not None:
-            optimum = checks.check_nonnegative("optimum", optimum)
-            if x == "epoch":
-                raise OptionError(
-                    "optimum= requires x='steps', which draws the distance from it."
-                )
         trace, solver = self.result.trace, self.result.solver
         if trace is None:
             raise OptionError(
@@ -220,9 +175,7 @@ class ResultPlots:
         first = None
         if self.result.refinement is not None and isinstance(solver, Pegasos):
             first = self.result.n_epochs or solver.passes.count(self.result.problem.n)
-        return draw_trace(
-            trace, ax, line, first, x, optimum, self.result.dual_objective
-        )
+        return draw_trace(trace, ax, line, first)
 
     @suggest_arguments
     def scores(

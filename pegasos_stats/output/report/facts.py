@@ -282,8 +282,6 @@ class ReportFacts:
         Whether the page names misclassified rows.
     coding : LabelCoding or None
         The classes in the data, if the report names them differently.
-    title : str or None
-        Heading of the page, if specified.
     optimism : Validation or None
     """
 
@@ -297,7 +295,6 @@ class ReportFacts:
     cost: Target | None = None
     row_names: bool = False
     coding: LabelCoding | None = None
-    title: str | None = None
     optimism: Validation | None = None
 
     @property

@@ -308,7 +308,7 @@ def report(
         fitted = copy(fitted)
         renamed = replace(coding, negative=low, positive=high, dtype=np.dtype(object))
         object.__setattr__(fitted, "coding", renamed)
-    of_rule = cut, chosen, target, row_names, coding, title
+    of_rule = cut, chosen, target, row_names, coding
     contents = facts.ReportFacts(
         fitted, sets, image_shape, lambda_path, folds, *of_rule, optimism
     )
