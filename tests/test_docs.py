@@ -102,6 +102,23 @@ def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
         assert (tmp_path / name).read_bytes() == (DOCS / "data" / name).read_bytes()
 
 
+def test_terms_that_are_explained_are_those_of_the_report():
+    affairs = ps.load_affairs()
+    train, new = affairs.iloc[::2], affairs.iloc[1::2]  # as on the page
+    formula = "affair ~ rate_marriage + yrs_married + educ + occupation"
+    result, cost = ps.logit(formula, train).fit(), {"false_negative": 5}
+    reports = [
+        result.report(new),
+        result.report(new, cost=cost | {"false_positive": 1}),
+    ]
+    pages = " ".join(report.to_html() for report in reports)
+    text = unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]+>", "", pages))
+    source = (DOCS / "howto" / "read_report.rst").read_text(encoding="utf-8")
+    terms = re.findall(r"^\*([^*]+)\*\n   ", source, flags=re.MULTILINE)
+    assert len(terms) == 15
+    assert [term for term in terms if term not in text] == []
+
+
 def test_functions_of_the_reference_are_known_in_a_formula():
     page = (DOCS / "reference" / "models.rst").read_text(encoding="utf-8")
     table = page.partition("**Functions**")[2].partition("**Names")[0]

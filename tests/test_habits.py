@@ -63,7 +63,7 @@ def other_objects():
         two.summary(),
     )
     yield from (two.wald_test("x = 0"), two.predictions(data=d.head()), models[0])
-    yield from (ps.cross_validate(models[0], folds=3), ps.lambda_path(models[0]))
+    yield ps.cross_validate(models[0], folds=3)
     labels = [fit.predict() for fit in (one, two)]
     yield ps.compare_predictions(d["y"], *labels)
     p = two.predict_proba()[1]
@@ -171,35 +171,6 @@ def test_calls_work_or_are_answered(objects):
     assert len(found) >= 241
     wrong = {c: a for c, a in found.items() if not is_answer(a, c[1]) or "\n" in a}
     assert wrong == {}
-
-
-def answers():
-    """Every answer of the table for a name, with the names."""
-    return {
-        (section or "names", instead): names.split()
-        for section, part in [
-            ("", foreign_names.table()["names"]),
-            *(i for i in foreign_names.table()["names"].items() if type(i[1]) is dict),
-        ]
-        for instead, names in part.items()
-        if isinstance(names, str)
-    }
-
-
-def test_what_is_to_be_written_exists(objects):
-    known = {
-        **{"result": objects["result"], "model": objects["model"], "ps": ps},
-        **{"confusion": objects["confusion"], "validation": objects["validation"]},
-        **{"path": objects["path"], "classifier": objects["classifier"]},
-    }
-    for (section, instead), _ in answers().items():
-        begin, _, rest = instead.partition(".")
-        if begin not in known or section == "kernel":
-            continue
-        owner = known[begin]
-        for part in re.match(r"[\w.]*", rest)[0].strip(".").split("."):
-            assert hasattr(owner, part) or part == "support_", instead
-            owner = getattr(owner, part, None)
 
 
 def test_public_names_are_not_answered(objects):

@@ -9,8 +9,12 @@ from readme import README, printed
 TEXT = README.read_text(encoding="utf-8")
 
 
-def test_the_code_prints_what_stands_beside_it():
-    blocks = printed(TEXT)
+@pytest.fixture(scope="module")
+def blocks():
+    return printed(TEXT)
+
+
+def test_the_code_prints_what_stands_beside_it(blocks):
     assert len(blocks) == 2
     for _, shown, now in blocks:
         assert shown == now
@@ -31,7 +35,7 @@ def test_the_words_for_what_the_package_is():
 
 
 @pytest.mark.r
-def test_r_prints_the_same_bits(r):
+def test_r_prints_the_same_bits(r, blocks):
     """The block of R, run in R, prints what the block of Python prints."""
     import rpy2.robjects as ro
 
@@ -39,6 +43,6 @@ def test_r_prints_the_same_bits(r):
     with chdir(README.parent):
         ro.r(f"setwd({str(README.parent)!r})")
         lines = ro.r(f"capture.output(local({{{script}}}))")
-    code, shown, _ = printed(TEXT)[-1]
+    code, shown, _ = blocks[-1]
     assert "hex()" in code
     assert list(lines) == shown.split()
