@@ -41,7 +41,6 @@ from pegasos_stats.foreign_names import (
 from pegasos_stats.models.kernel import KERNEL_MEMORY, KernelResults, KernelSVM, dense
 from pegasos_stats.models.linear import SVM, Logit
 from pegasos_stats.models.linear_results import LinearResults
-from pegasos_stats.models.notes import needs_scaling
 from pegasos_stats.models.results import Results
 from pegasos_stats.solvers.kernel_problem import (
     Gamma,
@@ -157,6 +156,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     }
 
     model: ClassVar[Any]  # of this package
+    _balances_weights: ClassVar[bool] = True  # of rows, for class_weight="balanced"
     result_: Results = field(init=False)
     classes_: np.ndarray = field(init=False)
 
@@ -264,18 +264,11 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         second = self._is_second(scores[problem.row_weights > 0.0])
         if second.any() and not second.all():
             return
-        cures = []
-        if needs_scaling(result):
-            cures += ["scale the predictors first (standardize=True)"]
-        if self.class_weight is None:
-            cures += ["class_weight='balanced' makes the rule balanced"]
-        if problem.loss == "log":
-            cures += ["predict_proba() still ranks the rows"]
-        else:
-            cures += ["LogitClassifier() has probabilities that rank the rows"]
         label = listing(self.classes_[second[:1].astype(np.intp)])
         warn_caller(
-            f"Every training row is predicted as {label}: {'; '.join(cures)}.",
+            f"Every training row is predicted as {label}; use standardize=True if "
+            "scales differ, class_weight='balanced' for a balanced rule, or the "
+            "probabilities of LogitClassifier() to rank the rows.",
             PegasosStatsWarning,
         )
 
@@ -409,7 +402,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if class_weight is None or class_weight == "balanced":
                 return class_weight
             return dict(zip(self._levels(), self._factors(labels), strict=True))
-        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
+        sums = self._sums(labels, row_weights)
         if not sums.all():
             raise LabelError(
                 "Only 1 class has rows with a weight above 0, and not "
@@ -423,11 +416,13 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _total_weight(self, labels: np.ndarray, row_weights: Vector | None) -> float:
         """Return the sum of row weights times class weights."""
-        if self.class_weight is None:
-            return float(len(labels) if row_weights is None else row_weights.sum())
-        row_weights = np.ones(len(labels)) if row_weights is None else row_weights
-        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
-        return float(sums @ self._factors(labels, row_weights))
+        factors = self._factors(labels, row_weights)
+        return float(self._sums(labels, row_weights) @ factors)
+
+    def _sums(self, labels: np.ndarray, row_weights: Vector | None) -> Vector:
+        """Return the total weight of each class; without weights its number of rows."""
+        weights = np.ones(len(labels)) if row_weights is None else row_weights
+        return np.array([weights[labels == label].sum() for label in self.classes_])
 
     def _factors(self, labels: np.ndarray, row_weights: Vector | None = None) -> Vector:
         """Return the weights of both classes according to `class_weight`.
@@ -437,9 +432,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         class_weight, levels, factors = self.class_weight, self._levels(), np.ones(2)
         if class_weight == "balanced":
-            return self._balanced(
-                labels, np.ones(len(labels)) if row_weights is None else row_weights
-            )
+            sums = self._sums(labels, row_weights if self._balances_weights else None)
+            return np.asarray(sums.sum() / (2.0 * sums))
         if not isinstance(class_weight, Mapping | None):
             why = "is not allowed; use 'balanced' or a dict."
             raise OptionError(why, "class_weight", class_weight)
@@ -452,11 +446,6 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if places[label] >= 0:
                 factors[places[label]] = weight
         return factors
-
-    def _balanced(self, labels: np.ndarray, row_weights: Vector) -> Vector:
-        """Return class weights that make both total weights equal."""
-        sums = np.array([row_weights[labels == label].sum() for label in self.classes_])
-        return np.asarray(sums.sum() / (2.0 * sums))
 
     def _levels(self) -> list[Level]:
         """Return the classes as levels of the model, with dates of pandas."""
@@ -920,6 +909,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     }
 
     model = KernelSVM
+    _balances_weights = False  # but numbers of rows, as in SVC
 
     kernel: KernelName = "gaussian"
     degree: int | None = None
@@ -943,10 +933,6 @@ class KernelSVMClassifier(TwoClassClassifier):
 
     def _is_small(self, result: Results) -> bool:
         return result.problem.n <= SMALL_KERNEL
-
-    def _balanced(self, labels: np.ndarray, row_weights: Vector) -> Vector:
-        """Return class weights from unweighted numbers of rows, as in SVC."""
-        return super()._balanced(labels, np.ones(len(labels)))
 
     def _keep(self, result: KernelResults) -> None:
         coefficients = result.dual_coef

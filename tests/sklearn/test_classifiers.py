@@ -325,15 +325,9 @@ def imbalanced(draw):
 )
 def test_one_class_for_every_row_is_warned_of(classifier):
     X, y = imbalanced(np.random.default_rng(1))
-    with pytest.warns(PegasosStatsWarning, match="as 'no': class_weight='balanced'"):
+    with pytest.warns(PegasosStatsWarning, match="as 'no'; .*class_weight='balanced'"):
         found = classifier.fit(X, y).predict(X)
     assert set(found) == {"no"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         classifier.set_params(class_weight="balanced").fit(X, y)
-
-
-def test_a_kernel_is_told_to_scale_where_scales_differ():
-    X, y = imbalanced(np.random.default_rng(1))
-    with pytest.warns(PegasosStatsWarning, match="scale the predictors first"):
-        KernelSVMClassifier(tol=1e-4).fit(X * [1.0, 1e3, 1.0], y)
