@@ -806,8 +806,7 @@ class Margins(tables.Summarised):
         """
         level = checks.check_fraction("conf_level", conf_level)
         checks.check_flag("simultaneous", simultaneous)
-        numbers = self._frame(level, self.keys["term"], simultaneous)
-        numbers = numbers.drop(columns="term")
+        numbers = self._estimates(level, simultaneous)
         if self.are_predictions:
             numbers = numbers.drop(columns=["statistic", "p_value"])
         return pd.concat([self.keys, numbers], axis=1)
@@ -825,7 +824,8 @@ class Margins(tables.Summarised):
         """
         alpha, headings = checks.check_fraction("alpha", alpha), self.estimates.headings
         unknown = bool(np.isnan(self.estimates.sd).all())
-        table = self._frame(1.0 - alpha, self.estimates.hypotheses)
+        table = self._estimates(1.0 - alpha)
+        table.insert(0, "term", self.estimates.hypotheses)
         checks.check_count("digits", digits)
         headings = [] if unknown else headings
         cells = tables.estimate_cells(table, headings, alpha, digits)
@@ -885,19 +885,14 @@ class Margins(tables.Summarised):
 
         return draw_averages(self, conf_level, ax, line, simultaneous)
 
-    def _frame(
-        self, level: float, terms: Iterable[str], simultaneous: bool = False
-    ) -> pd.DataFrame:
+    def _estimates(self, level: float, simultaneous: bool = False) -> pd.DataFrame:
         """Estimates with intervals, which are clipped to [0, 1] for shares."""
-        tests, names = self.estimates, list(terms)
-        table = tests.frame(level, names, simultaneous)
+        tests = self.estimates
+        table = tests.estimates(level, simultaneous)
         if self.comparison == "ratio" and tests.resampled is None:
-            logarithms = replace(
-                tests,
-                effect=np.log(tests.effect),
-                sd=tests.sd / tests.effect,
-                null=np.zeros(len(names)),
-            ).frame(level, names, simultaneous)
+            effect, zero = np.log(tests.effect), np.zeros(len(table))
+            tests = replace(tests, effect=effect, sd=tests.sd / tests.effect, null=zero)
+            logarithms = tests.estimates(level, simultaneous)
             table[LIMITS] = np.exp(logarithms[LIMITS])
             tested = ["statistic", "p_value"]
             table[tested] = logarithms[tested]

@@ -577,6 +577,7 @@ class SandwichRows:
         B = self.fitted.basis
         gradient += shrinkage if B is None else B.T @ shrinkage
         # With Firth's penalty a step of the likelihood is not the distance to go.
+        is_fixed = self.scaling is None or options.correction == "nonrobust"
         has_step = problem.loss != "hinge" and not problem.has_firth
         df, rows = np.inf, np.inf
         if isinstance(options, Cluster) and groups:
@@ -594,7 +595,7 @@ class SandwichRows:
             bandwidth=width,
             newton_step=-inverse @ gradient if has_step else None,
             notes=(BELOW,) if below else (),
-            fixed=None if self.scaling is None else (fixed + fixed.T) / 2.0,
+            fixed=None if is_fixed else (fixed + fixed.T) / 2.0,
             prior=prior,
             unbounded=undetermined,
         )

@@ -196,8 +196,8 @@ class Covariance:
     notes : tuple of Note
         Why the covariance is not defined.
     fixed : float64 array, shape (k, k), optional
-        For standardized predictors: the covariance with their means and standard
-        deviations treated as fixed.
+        For standardized predictors, if `matrix` allows for the estimation of their
+        means and standard deviations: the covariance that treats these as fixed.
     prior : float64 array, shape (k + 1,), optional
         Of balanced weights with the log loss: covariances of the coefficients with
         ``log(n- / n+)``, and its variance.
@@ -241,11 +241,6 @@ class Covariance:
     def std_error(self) -> Vector:
         """Standard errors, shape (k,): roots of the diagonal of `matrix`."""
         return np.asarray(np.sqrt(np.maximum(np.diag(self.matrix), 0.0)))
-
-    @property
-    def counts_scaling(self) -> bool:
-        """Whether the covariance allows for estimated means and standard deviations."""
-        return self.fixed is not None and not np.allclose(self.fixed, self.matrix)
 
     def combined(self, R: Matrix) -> "Covariance":
         """The covariance of the linear combinations ``R theta``."""
@@ -292,10 +287,6 @@ class Covariance:
         C, V = self._in_basis(R)
         deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
         return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
-
-    def original(self, R: Matrix) -> "Covariance":
-        """Covariance of ``R theta`` on the original scale of the predictors."""
-        return at_fixed_scale(self).combined(R)
 
     def _conditions(self) -> Iterator[object]:
         """The matrices form a sandwich estimate, or are NaN."""
@@ -407,11 +398,6 @@ class BootstrapResult:
         """Whether p-values are counted from the resamples, as envelopes are."""
         return self.options.interval == "envelope"
 
-    @property
-    def counts_scaling(self) -> bool:
-        """Whether every resample standardized the predictors again."""
-        return self.fixed is not None
-
     def _noise_of(self, noise: Vector | None, R: Matrix | None = None) -> Vector:
         """Map `tolerance` or `error` to ``R theta``; 0 if it is None."""
         R = np.eye(len(self.estimate)) if R is None else R
@@ -477,10 +463,6 @@ class BootstrapResult:
             centred[:, 0] += centred[:, 1:] @ self.centre
         C = about_centre(R, self.centre)
         return np.asarray(np.abs(C) @ np.nan_to_num(centred.std(axis=0, ddof=1)))
-
-    def original(self, R: Matrix) -> "BootstrapResult":
-        """The bootstrap of ``R theta`` on the original scale of the predictors."""
-        return at_fixed_scale(self).combined(R)
 
     @np.errstate(over="ignore", invalid="ignore")
     def conf_int(self, level: float = 0.95, interval: Interval | None = None) -> Matrix:
@@ -1232,16 +1214,10 @@ class Uncertainty:
     @property
     def tests(self) -> ContrastTests:
         """Tests that each coefficient is 0."""
-        V, nothing = self.covariance, np.zeros(len(self.theta))
+        V, zeros = self.covariance, np.zeros(len(self.theta))
         resampled = V if isinstance(V, BootstrapResult) else None
         return ContrastTests(
-            self.names,
-            self.estimate,
-            self.std_error,
-            nothing,
-            V.df,
-            resampled,
-            V.matrix,
+            self.names, self.estimate, self.std_error, zeros, V.df, resampled, V.matrix
         )
 
     def frame(self, level: float) -> pd.DataFrame:
@@ -1256,7 +1232,7 @@ class Uncertainty:
     def original(self, R: Matrix) -> Self:
         """Return the same for ``R theta``, on the original scale of the predictors."""
         null = replace(self.null, directions=R @ self.null.directions)
-        covariance = self.covariance.original(R)
+        covariance = at_fixed_scale(self.covariance).combined(R)
         return replace(self, theta=R @ self.theta, covariance=covariance, null=null)
 
     def t_test(self, hypotheses: object) -> ContrastTests:
@@ -1336,7 +1312,7 @@ class Uncertainty:
         text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
         if problem.has_firth:
             text = "Rows are assumed independent."
-        elif V.counts_scaling:
+        elif V.fixed is not None:
             text += (
                 " Standard errors allow for estimated means and standard deviations."
             )
