@@ -215,17 +215,17 @@ class Model(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept left out."""
+        """Names of the coefficients without the intercept."""
         return self.design.names
 
     @property
     def exog_names(self) -> list[str]:
-        """Names of all coefficients, as tables of statsmodels ask for them."""
+        """Names of all coefficients, under the name that statsmodels uses."""
         return ["Intercept"] * self.problem.intercept + list(self.names)
 
     @property
     def endog_names(self) -> str:
-        """Name of the outcome, as tables of statsmodels ask for it."""
+        """Name of the outcome, under the name that statsmodels uses."""
         return str(self.coding.name)
 
     @property
@@ -774,7 +774,8 @@ class Logit(LinearModel):
     Raises
     ------
     DataError
-        If ``lam=0`` and maximum likelihood does not exist; and as for `SVM`.
+        If ``lam=0`` and the maximum likelihood estimate does not exist, or as for
+        `SVM`.
 
     See Also
     --------

@@ -84,14 +84,14 @@ CARRIED = (
 class LinearResults(Results):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    ``model.fit()`` makes it. Nothing of it changes: methods return new objects.
+    ``model.fit()`` returns it. It is immutable: methods return new objects.
 
     Attributes
     ----------
     errors_by : Sandwich, Cluster, Bootstrap, None or "default"
         Requested kind of standard errors; compare `cov_type`.
     groups : Groups or None
-        Of rows that depend on each other, where ``fit(groups=)`` gave them.
+        Groups of rows that depend on each other, from ``fit(groups=)``.
     lines : RowIndex or None
         Positions of the rows in the data; None for a loaded fit.
     unread : DataFrame or None
@@ -147,10 +147,10 @@ class LinearResults(Results):
 
     @property
     def coef(self) -> "pd.Series[float]":
-        """Coefficients ``beta``, shape (p,), the intercept left out.
+        """Coefficients ``beta`` without the intercept, shape (p,).
 
-        NaN where the training rows do not determine one, as of a constant column;
-        `notes` name it.
+        A coefficient that is not estimable, such as that of a constant column, is NaN,
+        and `notes` name it.
         """
         first = int(self.problem.intercept)
         beta = np.where(self.null_space.mask(), np.nan, self._theta)[first:]
@@ -231,7 +231,7 @@ class LinearResults(Results):
     def bse(self) -> "pd.Series[float]":
         """Standard errors of `params`.
 
-        Square roots of the diagonal of `cov_params`, estimated when first asked for.
+        Square roots of the diagonal of `cov_params`, computed on first access.
         They are for the minimiser of the penalised risk at this ``lam``.
 
         Raises
@@ -776,7 +776,7 @@ class LinearResults(Results):
 
     @property
     def resid_response(self) -> "pd.Series[float]":
-        """Outcome, 0 or 1, minus `fittedvalues`; with its exceptions."""
+        """Outcome, 0 or 1, minus `fittedvalues`, which raises the same exceptions."""
         return diagnostics.of_rows(self, "resid_response")
 
     @property
@@ -800,14 +800,14 @@ class LinearResults(Results):
         """Table of the training rows, shape (2, 2): actual by predicted level.
 
         As in statsmodels: entry ``[i, j]`` counts rows of level ``i`` that are
-        predicted ``j``. `confusion` has the levels' names, and is of new rows too.
+        predicted ``j``. `confusion` names the levels, and accepts new rows.
 
         Parameters
         ----------
         threshold : float, default 0.5
-            Probability above which the second level is predicted; that of
-            `predict_proba`, so that with weights of the levels 0.5 is not where
-            `predict` changes its label.
+            Probability above which the second level is predicted, on the scale of
+            `predict_proba`. With weights of the levels `predict` uses another
+            threshold than 0.5.
 
         Raises
         ------
@@ -1104,8 +1104,8 @@ class LinearResults(Results):
             columns["probability_se"] = predict().se
         return columns
 
-    # What the package maketables reads, which makes tables for Word, Typst and others;
-    # its releases up to 0.2 read params, bse and pvalues, as of statsmodels, instead.
+    # The package maketables, which writes tables for Word, Typst and others, reads
+    # these. Its releases up to 0.2 read params, bse and pvalues instead.
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:

@@ -98,9 +98,9 @@ class NamesOfModel:
     Attributes
     ----------
     exog_names : list of str
-        Of all coefficients, as tables of statsmodels ask for them.
+        Names of all coefficients, under the name that statsmodels uses.
     endog_names : str
-        Of the outcome.
+        Name of the outcome.
     """
 
     exog_names: list[str]
@@ -127,7 +127,7 @@ class Results(DisplayedBySummary, ABC):
     solver : Optimum, Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
-        Rule that converts data to a matrix, also for new data.
+        Rule that converts data, also new data, to a matrix.
     coding : LabelCoding
         Which level is -1 and which +1.
     index : Index, shape (n,)
@@ -139,7 +139,8 @@ class Results(DisplayedBySummary, ABC):
     trace : DataFrame or None
         One line per epoch, with ``fit(trace=True)``; else None.
     refinement : Optimum or None
-        The solver of ``fit(refine=)``, which went on from the dual point of the first.
+        The solver of ``fit(refine=)``, which started from the first solver's dual
+        variables.
     seconds : float or None
         Run time of the fit.
     counted : Counts or None
@@ -560,8 +561,8 @@ class Results(DisplayedBySummary, ABC):
         """
         checks.check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):
-            has = "rows of the fit have theirs" if data is None else "fit has none"
-            raise OptionError(f"offset= is not allowed, as the {has}; leave it out.")
+            why = "training rows have theirs" if data is None else "fit has none"
+            raise OptionError(f"offset= is not allowed, as the {why}; leave it out.")
         if data is not None:
             missing = unseen == "missing"
             with_known_levels = without_unseen(self.design, data) if missing else data

@@ -375,7 +375,7 @@ class Writer:
         return quoted(name, *QUOTES.get(self.dialect, ('"', '"')))
 
     def number(self, value: float) -> str:
-        """A double with all its digits, with an exponent so that it is one in SQL."""
+        """Write a double with all digits, and an exponent, which SQL needs."""
         text = repr(float(value))
         text = text if "e" in text else f"{text}e0"
         return f"({text})" if value < 0 else text
@@ -506,7 +506,7 @@ def to_json(self: "LinearResults") -> str:
     ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
     level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
     part]``, and so on. A row with a missing value in one of these columns has no
-    score, also where a condition would not ask for it. Numbers are objects with
+    score, even if a condition does not depend on it. Numbers are objects with
     ``value`` and ``hex``: the same double in decimal and in hexadecimal digits.
 
     Returns

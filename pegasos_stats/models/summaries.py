@@ -156,13 +156,13 @@ def convergence(result: "Results") -> str:
 
 
 def model_lines(result: "Results") -> tables.Fields:
-    """What was minimised, on which rows, and the errors on them."""
+    """Model, rows and training errors."""
     errors = errors_of(result.training_table)
     return [*problem_lines(result), ("Training errors:", errors)]
 
 
 def problem_lines(of: "Results") -> tables.Fields:
-    """What is minimised, and on which rows."""
+    """Model and rows."""
     problem, coding = of.problem, of.coding
     weights, weightless = problem.weights, problem.n_weightless
     (negative, positive), (below, above) = coding.levels, problem.label_counts
@@ -190,7 +190,7 @@ def problem_lines(of: "Results") -> tables.Fields:
 
 
 def solver_lines(result: "Results") -> tables.Fields:
-    """How it was minimised, and how near the fit is to the optimum."""
+    """Solver, steps, random numbers and certificate."""
     solver, goals = result.solver, (result.refinement or result.solver).goals
     if not result.problem.lam:
         goals = "1e-09 standard errors"

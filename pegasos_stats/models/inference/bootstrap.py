@@ -411,10 +411,9 @@ class Refit:
     def settled(self, trial: Trial) -> tuple["Refit", Vector]:
         """Return a refit with small solver error, and that error, shape (p + 1,).
 
-        Noise is by how much resamples move that are solved more tightly, if most do. It
-        is little if it is below `NOISE` of their standard deviations. Resamples that a
-        tolerance is too small for stay as near as they get; if these are many it is the
-        last one.
+        The error is how far the coefficients move at the next smaller tolerance, if
+        most of them move. It is small below `NOISE` times their standard deviations.
+        The tolerance is not reduced further once a tenth of the resamples miss it.
         """
         refit, (estimates, old_gaps) = self, solved_by(trial(self))
         noise = rounding = 1e-9 * np.abs(estimates).max(axis=0, initial=0.0)

@@ -279,7 +279,8 @@ class Fitted:
         """``S_i`` and ``D_i`` of a block, a row each.
 
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
-        risk a ratio of two means, balanced ones a sum of two such, for each class.
+        risk a ratio of two means, and balanced weights a sum of two ratios, one for
+        each class.
         ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` or ``(1 - h_i)^-1``. Standardized predictors
         have equations of means and deviations stacked on these. On the original
         scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds ``lam beta_j
@@ -871,7 +872,7 @@ def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
 
 
 def indicator_of(codes: Numbers) -> SparseRows:
-    """1 where a row, or a group, has the code; shape (codes, rows)."""
+    """Return 1 where a row, or a group, has the code, shape (codes, rows)."""
     from scipy.sparse import csr_array
 
     M, n = int(codes.max()) + 1, codes.size

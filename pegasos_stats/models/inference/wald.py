@@ -86,11 +86,12 @@ class NullSpace:
     Attributes
     ----------
     names : tuple of str, length q
-        The columns that are left out.
+        Names of the excluded columns.
     columns : int array, shape (q,)
-        Their places among the coefficients, the intercept first.
+        Positions of these columns among the coefficients, the intercept first.
     directions : float64 array, shape (k, q)
-        Each is 1 for its column and 0 for the other excluded ones.
+        One direction for each excluded column: 1 for this column, 0 for the other
+        excluded columns.
     """
 
     names: tuple[str, ...]
@@ -103,7 +104,7 @@ class NullSpace:
     def of_constants(
         cls, names: Sequence[str], constant: Mask, values: Vector, intercept: bool
     ) -> "NullSpace":
-        """That of columns with one value in all rows, shapes (p,).
+        """Return the null space of constant columns, with their values, shape (p,).
 
         Examples
         --------
@@ -143,9 +144,9 @@ class NullSpace:
         return np.asarray(self.broken_by(R).any(axis=1))
 
     def hypothesised(self, R: Matrix) -> Mask:
-        """The same of hypotheses about coefficients, shape (m, q).
+        """Which equations hypotheses about coefficients break, shape (m, q).
 
-        Hypotheses without an excluded column are about the fit without it.
+        A hypothesis without an excluded column is about the fit without this column.
         """
         return np.asarray(self.broken_by(R) & (R[:, self.columns] != 0.0))
 
