@@ -1,14 +1,8 @@
 """``to_sql``: one expression, whose value in a database is the score."""
 
-import io
-import os
 import re
-import shutil
 import sqlite3
-import subprocess
-import tempfile
 from contextlib import closing
-from glob import glob
 
 import duckdb
 import numpy as np
@@ -49,64 +43,9 @@ def scores_in_duckdb(result, data):
     return np.array([np.nan if row[0] is None else row[0] for row in found])
 
 
-@pytest.fixture(scope="session")
-def postgresql():
-    """A PostgreSQL server of its own, which takes SQL and gives CSV."""
-    bins = [*glob("/usr/lib/postgresql/*/bin"), os.environ.get("PATH", "")]
-    where = os.pathsep.join(bins)
-    if not (shutil.which("initdb", path=where) and shutil.which("psql")):
-        pytest.skip("no PostgreSQL server is installed")
-    user = {"user": "postgres"} if os.geteuid() == 0 else {}  # root may not run it
-    folder = tempfile.mkdtemp(dir="/tmp")  # the path of a socket is short
-    if user:
-        shutil.chown(folder, "postgres")
-
-    def run(name, *words, **options):
-        command = [shutil.which(name, path=where), *words]
-        return subprocess.run(
-            command, cwd=folder, check=True, capture_output=True, **user, **options
-        )
-
-    of = "-D", f"{folder}/data"
-    run("initdb", *of, "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C")
-    start = f"-c listen_addresses='' -c fsync=off -k {folder}"
-    run("pg_ctl", *of, "-w", "-o", start, "-l", f"{folder}/log", "start")
-    words = "-h", folder, "-U", "tester", "-d", "postgres", "-qX", "--csv"
-    yield lambda sql: run("psql", *words, "-vON_ERROR_STOP=1", input=sql.encode())
-    run("pg_ctl", *of, "-m", "immediate", "stop")
-    shutil.rmtree(folder)
-
-
-def scores_in_postgresql(run):
-    """A function like `scores_in_sqlite` for a running server."""
-    types = {"b": "BOOLEAN", "i": "BIGINT", "f": "DOUBLE PRECISION"}
-
-    def scores(result, data):
-        columns = [
-            f'"{str(name).replace(chr(34), chr(34) * 2)}" '
-            f"{types.get(dtype.kind, 'TEXT')}"
-            for name, dtype in data.dtypes.items()
-        ]
-        rows = data.astype(object).where(data.notna(), None)
-        text = rows.to_csv(index=True, header=False, na_rep="~", lineterminator="\n")
-        found = run(
-            f"CREATE TEMP TABLE given (place INT, {', '.join(columns)});\n"
-            "\\copy given FROM STDIN (FORMAT csv, NULL '~')\n"
-            f"{text}\\.\n"
-            f"SELECT {result.to_sql('postgresql')} AS score FROM given ORDER BY place;"
-        ).stdout.decode()
-        got = pd.read_csv(io.StringIO(found), skip_blank_lines=False)["score"]
-        assert len(got) == len(data)
-        return got.to_numpy(np.float64)
-
-    return scores
-
-
-@pytest.fixture(params=["sqlite", "duckdb", "postgresql"])
+@pytest.fixture(params=[scores_in_sqlite, scores_in_duckdb])
 def scores_in(request):
-    if request.param == "postgresql":
-        return scores_in_postgresql(request.getfixturevalue("postgresql"))
-    return {"sqlite": scores_in_sqlite, "duckdb": scores_in_duckdb}[request.param]
+    return request.param
 
 
 @pytest.fixture
