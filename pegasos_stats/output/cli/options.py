@@ -102,7 +102,7 @@ class ReadingOptions:
         and the first column of predictions
     memory
         memory budget, such as 512MiB, for files that are read block by block; with
-        this option CSV and .svm files are too (default: 1GiB)
+        this option CSV and .svm files are also read in this way (default: 1GiB)
     """
 
     unseen: Literal["error", "missing"] = "error"
@@ -236,17 +236,17 @@ class SolverOptions:
     solver
         optimum: minimise to a tolerance; pegasos: stochastic subgradient steps, as
         the R script; sdca: dual coordinate ascent, without intercept (default:
-        optimum, but pegasos with its options, such as --epochs, and in demo and
-        parity)
+        optimum; pegasos in demo and parity, and if one of its options, such as
+        --epochs, is set)
     epochs
-        passes over the rows (default: 20; at most 1000 with --tol or
-        --change-tol; at most 100 with optimum and sdca)
+        passes over the rows (default: pegasos 20, but up to 1000 with --tol or
+        --change-tol; optimum and sdca up to 100)
     tol
         stop at this relative duality gap (default: none with pegasos; 1e-06
         with optimum and sdca)
     start
-        start at 0, in a random direction (pegasos), or after an epoch of SGD
-        (sdca) (default: zero)
+        starting point: zero; random, a random direction (pegasos); sgd, after an
+        epoch of SGD (sdca) (default: zero)
     refine
         continue with optimum after pegasos, to this relative duality gap
     seed
@@ -267,7 +267,7 @@ class SolverOptions:
     random_stop
         with sdca, stop at a random step within this number of last epochs
     refit_intercept
-        finally minimise over the intercept, with the coefficients fixed
+        at the end, minimise over the intercept with the coefficients fixed
     profile
         named variant of Pegasos: paper, as published (needs --steps); r_script, as
         the R script; homework, as in courses (sequential, 5 epochs, ties
