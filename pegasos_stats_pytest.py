@@ -19,9 +19,9 @@ def assert_parity() -> Callable[..., Any]:
     """
     import pegasos_stats as ps
 
-    def check(model: Any, solver: Any = None, *, via: Any = None) -> Any:
+    def check(model: Any, solver: Any = None) -> Any:
         __tracebackhide__ = True
-        found = ps.check_against_r(model, solver, via=via)
+        found = ps.check_against_r(model, solver)
         if not found.equal:
             pytest.fail(str(found), pytrace=False)
         return found

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pegasos_stats.compiled.compiling import NOTICE, event
-from pegasos_stats.studies.parity import Embedded
+from pegasos_stats.studies.parity import R, loading_code
 
 event.unregister("numba:compile", NOTICE)  # standard error is as with kernels in cache
 
@@ -90,6 +90,25 @@ def data_folder() -> Path:
         pytest.skip("PEGASOS_STATS_DATA is not set: no folder of data")
     assert Path(name).is_dir(), f"PEGASOS_STATS_DATA={name} is no folder"
     return Path(name)
+
+
+class Embedded(R):
+    """R in this process, by rpy2; variables persist in the reference's environment."""
+
+    def _start(self) -> None:
+        os.environ.setdefault("RPY2_CFFI_MODE", "ABI")  # needs no compiler
+        path = os.environ.get("LD_LIBRARY_PATH")
+        import rpy2.rinterface as rinterface
+
+        rinterface.initr()
+        os.environ.pop("LD_LIBRARY_PATH", None)  # of R, not for other programs
+        if path is not None:
+            os.environ["LD_LIBRARY_PATH"] = path
+        self._place = rinterface.StrSexpVector([self._folder.as_posix()])
+        self._loaded = rinterface.evalr(loading_code())
+
+    def _run(self) -> None:
+        self._loaded["answer_request"](self._place, self._loaded)
 
 
 @pytest.fixture(scope="session")

@@ -301,7 +301,7 @@ legend = ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
 # of the classes.
 
 # %% tags=["r", "exact"]
-check = ps.check_against_r(digits, ps.Pegasos(epochs=20, seed=443), via="Rscript")
+check = ps.check_against_r(digits, ps.Pegasos(epochs=20, seed=443))
 print(check.verdict)
 check.table
 

@@ -1,21 +1,18 @@
 """Comparison of a fit with the same fit by the R reference, in an installed R.
 
-R is embedded or runs as a separate process, with ``r_reference/R/session.R``.
+R runs as a separate process, with ``r_reference/R/session.R``.
 """
 
 import json
-import os
 import shutil
 import subprocess
-import threading
 import warnings
-from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from weakref import finalize
 
 import numpy as np
@@ -24,7 +21,7 @@ from scipy.sparse import issparse
 
 from pegasos_stats import compiled, errors
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
-from pegasos_stats.checks import LARGEST_R_INTEGER, check_choice
+from pegasos_stats.checks import LARGEST_R_INTEGER
 from pegasos_stats.data.labels import Level, signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, with_visible_text
@@ -43,7 +40,6 @@ from pegasos_stats.tables import Cells, Displayed, Lines, Pairs, Part, params_te
 
 RValue: TypeAlias = Any  # a vector, a list by name or not, None, ...
 
-Via = Literal["rpy2", "Rscript"]
 PACKAGE = Path(__file__).parents[1]
 NO_R = (
     "R is not available: {}; install R (in Debian r-base-core), and put Rscript on "
@@ -100,23 +96,42 @@ def loading_code() -> str:
     )
 
 
-class R(ABC):
-    """R with the functions of the reference.
+class R:
+    """R with the functions of the reference, as a new process for each request.
 
     A request is a file of R code. ``readBin()`` reads arrays of numbers from files of
-    doubles, and ``write_value()`` of R writes the answer to a file. Variables of an
-    embedded R persist in the environment of the reference.
-    """
+    doubles, and ``write_value()`` of R writes the answer to a file.
 
-    name: Via
+    Raises
+    ------
+    DependencyError
+        If there is no Rscript, or it does not start.
+    """
 
     def __init__(self) -> None:
         self._folder, self._n_files = Path(mkdtemp(prefix="pegasos_stats-")), 0
         finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._start()
 
-    @abstractmethod
+    def _start(self) -> None:
+        """Find Rscript, and write the script that answers a request."""
+        command = shutil.which("Rscript")
+        if command is None:
+            raise DependencyError(NO_R.format("Rscript is missing"))
+        self._command = [command, "--vanilla", "serve.R"]
+        code = (
+            'if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", '
+            f'"C.UTF-8"))\nreference <- {loading_code()}\n'
+            'reference$answer_request(".", reference)\n'
+        )
+        (self._folder / "serve.R").write_text(code, encoding="utf-8")
+
     def _run(self) -> None:
         """Run ``request.R`` of the folder in R, which writes ``answer.bin``."""
+        done = subprocess.run(self._command, cwd=self._folder, capture_output=True)
+        if done.returncode:
+            last = " ".join(done.stderr.decode(errors="replace").split())[-300:]
+            raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
 
     def eval(self, code: str) -> RValue:
         """Return the value of the last expression of `code`.
@@ -241,92 +256,6 @@ def value_of(content: bytes) -> RValue:
     return value()
 
 
-class Embedded(R):
-    """R in this process, by rpy2.
-
-    Raises
-    ------
-    ImportError, OSError, ValueError
-        If rpy2 or R is missing, or their versions are incompatible.
-    """
-
-    name = "rpy2"
-
-    def __init__(self) -> None:
-        super().__init__()
-        os.environ.setdefault("RPY2_CFFI_MODE", "ABI")  # needs no compiler
-        path = os.environ.get("LD_LIBRARY_PATH")
-        import rpy2.rinterface as rinterface
-
-        rinterface.initr()
-        os.environ.pop("LD_LIBRARY_PATH", None)  # of R, not for other programs
-        if path is not None:
-            os.environ["LD_LIBRARY_PATH"] = path
-        self._place = rinterface.StrSexpVector([self._folder.as_posix()])
-        self._loaded = rinterface.evalr(loading_code())
-
-    def _run(self) -> None:
-        self._loaded["answer_request"](self._place, self._loaded)
-
-
-class Process(R):
-    """R as a new process for each request, by Rscript.
-
-    Raises
-    ------
-    DependencyError
-        If there is no Rscript, or it does not start.
-    """
-
-    name = "Rscript"
-
-    def __init__(self) -> None:
-        super().__init__()
-        command = shutil.which("Rscript")
-        if command is None:
-            raise DependencyError(NO_R.format("rpy2 and Rscript are both missing"))
-        self._command = [command, "--vanilla", "serve.R"]
-        code = (
-            'if (!l10n_info()$`UTF-8`) suppressWarnings(Sys.setlocale("LC_CTYPE", '
-            f'"C.UTF-8"))\nreference <- {loading_code()}\n'
-            'reference$answer_request(".", reference)\n'
-        )
-        (self._folder / "serve.R").write_text(code, encoding="utf-8")
-
-    def _run(self) -> None:
-        done = subprocess.run(self._command, cwd=self._folder, capture_output=True)
-        if done.returncode:
-            last = " ".join(done.stderr.decode(errors="replace").split())[-300:]
-            raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
-
-
-def r_at_hand(via: Via | None = None) -> R:
-    """Start R: embedded if rpy2 can be imported, otherwise by Rscript.
-
-    Parameters
-    ----------
-    via : "rpy2" or "Rscript", optional
-        Allow only this interface.
-
-    Raises
-    ------
-    DependencyError
-        If neither is available.
-    OptionError
-        If `via` is neither.
-    """
-    if via is not None:
-        check_choice("via", via, ("rpy2", "Rscript"))
-    in_main = threading.current_thread() is threading.main_thread()  # R needs it
-    if via != "Rscript" and (in_main or via == "rpy2"):
-        try:
-            return Embedded()
-        except (ImportError, OSError, ValueError) as error:
-            if via == "rpy2":
-                raise DependencyError("rpy2 does not start an R here.") from error
-    return Process()
-
-
 # ------------------------------------------------------------------------ comparison
 
 IN_R = (str, bool, int, float, np.generic)  # types of labels that exist in R
@@ -379,13 +308,6 @@ class Setup:
         """Names of the quantities that every step changes."""
         return (*(("beta", "a") if self.kernel is None else ("counts", "g")), "alpha")
 
-    def ended_at(self, n_epochs: int) -> "Setup":
-        """Replace a tolerance, which R lacks, by the number of epochs."""
-        if isinstance(self.solver, Pegasos) or not self.solver.stops:
-            return self
-        solver = replace(self.solver, epochs=n_epochs, tol=0.0, gap_tol=None)
-        return replace(self, solver=solver)
-
     def as_r_list(self) -> dict[str, object]:
         """Return the argument of `run_configuration` of ``configurations.R``."""
         solver, problem, X = self.solver, self.problem, self.X
@@ -433,10 +355,10 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
     solver = model.with_start_in_column_order(checked_solver(solver, Pegasos))
     problem, coding = model.problem, model.coding
     if not (isinstance(problem.X, np.ndarray) or issparse(problem.X)):
-        raise OptionError("The R reference does not read files; give a data frame.")
+        raise OptionError("The R reference does not read files; pass a data frame.")
     if isinstance(solver, Optimum):
         raise OptionError(
-            "The R reference has only Pegasos and SDCA; give one of these solvers."
+            "The R reference has only Pegasos and SDCA; pass one of these solvers."
         )
     if solver.arithmetic == "fast":
         raise OptionError("is not in the R reference.", "arithmetic", "fast")
@@ -494,9 +416,6 @@ class ParityCheck(Displayed):
     table : DataFrame
         One row per quantity that both computed, by name: columns ``python``, ``r``
         (text) and ``same``, which is "every bit", "to rounding" or "differs".
-    coefficients : DataFrame
-        Columns ``python`` and ``r``, the intercept first; rows by name. For a kernel
-        model the violation count of each row.
     equal : bool
         Whether nothing differs.
     parting : str
@@ -504,7 +423,7 @@ class ParityCheck(Displayed):
     reason : str
         Probable cause of the difference; empty if all are equal.
     r : dict
-        Version of R, how it was called, its BLAS, and its random number generators.
+        Version of R, its BLAS, and its random number generators.
     ran_python, ran_r : dict
         All compared quantities, by their names in the R reference; rows are counted
         from 1.
@@ -512,12 +431,11 @@ class ParityCheck(Displayed):
     Examples
     --------
     >>> table = pd.DataFrame({"python": ["3"], "r": ["3"], "same": ["every bit"]})
-    >>> ParityCheck(table, table, "svm", "", "", {"version": "4.2.2"}, {}, {}).equal
+    >>> ParityCheck(table, "svm", "", "", {"version": "4.2.2"}).equal
     True
     """
 
     table: pd.DataFrame
-    coefficients: pd.DataFrame
     title: str
     parting: str
     reason: str
@@ -690,24 +608,23 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
     with their epoch, are repeated up to whole epochs. A run with a random stop is not
     repeated, because the stop is drawn before the rows.
     """
-    for name in ("levels", "y", "weights"):
-        if not difference(setup, name, ours, theirs).equal:
-            return "The runs differ before their first step."
+    inputs = ("levels", "y", "weights")
+    if not all(difference(setup, name, ours, theirs).equal for name in inputs):
+        return "The runs differ before their first step."
     rows, solver, epochs = ours["rows"] - 1, setup.solver, ours["n_epochs"]
-    size = solver.batch_size if isinstance(solver, Pegasos) else 1
-    for at, pair in enumerate(zip(ours["rows"], theirs["rows"], strict=False)):
-        if pair[0] != pair[1]:
-            here, there = f"{pair[0]:,} here", f"{pair[1]:,} in R"
-            return f"Step {at // size + 1:,} visits row {here} and {there}."
-    if isinstance(solver, SDCA) and solver.random_stop is not None:
-        return (
-            "All visited rows are the same; runs with a random stop are not repeated."
-        )
-    unit, total = "step", len(rows) // size
-    if not isinstance(solver, Pegasos) or (
-        solver.steps is None and len(rows) // epochs % size > 0
+    size = getattr(solver, "batch_size", 1)
+    visits = zip(ours["rows"], theirs["rows"], strict=False)
+    for at, (here, there) in enumerate(visits):
+        if here != there:
+            step = f"{at // size + 1:,}"
+            return f"Step {step} visits row {here:,} here and {there:,} in R."
+    if getattr(solver, "random_stop", None) is not None:
+        return "The visited rows agree; runs with a random stop are not repeated."
+    unit, total = "epoch", epochs
+    if isinstance(solver, Pegasos) and (
+        solver.steps is not None or len(rows) // epochs % size == 0
     ):
-        unit, total = "epoch", epochs
+        unit, total = "step", len(rows) // size
 
     def differ_after(at: int) -> str:
         """Describe the difference after epochs or steps; empty if there is none."""
@@ -738,9 +655,7 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 
 
 @suggest_arguments
-def check_against_r(
-    model: object, solver: AnySolver | None = None, *, via: Via | None = None
-) -> ParityCheck:
+def check_against_r(model: object, solver: AnySolver | None = None) -> ParityCheck:
     """Run a fit in Python and with the R reference in an installed R, and compare.
 
     The reference, the same algorithms in base R, comes with the package. Numbers are
@@ -754,8 +669,6 @@ def check_against_r(
     solver : Optimum, Pegasos or SDCA, optional
         ``Pegasos()`` by default; a missing seed is 1. If SDCA has a tolerance, R runs
         as many epochs as Python needed.
-    via : "rpy2" or "Rscript", optional
-        Interface to R; by default rpy2 if it can be imported, else Rscript.
 
     Returns
     -------
@@ -782,7 +695,7 @@ def check_against_r(
     True
     """
     setup = setup_of(model, solver)
-    return checked_in(r_at_hand(via), setup)
+    return checked_in(R(), setup)
 
 
 def checked_in(r: R, setup: Setup) -> ParityCheck:
@@ -791,7 +704,9 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     blas = f"{facts['blas'][0] or 'not known'} (matprod {facts['matprod'][0]})"
     kinds = ", ".join(facts["kinds"])
     ours = in_python(r, setup)
-    setup = setup.ended_at(ours["n_epochs"])
+    if isinstance(setup.solver, SDCA):  # R has no tolerance
+        ended = {"epochs": ours["n_epochs"], "tol": 0.0, "gap_tol": None}
+        setup = replace(setup, solver=replace(setup.solver, **ended))
     by_r = r.call("label_levels", setup.labels, setup.coding)  # in the locale of R
     by_r = {"levels": [str(item) for item in by_r]}
     levels = difference(setup, "levels", ours, by_r)
@@ -810,7 +725,6 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
         reason = f"Sums and exp() may round differently (the BLAS of R is {blas})."
         if "rows" in unequal:
             reason = f"Another RNGkind: that of R is {kinds}."
-    version = f"{facts['version'][0]}, by {r.name}"
     reported = theirs | by_r
     rows = {
         NAMES[name]: [_cell(name, ours[name]), _cell(name, reported[name]), how]
@@ -818,11 +732,10 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     }
     return ParityCheck(
         pd.DataFrame.from_dict(rows, orient="index", columns=["python", "r", "same"]),
-        _coefficients(setup, ours, theirs),
         f"{setup.solver.name} in Python and in R",
         parting,
         reason,
-        {"R": version, "BLAS of R": blas, "Random numbers": kinds},
+        {"R": facts["version"][0], "BLAS of R": blas, "Random numbers": kinds},
         ours,
         theirs,
     )
@@ -849,14 +762,3 @@ def _cell(name: str, value: RValue) -> str:
     if array.size == 1:
         return f"{array.flat[0]:.10g}"
     return counted(array.size, "row" if name == "rows" else "number")
-
-
-def _coefficients(setup: Setup, ours: Run, theirs: Run) -> pd.DataFrame:
-    name = setup.state[0]
-    terms = setup.model.names if name == "beta" else range(len(ours[name]))
-    sides = {
-        side: np.append(run["alpha"], run[name])
-        for side, run in (("python", ours), ("r", theirs))
-    }
-    table = pd.DataFrame(sides, ["Intercept", *terms])
-    return table if setup.problem.intercept else table.iloc[1:]

@@ -147,10 +147,9 @@ ROOT = Path(__file__).parents[2]
 def made(same):
     table = pd.DataFrame({"python": ["3"], "r": ["4"], "same": [same]}, ["violations"])
     parting = "" if same == "every bit" else "Step 1 visits row 2 here and 3 in R."
-    coefficients = pd.DataFrame({"python": [1.0], "r": [1.0]}, ["x"])
-    facts = {"R": "4.2.2, by Rscript"}
+    facts = {"R": "4.2.2"}
     title = "Pegasos in Python and in R"
-    return ParityCheck(table, coefficients, title, parting, "", facts)
+    return ParityCheck(table, title, parting, "", facts)
 
 
 @pytest.mark.parametrize(("same", "code"), [("every bit", 0), ("differs", 1)])
@@ -159,19 +158,18 @@ def test_the_exit_code_says_whether_all_is_the_same(
 ):
     asked = []
 
-    def check(model, solver, *, via):
-        asked.append((model, solver, via))
+    def check(model, solver):
+        asked.append((model, solver))
         return made(same)
 
     monkeypatch.setattr(commands, "check_against_r", check)
     options = "--outcome y --epochs 3 --lambda 0.5 --seed 1"
     words = ["parity", str(small), *options.split()]
-    assert main([*words, "--via", "Rscript"]) == code
+    assert main(words) == code
     out = capsys.readouterr().out
     assert out.startswith(f"pegasos-stats: {small}\n\nPegasos in Python and in R\n")
-    model, solver, via = asked[0]
-    given = model.problem.lam, solver.epochs, solver.seed, via
-    assert given == (0.5, 3, 1, "Rscript")
+    model, solver = asked[0]
+    assert (model.problem.lam, solver.epochs, solver.seed) == (0.5, 3, 1)
     assert main([*words, "--json"]) == code
     found = json.loads(capsys.readouterr().out)
     assert (found["equal"], found["table"][0]["same"]) == (code == 0, same)
@@ -186,9 +184,9 @@ def test_same(assert_parity, monkeypatch):
     import pegasos_stats as ps
     check = MagicMock(equal=True)
     check.__str__.return_value = 'Python and R differ in: steps.'
-    def given(model, solver, *, via): return check
+    def given(model, solver): return check
     monkeypatch.setattr(ps, 'check_against_r', given, raising=False)
-    assert assert_parity(1, 2, via='Rscript') is check
+    assert assert_parity(1, 2) is check
     check.equal = False
     assert_parity(1)
 """

@@ -74,7 +74,7 @@ def test_what_is_shown(r, model):
     assert one.table.loc["levels"].tolist() == ["A, b", "A, b", "every bit"]
     assert one.table.loc["steps"].tolist() == [str(n), str(n), "every bit"]
     fit = model.fit(ps.Pegasos(1, seed=443))
-    pd.testing.assert_series_equal(one.coefficients["r"], fit.params, check_names=False)
+    assert one.ran_r["beta"].tolist() == fit.params.iloc[1:].tolist()
     text, html = str(one), one._repr_html_()
     assert text.splitlines()[0] == "Pegasos in Python and in R"
     assert text.endswith("Python and R are the same in every bit.")
@@ -168,45 +168,34 @@ def test_what_the_reference_lacks_is_refused(model, data, tmp_path):
     for words, (each, solver) in said.items():
         with pytest.raises(OptionError, match=words):
             setup_of(each, solver)
-    with pytest.raises(OptionError, match="via='r' is not"):
-        ps.check_against_r(plain, ps.Pegasos(1, seed=1), via="r")
 
 
 def test_without_r_there_is_an_error_of_ours(model, monkeypatch):
-    monkeypatch.setattr(parity, "Embedded", refused)
     monkeypatch.setattr(parity.shutil, "which", lambda name: None)
     with pytest.raises(DependencyError) as caught:
         ps.check_against_r(model, ps.Pegasos(1, seed=1))
     assert str(caught.value) == (
-        "R is not available: rpy2 and Rscript are both missing; install R (in "
-        "Debian r-base-core), and put Rscript on the PATH."
+        "R is not available: Rscript is missing; install R (in Debian r-base-core), "
+        "and put Rscript on the PATH."
     )
-    with pytest.raises(DependencyError, match="rpy2 does not start an R here"):
-        ps.check_against_r(model, ps.Pegasos(1, seed=1), via="rpy2")
 
 
-def refused():
-    raise ImportError("no rpy2")
-
-
-def test_rscript_alone_gives_the_same(r, model):
+def test_rscript_gives_the_same(r, model):
     """`r` says whether R is to be there at all."""
     solver = ps.Pegasos(1, seed=443)
-    process = parity.r_at_hand("Rscript")
-    one = checked_in(process, setup_of(model, solver))
+    one = ps.check_against_r(model, solver)
     with pytest.raises(DataError, match=r"R stopped: no such thing\.$"):
-        process.eval("stop('no such thing')")
+        parity.R().eval("stop('no such thing')")
     assert one.equal, one
-    assert one.r["R"].endswith(", by Rscript")
     other = found(r, model, solver)
     pd.testing.assert_frame_equal(one.table, other.table)
-    assert one.coefficients.equals(other.coefficients)
+    assert one.ran_r["beta"].tolist() == other.ran_r["beta"].tolist()
 
 
 def test_the_generator_of_an_embedded_r_is_left_as_it_was(r, model):
     r.eval("set.seed(7)")
     before = r.eval("list(.Random.seed, RNGkind())")
-    assert ps.check_against_r(model, ps.Pegasos(1, seed=1), via="rpy2").equal
+    assert found(r, model, ps.Pegasos(1, seed=1)).equal
     after = r.eval("list(.Random.seed, RNGkind())")
     for one, other in zip(before, after, strict=True):
         assert one.tolist() == other.tolist()

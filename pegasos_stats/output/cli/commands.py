@@ -629,7 +629,7 @@ def parity(options: groups.Parity, line: str) -> int:
     train, _ = _input_data(options)
     name = options.solver.solver or "pegasos"
     solver = solver_of(replace(options.solver, solver=name))
-    comparison = check_against_r(model_of(train, options), solver, via=options.via)
+    comparison = check_against_r(model_of(train, options), solver)
     text = f"{PROGRAM}: {options.train}\n\n{comparison}"
     if options.json:
         text = json.dumps(comparison.to_json_dict(), indent=2)

@@ -486,15 +486,12 @@ class Parity:
     ----------
     train
         training data, as TRAIN of fit; -: standard input
-    via
-        interface to R (default: rpy2 if it is installed, else Rscript)
     json
         print JSON
     """
 
     train: File
     _: KW_ONLY
-    via: Literal["rpy2", "Rscript"] | None = None
     json: bool = False
     training: Training = Training()
     reading: ReadingOptions = ReadingOptions()
