@@ -267,7 +267,6 @@ DOORS = [
     Door("study.solver", name="P", run=1),
     Door("study.plot", ax=None),
     Door("validated.confusion"),
-    Door("path.by", metric="auc"),
     Door("path.best_model"),
     Door("path.refit"),
     Door("path.plot_coefficients"),

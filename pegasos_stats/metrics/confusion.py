@@ -1,7 +1,7 @@
 """Tables of labels: `confusion` of one classifier, `compare_predictions` of two."""
 
 import math
-from collections.abc import ItemsView, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -14,9 +14,7 @@ from pegasos_stats import tables
 from pegasos_stats.arrays import Axes, Codes, Matrix, Vector
 from pegasos_stats.checks import check_choice, check_fraction
 from pegasos_stats.data.sample import Positions, numbers_of_rows, repeated
-from pegasos_stats.data.user_data import (
-    check_memory,
-)
+from pegasos_stats.data.user_data import check_memory
 from pegasos_stats.errors import (
     DataError,
     OptionError,
@@ -34,17 +32,19 @@ from pegasos_stats.metrics.intervals import (
     Interval,
     Method,
     clustered_intervals,
+    clustered_rate_interval,
     counts_by_cluster,
     proportion_interval,
+    rate_counts,
 )
 from pegasos_stats.metrics.rates import Counts, ratio, total_of, warn_undefined
 from pegasos_stats.metrics.scores import (
     SCORES_AT_ONCE,
-    PairShares,
+    PairCounts,
     area_under_curve,
     brier_score,
+    counts_of_pairs,
     log_loss,
-    shares_of_pairs,
 )
 
 COLUMNS = ["term", "class", "estimate", "conf_low", "conf_high", "p_value"]
@@ -112,7 +112,7 @@ def class_terms(
         "neg_pred_value": rates.neg_pred_value(*at, share),
         "precision": rates.precision(*at),
         "recall": rates.recall(*at),
-        f"f{beta:g}": rates.f_beta(*at, beta),
+        f"f{beta:g}": rates.f_measure(*at, beta),
         "prevalence": rates.prevalence(*at) if share is None else share,
         "detection_rate": rates.detection_rate(*at),
         "detection_prevalence": rates.detection_prevalence(*at),
@@ -152,14 +152,9 @@ class ScoredLabels:
 
     def probability(self, position: int) -> Vector | None:
         """Return the probabilities of one of two levels, or None."""
-        if self.shift is None or self.scores is None:
-            return (
-                None if self.probabilities is None else self.probabilities[:, position]
-            )
-        from scipy.special import expit
-
-        odds = self.scores - self.shift
-        return np.asarray(expit(odds if position else -odds))
+        if self.shift is None and self.probabilities is None:
+            return None
+        return self._probabilities(slice(None))[:, position]
 
     def terms(self, pooled: bool = False) -> dict[str, float]:
         """Compute area under the ROC curve, log loss and Brier score, if data allow.
@@ -171,83 +166,62 @@ class ScoredLabels:
         statistics = {}
         if self.scores is not None:
             name = "auc_pooled" if pooled else "auc"
-            statistics[name] = area_under_curve(*self._used(self.scores))
-        if self.shift is not None:
-            return statistics | self._losses_by_blocks()
-        if self.probabilities is not None:
-            used = self._used(self.probabilities)
-            statistics["log_loss"] = log_loss(*used)
-            statistics["brier_score"] = brier_score(*used)
-        return statistics
+            ranked = self._scored_codes, self.scores, self.weights
+            statistics[name] = area_under_curve(*ranked)
+        if self.shift is None and self.probabilities is None:
+            return statistics
+        return statistics | self._losses()
 
-    def _losses_by_blocks(self) -> dict[str, float]:
-        """Compute log loss and Brier score in blocks of rows."""
-        total, sums = 0.0, np.zeros(2)
+    def _losses(self) -> dict[str, float]:
+        """Compute log loss and Brier score, in blocks of rows to save memory."""
+        sums = np.zeros(3)  # weight, and the losses times the weight
         for first in range(0, len(self.codes), SCORES_AT_ONCE):
-            block = self._rows(slice(first, first + SCORES_AT_ONCE))
-            by_class = [block.probability(position) for position in (0, 1)]
-            codes, p, weights = block._used(np.stack(by_class, axis=1))  # type: ignore[arg-type]
-            weight = len(codes) if weights is None else weights.sum()
-            if weight:
-                of_block = log_loss(codes, p, weights), brier_score(codes, p, weights)
-                sums += weight * np.array(of_block)
-                total += weight
-        losses = zip(("log_loss", "brier_score"), sums.tolist(), strict=True)
-        return {name: ratio(of_all, total) for name, of_all in losses}
+            rows = slice(first, first + SCORES_AT_ONCE)
+            codes, p = self.codes[rows], self._probabilities(rows)
+            used = (codes >= 0) & ~np.isnan(p).any(axis=1)
+            weights = np.ones(codes.size)
+            if self.weights is not None:
+                weights = self.weights[rows]
+            own = codes[used], p[used], weights[used]
+            if total := float(own[2].sum()):
+                sums += total * np.array([1.0, log_loss(*own), brier_score(*own)])
+        return {
+            "log_loss": ratio(sums[1], sums[0]),
+            "brier_score": ratio(sums[2], sums[0]),
+        }
 
-    def _rows(self, rows: slice) -> "ScoredLabels":
-        """Return a slice of the rows."""
-        assert self.scores is not None
-        weights = None if self.weights is None else self.weights[rows]
-        return replace(
-            self, codes=self.codes[rows], scores=self.scores[rows], weights=weights
-        )
+    def _probabilities(self, rows: slice) -> Matrix:
+        """Return probabilities of some rows, one column per level."""
+        if self.shift is None or self.scores is None:
+            assert self.probabilities is not None
+            return self.probabilities[rows]
+        from scipy.special import expit
 
-    def pairs(self) -> PairShares:
+        odds = self.scores[rows] - self.shift
+        return np.asarray(expit(np.column_stack([-odds, odds])))
+
+    def pairs(self) -> PairCounts:
         """Return shares of pairs that scores order correctly; NaN without scores."""
         if self.scores is None:
-            return PairShares(math.nan, math.nan)
-        return shares_of_pairs(*self._used(self.scores))
+            return PairCounts(math.nan, math.nan)
+        return counts_of_pairs(self._scored_codes, self.scores, self.weights).shares
 
     def area_limits(self, level: float = 0.95) -> Interval:
-        """Return DeLong's interval of the area on the logit scale; NaN if no scores.
-
-        The variance of rows in clusters is Obuchowski's.
-        """
-        if self.scores is None:
-            return NONE
-        if self.clusters is not None:
-            return intervals.area_interval(*self.area_and_variance(), level)
-        codes, scores, _ = self._used(self.scores)
-        return intervals.auc_interval(codes, scores, level)
+        """Return the interval of the area on the logit scale; NaN without scores."""
+        return intervals.area_interval(*self.area_and_variance(), level)
 
     def area_and_variance(self) -> tuple[float, float]:
-        """Return the area and its variance, by DeLong or for clusters; NaN without."""
-        used = self.codes >= 0
-        if self.scores is not None:
-            used &= ~np.isnan(self.scores)
-        codes = self.codes[used]
-        sides = [codes == code for code in (0, 1)]
-        if self.scores is None or not all(map(np.any, sides)):
+        """Return the area and its variance; NaN without scores."""
+        if self.scores is None:
             return math.nan, math.nan
-        placements = intervals.placement_values(codes, self.scores[used])
-        variance = intervals.delong_variance(placements)
-        if self.clusters is not None:
-            groups = self.clusters[used][sides[0]], self.clusters[used][sides[1]]
-            variance = intervals.clustered_area_variance(placements, groups)
-        return float(placements[1].mean()), variance
+        ranked = self._scored_codes, self.scores, self.clusters
+        return intervals.area_and_variance(*ranked)
 
-    def _used(self, values: Matrix) -> tuple[Codes, Matrix, Vector | None]:
-        """Return codes, values and weights of the rows with a level and a value.
-
-        Scores without weights are not copied: incomplete rows get the code -1.
-        """
-        missing = np.isnan(values.reshape(len(values), -1)).any(axis=1)
-        if values.ndim == 1 and self.weights is None:
-            return np.where(missing, -1, self.codes), values, None
-        used = (self.codes >= 0) & ~missing
-        weights = None if self.weights is None else self.weights[used]
-        return self.codes[used], values[used], weights
+    @property
+    def _scored_codes(self) -> Codes:
+        """The codes, -1 for rows without a score."""
+        assert self.scores is not None
+        return np.where(np.isnan(self.scores), -1, self.codes)
 
 
 Term = tuple[str, object]  # name of the statistic, and the class or None
@@ -390,7 +364,7 @@ class ConfusionMatrix(tables.Exported):
         fits), with probabilities ``log_loss`` and ``brier_score``. Undefined statistics
         are NaN, with a warning.
         """
-        warn_undefined(self._undefined(self._of_table), self._why)
+        warn_undefined(self._undefined({None: self._overall}), self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
@@ -402,7 +376,7 @@ class ConfusionMatrix(tables.Exported):
         as in ``f1``; it is 0 if no row of the class is predicted correctly (NA in
         caret). Undefined statistics are NaN, with a warning.
         """
-        statistics = self._with_zeros
+        statistics = self._classes
         warn_undefined(self._undefined(statistics), self._why)
         if len(self.levels) > 2:
             return pd.DataFrame(statistics).T.rename_axis("class")
@@ -454,10 +428,13 @@ class ConfusionMatrix(tables.Exported):
         >>> ps.confusion(["a"] * 9 + ["b"], ["a"] * 10).error_interval("wilson")
         Interval(low=0.0178..., high=0.4041...)
         """
-        if self.source not in NO_INFERENCE:
-            return self._intervals(method, level)["error_rate", None]
-        warn_undefined(["the interval"], self._why_none)
-        return NONE
+        if not self._has_inference:
+            warn_undefined(["the interval"], self._why_none)
+            return NONE
+        if self.by_cluster is None:
+            return proportion_interval(self.n_errors, self.n_classified, method, level)
+        wrong, total = rate_counts(self.by_cluster[:, :, :-1], 0)["error_rate"]
+        return clustered_rate_interval(wrong, total, method, level)
 
     @suggest_arguments
     def conf_int(self, method: Method = "exact", level: float = 0.95) -> pd.DataFrame:
@@ -517,8 +494,8 @@ class ConfusionMatrix(tables.Exported):
         [0.3125, 1.0]
         """
         limits = self._intervals(method, level)
-        names = self._undefined(self._of_table | self._with_zeros)
-        warn_undefined(names, self._why)
+        statistics = {None: self._overall} | self._classes
+        warn_undefined(self._undefined(statistics), self._why)
         tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
         rows = [
             (
@@ -558,9 +535,16 @@ class ConfusionMatrix(tables.Exported):
         """
         if mode is not None:
             check_choice("mode", mode, MODES)
-        names = self._undefined(self._of_table | self._classes)
+        classes = {  # caret prints NA for an F measure of 0
+            label: {
+                name: math.nan if name[0] == "f" and value == 0.0 else value
+                for name, value in terms.items()
+            }
+            for label, terms in self._classes.items()
+        }
+        names = self._undefined({None: self._overall} | classes)
         several, limits = len(self.levels) > 2, dict[str, Interval]()
-        if self.source not in NO_INFERENCE:
+        if self._has_inference:
             limits = {
                 name: interval
                 for (name, label), interval in self._intervals().items()
@@ -571,7 +555,7 @@ class ConfusionMatrix(tables.Exported):
             self.table,
             self._sentences(),
             self._overall,
-            self._classes,
+            classes,
             limits,
             mode or self.choices.mode or "sens_spec",
             [f"NA: {', '.join(names)} ({self._why})."] * bool(names),
@@ -630,14 +614,14 @@ class ConfusionMatrix(tables.Exported):
 
     @cached_property
     def _overall(self) -> dict[str, float]:
-        pooled = self.source == "out of fold"
-        tested = self.source not in NO_INFERENCE
+        tested = self._has_inference and self.by_cluster is None
         statistics = overall_terms(self._square, tested)
-        return (
-            statistics
-            if self.scored is None
-            else statistics | self.scored.terms(pooled)
-        )
+        if self.by_cluster is not None and self._has_inference:
+            low, high = self.error_interval()
+            statistics |= {"accuracy_low": 1.0 - high, "accuracy_high": 1.0 - low}
+        if self.scored is None:
+            return statistics
+        return statistics | self.scored.terms(pooled=self.source == "out of fold")
 
     def _positions(self) -> dict[object, tuple[int, float | None]]:
         """Return position and specified prevalence of the classes with statistics."""
@@ -653,23 +637,9 @@ class ConfusionMatrix(tables.Exported):
             for label, (at, share) in self._positions().items()
         }
 
-    @property
-    def _with_zeros(self) -> dict[object, dict[str, float]]:
-        """Statistics of the classes, with F measures of 0 where caret prints NA."""
-        beta = self.choices.beta
-        return {
-            label: terms
-            | {
-                f"f{beta:g}": rates.f_measure(
-                    self._square, self.levels.index(label), beta
-                )
-            }
-            for label, terms in self._classes.items()
-        }
-
     def _estimates(self) -> dict[Term, float]:
         """Return all statistics: broom's three, the table's others, the classes'."""
-        overall, classes = self._overall, self._with_zeros
+        overall, classes = self._overall, self._classes
         of_table = {
             "accuracy": overall["accuracy"],
             "kappa": overall["kappa"],
@@ -691,51 +661,43 @@ class ConfusionMatrix(tables.Exported):
     ) -> dict[Term, Interval]:
         """Return the available intervals; NaN for rows that are not new."""
         intervals.check_interval(method, level)
-        tested = self.source not in NO_INFERENCE
+        tested = self._has_inference
         counts = self._square if tested else np.zeros_like(self._square, dtype=np.int64)
-        right, n = int(counts.trace()), int(counts.sum())
-        limits: dict[Term, Interval] = {
-            ("error_rate", None): proportion_interval(n - right, n, method, level),
-            ("accuracy", None): proportion_interval(right, n, method, level),
-            ("kappa", None): intervals.kappa_interval(counts, level),
-            ("mcc", None): intervals.matthews_interval(counts, level),
-        }
         if self.by_cluster is not None and tested:
+            own = clustered_intervals(self.by_cluster, method, level)
+        else:
+            right, n = int(counts.trace()), int(counts.sum())
             own = {
-                (name, None): interval
-                for (name, place), interval in self._of_clusters(method, level)
-                if place is None
+                ("error_rate", None): proportion_interval(n - right, n, method, level),
+                ("accuracy", None): proportion_interval(right, n, method, level),
+                ("kappa", None): intervals.kappa_interval(counts, level),
+                ("mcc", None): intervals.matthews_interval(counts, level),
             }
-            limits = dict.fromkeys(limits, NONE) | own
+        limits: dict[Term, Interval] = {
+            (name, None): own.get((name, None), NONE)
+            for name in ("error_rate", "accuracy", "kappa", "mcc")
+        }
         if "auc" in self._overall and self.scored is not None:
             area = self.scored.area_limits(level) if tested else NONE
             limits["auc", None] = area
         for label, (at, share) in self._positions().items():
-            of_class = intervals.class_intervals(counts, at, share, method, level)
             terms = self._classes[label]
-            if self.by_cluster is not None and tested:
-                of_class = {
-                    name: interval
-                    for (name, place), interval in self._of_clusters(method, level)
-                    if place == at
-                    and not (share is not None and name.endswith("pred_value"))
-                }
+            if self.by_cluster is None or not tested:
+                of_class = intervals.class_intervals(counts, at, share, method, level)
+            else:
+                of_class = {name: i for (name, place), i in own.items() if place == at}
+                if share is not None:  # not rates of these rows
+                    del of_class["pos_pred_value"], of_class["neg_pred_value"]
             limits |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
                 for name, interval in of_class.items()
             }
         return limits
 
-    def _of_clusters(
-        self, method: Method, level: float
-    ) -> ItemsView[tuple[str, int | None], Interval]:
-        """Return intervals of rates of rows in clusters."""
-        assert self.by_cluster is not None
-        return clustered_intervals(self.by_cluster, method, level).items()
-
     @property
-    def _of_table(self) -> dict[object, dict[str, float]]:
-        return {None: self._overall}
+    def _has_inference(self) -> bool:
+        """Whether the rows are new and unweighted."""
+        return self.source not in NO_INFERENCE
 
     def _undefined(self, terms: Mapping[object, Mapping[str, float]]) -> list[str]:
         """Return names of undefined statistics, except inference without new rows.
@@ -745,7 +707,8 @@ class ConfusionMatrix(tables.Exported):
         terms : mapping
             Statistics of classes by label, of the table by None.
         """
-        by_design = INFERRED if self.source in NO_INFERENCE else ()
+        tested = self._has_inference and self.by_cluster is None
+        by_design = () if tested else INFERRED
         several = len(self.levels) > 2
         return [
             f"{label}: {name}" if several and label is not None else name
@@ -772,14 +735,14 @@ class ConfusionMatrix(tables.Exported):
         lines = [f"Misclassified  {amount(errors)} of {amount(n)}{by_weight}"]
         if n:
             lines.append(f"Error rate     {errors / n:.4f}")
-            if self.source in NO_INFERENCE:
-                lines.append(f"No interval    {self._why_none}")
-            else:
+            if self._has_inference:
                 exact, wilson = (
-                    "[{:.4f}, {:.4f}]".format(*proportion_interval(errors, n, method))
+                    "[{:.4f}, {:.4f}]".format(*self.error_interval(method))
                     for method in intervals.METHODS
                 )
                 lines.append(f"95% interval   {exact} exact, {wilson} Wilson")
+            else:
+                lines.append(f"No interval    {self._why_none}")
         if undecided := self.n_undecided:
             rows = (
                 f"weight {amount(undecided)}"
@@ -880,9 +843,10 @@ def confusion(
         need numbers of rows.
     groups : Series or array, shape (n,), optional
         Groups of rows that depend on each other, such as visits of a patient. Intervals
-        of the error rate, sensitivity, specificity and predictive values then have the
-        effective number of rows (Korn & Graubard 1998), that of the area Obuchowski's
-        variance (1997); others are NaN, as are predictive values with `prevalence`.
+        of error rate, sensitivity, specificity and predictive values then use the
+        effective number of rows (Korn & Graubard 1998). The interval of the area uses
+        Obuchowski's variance (1997). Other intervals are NaN, as are intervals of
+        predictive values with `prevalence`, and p-values, which need independent rows.
 
     Returns
     -------
@@ -916,7 +880,7 @@ def confusion(
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
     if not order:
-        raise DataError("No row has a label; give labels, or levels= of no rows.")
+        raise DataError("No row has a label; pass labels, or levels= of no rows.")
     choices = inputs.checked_choices(
         order, positive, event_level, prevalence=prevalence, beta=beta, mode=mode
     )
@@ -986,7 +950,7 @@ def joined_tables(
     if second is None:
         return first
     if first.by_cluster is not None:
-        raise DataError("groups= needs rows in memory; give a data frame.")
+        raise DataError("groups= needs rows in memory; pass a data frame.")
     counts, n_unlabelled, room = np.zeros_like(first.counts), 0, MOST_ERRORS
     errors: list[pd.DataFrame] = []
     columns: dict[str, list[Any]] = {"codes": [], "scores": [], "weights": []}
@@ -1203,7 +1167,7 @@ def checked_names(names: object) -> tuple[str, str]:
         texts = isinstance(first, str) and isinstance(second, str)
         if texts and first and second and first != second:
             return first, second
-    raise OptionError("is not allowed; give two different texts.", "names", names)
+    raise OptionError("is not allowed; pass two different texts.", "names", names)
 
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:

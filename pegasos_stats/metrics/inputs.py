@@ -50,7 +50,7 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
     right = column_of_labels(predicted, "predicted")
     if len(left) != len(right):
         pair_counts = f"{len(left):,} actual and {len(right):,} predicted labels"
-        raise DataError(f"There are {pair_counts}; give a pair for each row.")
+        raise DataError(f"There are {pair_counts}; pass a pair for each row.")
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
         raise DataError("The row labels of actual and predicted differ; align them.")
@@ -76,7 +76,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         side_levels = [plain(value) for value in distinct(pairs[side].dropna())]
         unknown = [value for value in side_levels if levels and value not in levels]
         if len(unknown) > MOST_OTHERS:
-            why = f"Predicted are {listing(unknown)}; give labels by a threshold."
+            why = f"The predictions {listing(unknown)} are no labels; pass labels."
             raise OptionError(why)
         levels += side_levels
     try:
@@ -95,7 +95,7 @@ def checked_levels(levels: object) -> list[Level]:
         several = getattr(levels, "ndim", 1) == 1
         labels = [plain(level) for level in levels] if several else []
     if not labels or not all(map(is_single, labels)) or len(set(labels)) < len(labels):
-        why = "is not allowed; give a list of different labels."
+        why = "is not allowed; pass a list of different labels."
         raise OptionError(why, "levels", levels)
     return labels
 
@@ -114,8 +114,8 @@ def codes_of(labels: DataColumn, levels: Levels) -> Codes:
         values, rows = labels[unknown].unique(), labels.index[unknown]
         where = f"{counted(len(rows), 'row')} ({listing(rows)})"
         raise LabelError(
-            f"The {labels.name} labels hold {listing(values)} in {where}; known are "
-            f"{listing(levels)}: drop or recode these rows."
+            f"The {labels.name} labels include {listing(values)} in {where}, but the "
+            f"levels are {listing(levels)}; drop or recode these rows."
         )
     return codes
 
@@ -143,7 +143,7 @@ def checked_probabilities(
         values = np.column_stack([1.0 - values, values])
     outside = ((values < 0.0) | (values > 1.0)).any()
     if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise DataError("Probabilities have to be between 0 and 1, with a sum of 1.")
+        raise DataError("Probabilities must be between 0 and 1, with the sum 1.")
     return values
 
 
@@ -214,7 +214,8 @@ def events_of(
         codes_of(labels, levels)  # raises for labels without a column
     if len(levels) != 2 and (frame is not None or positive is None):
         error = DataError if len(levels) == 1 else OptionError
-        raise error(f"There are the levels {listing(levels) or 'none'}; give two.")
+        named = listing(levels) or "none"
+        raise error(f"The labels have the levels {named}; two are needed.")
     at = plain(levels[positive_position(levels, positive)])
     non_events = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
@@ -243,7 +244,7 @@ def check_both_levels(events: Events, used: Mask) -> Codes:
     codes = events.codes[used]
     for code, level in ((0, events.negative), (1, events.positive)):
         if not (codes == code).any():
-            raise DataError(f"No row is {level!r} and has a score.")
+            raise DataError(f"No row of class {level!r} has a score.")
     return codes
 
 
@@ -269,7 +270,7 @@ def numbers(
         index is None or values.index.equals(index)
     ):
         raise DataError(f"The row labels of {name} and of the labels differ.")
-    refused = DataError(f"The {name} are not numbers; give one for each row.")
+    refused = DataError(f"The {name} are not numbers; pass one for each row.")
     array = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
     if array.shape != shape and not (one_of_two and array.shape == shape[:1]):
@@ -383,11 +384,11 @@ def _checked_prevalence(levels: Levels, prevalence: object) -> tuple[float, ...]
             of_levels = list(prevalence.items())
         at = [position_of(key, levels) for key, _ in of_levels]
         if sorted(at) != list(range(len(levels))):
-            why = "is not allowed; give a dict or Series with a number for each level."
+            why = "is not allowed; pass a dict or Series with one number per level."
             raise OptionError(why, "prevalence", prevalence)
         shares = [of_levels[place][1] for place in np.argsort(at)]
     prevalences = tuple(map(number_of, shares))
     if not all(0.0 <= share <= 1.0 for share in prevalences):
-        why = "is not allowed; give numbers from 0 to 1."
+        why = "is not allowed; pass numbers from 0 to 1."
         raise OptionError(why, "prevalence", prevalence)
     return prevalences

@@ -14,10 +14,7 @@ from pegasos_stats.metrics.scores import SCORES_AT_ONCE, area_under_curve
 
 Method = Literal["exact", "wilson"]
 
-Scale = Literal["logit", "plain"]
-
 METHODS: tuple[Method, ...] = get_args(Method)
-SCALES: tuple[Scale, ...] = get_args(Scale)
 STATSMODELS_NAMES = {"exact": "beta", "wilson": "wilson"}
 COMPLEX_STEP = 1e-20  # imaginary; the derivative is exact to rounding
 MIN_STANDARD_ERROR = 1e-12  # smaller values, also of 1 - g^2, are rounding errors
@@ -122,14 +119,11 @@ def paired_difference_interval(
     corrected = max(together - n / 2, 0.0) if together > 0 else together
     margins = (both + first) * (second + neither) * (both + second) * (first + neither)
     phi = corrected / margins**0.5 if margins else 0.0
-    below = _distance_to_limit(p - low_p, high_q - q, phi)
-    above = _distance_to_limit(high_p - p, q - low_q, phi)
+    below, above = (
+        float(np.sqrt(a**2 - 2 * phi * a * b + b**2))
+        for a, b in ((p - low_p, high_q - q), (high_p - p, q - low_q))
+    )
     return Interval(p - q - below, p - q + above)
-
-
-def _distance_to_limit(a: float, b: float, phi: float) -> float:
-    """Return ``sqrt(a^2 - 2 phi a b + b^2)``, Newcombe's distance to a limit."""
-    return float(np.sqrt(a**2 - 2 * phi * a * b + b**2))
 
 
 def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
@@ -234,20 +228,18 @@ def class_intervals(
     >>> limits_by_name["balanced_accuracy"]
     Interval(low=0.941..., high=0.973...)
     """
-    hits, own = int(counts[positive, positive]), int(counts[positive].sum())
-    rejected, others = map(int, rates.true_negatives(counts, positive))
-    missed, alarms = own - hits, others - rejected
-    of_rates = {"sensitivity": (hits, own), "specificity": (rejected, others)}
-    by_rule = {
-        "pos_pred_value": (hits, hits + alarms),
-        "neg_pred_value": (rejected, rejected + missed),
-        "precision": (hits, hits + alarms),
+    pairs = {
+        name: (int(hits), int(total))
+        for name, (hits, total) in rate_counts(counts, positive).items()
     }
+    names = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
     limits_by_name = {
-        name: proportion_interval(*pair, method, level)
-        for name, pair in (of_rates | by_rule).items()
+        name: proportion_interval(*pairs[name], method, level) for name in names
     }
+    limits_by_name["precision"] = limits_by_name["pos_pred_value"]
+    (hits, own), (rejected, others) = pairs["sensitivity"], pairs["specificity"]
     if share is not None:
+        missed, alarms = own - hits, others - rejected
         among_positive = _predictive(hits, own, alarms, others, share, level)
         among_negative = _predictive(rejected, others, missed, own, 1.0 - share, level)
         limits_by_name |= {
@@ -256,7 +248,7 @@ def class_intervals(
         }
     limits_by_name["balanced_accuracy"] = NONE
     if own and others:
-        limits = [proportion_interval(*r, "wilson", level) for r in of_rates.values()]
+        limits = [proportion_interval(*pairs[n], "wilson", level) for n in names[:2]]
         p, (low, high) = np.array([hits / own, rejected / others]), np.array(limits).T
         middle = float(p.mean())
         below, above = np.linalg.norm(p - low) / 2.0, np.linalg.norm(high - p) / 2.0
@@ -304,9 +296,8 @@ def _on_fishers_scale(
     ``s^2 = sum_ij p_ij g_ij^2 / n`` with the derivatives ``g_ij`` with respect
     to ``p_ij``. Their mean is 0 because the statistic does not depend on ``n``.
     """
-    z, value, n = quantile(level), statistic(counts), int(counts.sum())
-    complement = (1.0 - value) * (1.0 + value)
-    if isnan(value) or complement < MIN_STANDARD_ERROR:
+    value, n = statistic(counts), int(counts.sum())
+    if isnan(value):
         return NONE
     cells = np.argwhere(counts)  # one table per cell, with an imaginary step in it
     steps = np.repeat((counts / n)[None].astype(np.complex128), len(cells), axis=0)
@@ -314,76 +305,61 @@ def _on_fishers_scale(
     steps[diagonal] += COMPLEX_STEP * 1j
     derivatives = np.imag(statistic(steps)) / COMPLEX_STEP
     variance = float(steps[diagonal].real @ np.square(derivatives)) / n
-    if not variance > MIN_STANDARD_ERROR**2:
-        return NONE
-    middle, half = atanh(value), z * variance**0.5 / complement
-    return Interval(tanh(middle - half), tanh(middle + half))
+    return fisher_interval(value, variance, level)
 
 
-def auc_interval(
-    codes: Codes, scores: Vector, level: float = 0.95, scale: Scale = "logit"
-) -> Interval:
-    """Confidence interval of the area under the ROC curve, by DeLong's variance.
+def area_and_variance(
+    codes: Codes, scores: Vector, clusters: Codes | None = None
+) -> tuple[float, float]:
+    """Return the area and its variance, by DeLong or, for clusters, by Obuchowski.
 
-    The variance is ``V = S1 / m + S0 / n``. Each of the ``m`` rows of the second level
+    DeLong's variance is ``S1 / m + S0 / n``. Each of the ``m`` rows of the second level
     has a share of rows of the first level with a smaller score; ties count one half.
     ``S1`` is the variance of these shares, ``S0`` the same for the ``n`` rows of the
-    first level. The interval ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed
-    back to areas; its coverage is also right near 1.
-
-    Parameters
-    ----------
-    codes : int array, shape (n,)
-        0 for the first, 1 for the second level.
-    scores : float64 array, shape (n,)
-        Larger scores indicate the second level.
-    level : float, default 0.95
-    scale : "logit" or "plain", default "logit"
-        ``"plain"`` is ``A +- z sqrt(V)``, cut off at 0 and 1, as in ``ci.auc`` of R's
-        pROC; near 1 its coverage is too low.
-
-    Returns
-    -------
-    Interval
-        NaN if a level has fewer than two rows, or if the scores separate the levels,
-        so that the estimated variance is 0.
-
-    Raises
-    ------
-    OptionError
-        If the level is not between 0 and 1, or the scale is unknown.
+    first level. It is computed in blocks of rows, to save memory.
 
     References
     ----------
     DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), equations 4 to 6; by ranks
-    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014); Pepe, *The Statistical
-    Evaluation of Medical Tests* (2003), section 5.2.3, for the logit.
+    as in Sun & Xu, IEEE Signal Processing Letters 21 (2014).
 
     Examples
     --------
-    >>> scores = np.arange(6.0)[[0, 3, 1, 2, 4, 5]]
-    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores)
-    Interval(low=0.261..., high=0.994...)
-    >>> auc_interval(np.array([0, 0, 0, 1, 1, 1]), scores, scale="plain")
-    Interval(low=0.580..., high=1.0)
+    >>> area_and_variance(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
+    (0.875, 0.03125)
     """
-    check_choice("scale", scale, SCALES)
-    z, area = quantile(level), area_under_curve(codes, scores)
-    first, second = (np.sort(scores[codes == code]) for code in (0, 1))
+    area, sides = area_under_curve(codes, scores), [codes == code for code in (0, 1)]
+    if clusters is not None and all(map(np.any, sides)):
+        groups = clusters[sides[0]], clusters[sides[1]]
+        return area, area_variance(placement_values(codes, scores), groups)
+    first, second = (np.sort(scores[side]) for side in sides)
     if min(first.size, second.size) < 2:
-        return NONE
-    sides = ((second, first, area), (first, second, 1.0 - area))
-    variance = sum(_variance_of_mean(*side) for side in sides)
-    if not variance > 0.0:
-        return NONE
-    if scale == "plain":
-        half = z * float(variance) ** 0.5
-        return Interval(max(area - half, 0.0), min(area + half, 1.0))
-    return area_interval(area, float(variance), level)
+        return area, float("nan")
+    variance = _variance_of_mean(second, first, area)
+    return area, variance + _variance_of_mean(first, second, 1.0 - area)
 
 
 def area_interval(area: float, variance: float, level: float = 0.95) -> Interval:
-    """``logit(A) +- z sqrt(V) / (A (1 - A))``, transformed back; NaN without variance.
+    """Confidence interval of the area under the ROC curve, on the logit scale.
+
+    ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed back to areas. The coverage
+    is also right near 1, where the coverage of ``A +- z sqrt(V)`` is too low.
+
+    Parameters
+    ----------
+    area, variance : float
+        From `area_and_variance`.
+    level : float, default 0.95
+
+    Returns
+    -------
+    Interval
+        NaN without a variance, as with fewer than two rows of a level, and if the
+        scores separate the levels, so that the estimated variance is 0.
+
+    References
+    ----------
+    Pepe, *The Statistical Evaluation of Medical Tests* (2003), section 5.2.3.
 
     Examples
     --------
@@ -399,20 +375,18 @@ def area_interval(area: float, variance: float, level: float = 0.95) -> Interval
     return Interval(float(expit(middle - half)), float(expit(middle + half)))
 
 
-def area_difference_interval(
-    difference: float, variance: float, level: float = 0.95
-) -> Interval:
-    """``tanh(atanh(D) +- z sqrt(V) / (1 - D^2))``, between -1 and 1.
+def fisher_interval(value: float, variance: float, level: float = 0.95) -> Interval:
+    """``tanh(atanh(g) +- z s / (1 - g^2))``, between -1 and 1; NaN without variance.
 
     Examples
     --------
-    >>> area_difference_interval(-0.667, 0.111)
+    >>> fisher_interval(-0.667, 0.111)
     Interval(low=-0.962..., high=0.354...)
     """
-    complement = (1.0 - difference) * (1.0 + difference)
-    if not (variance > 0.0 and complement > 0.0):
+    complement = (1.0 - value) * (1.0 + value)
+    if not (variance > MIN_STANDARD_ERROR**2 and complement > MIN_STANDARD_ERROR):
         return NONE
-    middle, half = atanh(difference), quantile(level) * variance**0.5 / complement
+    middle, half = atanh(value), quantile(level) * variance**0.5 / complement
     return Interval(tanh(middle - half), tanh(middle + half))
 
 
@@ -452,7 +426,7 @@ def _variance_of_mean(values: Vector, others: Vector, mean: float) -> float:
         squares += (
             (shares_below(values[at : at + SCORES_AT_ONCE], others) - mean) ** 2
         ).sum()
-    return squares / (values.size - 1) / values.size
+    return float(squares / (values.size - 1) / values.size)
 
 
 def shares_below(values: Vector, others: Vector) -> Vector:
@@ -461,48 +435,43 @@ def shares_below(values: Vector, others: Vector) -> Vector:
     return np.asarray(below / (2 * others.size))
 
 
-def delong_variance(placements: tuple[Vector, Vector]) -> float:
+def area_variance(
+    placements: tuple[Vector, Vector], clusters: tuple[Codes, Codes] | None = None
+) -> float:
     """Variance of an area, or of the difference of two, by placement values.
 
-    NaN where a level has fewer than two rows.
-
-    Examples
-    --------
-    >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
-    >>> delong_variance(placement_values(codes, scores))
-    0.03125
-    """
-    if min(map(len, placements)) < 2:
-        return float("nan")
-    return sum(float(shares.var(ddof=1)) / len(shares) for shares in placements)
-
-
-def clustered_area_variance(
-    placements: tuple[Vector, Vector], clusters: tuple[Codes, Codes]
-) -> float:
-    """Variance of an area, or of the difference of two, of rows in clusters.
-
-    ``S10 / m + S01 / n + 2 S11 / (m n)`` by the sums of the placement values of each
-    cluster about their mean, ``m`` and ``n`` rows of the two levels. NaN where a level
-    lies in fewer than two clusters.
+    ``S10 / m + S01 / n`` for ``m`` and ``n`` rows of the two levels, with the variances
+    of their placement values. For rows in clusters the sums of each cluster about the
+    mean determine the variances, and ``2 S11 / (m n)`` is added.
 
     Parameters
     ----------
-    placements, clusters : pairs of arrays
-        Placement values of the rows of the first and of the second level, and the
-        cluster of each, from 0.
+    placements : pair of arrays
+        Placement values of the rows of the first and of the second level.
+    clusters : pair of arrays, optional
+        Cluster of each row, from 0.
+
+    Returns
+    -------
+    float, NaN if a level has fewer than two rows or clusters
 
     References
     ----------
-    Obuchowski, Biometrics 53 (1997), 567-578.
+    DeLong, DeLong & Clarke-Pearson, Biometrics 44 (1988), 837-845; Obuchowski,
+    Biometrics 53 (1997), 567-578.
 
     Examples
     --------
     >>> codes, scores = np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8])
+    >>> placements = placement_values(codes, scores)
     >>> rows = np.array([0, 1]), np.array([2, 3])
-    >>> clustered_area_variance(placement_values(codes, scores), rows)
-    0.03125
+    >>> area_variance(placements), area_variance(placements, rows)
+    (0.03125, 0.03125)
     """
+    if clusters is None:
+        if min(map(len, placements)) < 2:
+            return float("nan")
+        return sum(float(shares.var(ddof=1)) / len(shares) for shares in placements)
     number = 1 + max(int(own.max()) for own in clusters)
     sums, shares, totals = [], [], []
     for values, own in zip(placements, clusters, strict=True):
@@ -595,26 +564,42 @@ def clustered_intervals(
     ----------
     counts : int array, shape (clusters, k, k + 1)
     """
-    square = counts[:, :, :-1]
-    total, right = square.sum(axis=(1, 2)), np.trace(square, axis1=1, axis2=2)
+    limits: dict[tuple[str, int | None], Interval] = {}
+    for at in range(counts.shape[1]):
+        for name, pair in rate_counts(counts[:, :, :-1], at).items():
+            place = None if name in ("error_rate", "accuracy") else at
+            if (name, place) not in limits:
+                own = clustered_rate_interval(*pair, method, level)
+                limits[name, place] = own
+        limits["recall", at] = limits["sensitivity", at]
+        limits["precision", at] = limits["pos_pred_value", at]
+    return limits
 
-    def of(hits: Counts, totals: Counts) -> Interval:
-        return clustered_rate_interval(hits, totals, method, level)
 
-    rates_intervals: dict[tuple[str, int | None], Interval] = {
-        ("error_rate", None): of(total - right, total),
-        ("accuracy", None): of(right, total),
+def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[Counts, Counts]]:
+    """Numerators and denominators of rates, for one table or for one per cluster.
+
+    Parameters
+    ----------
+    counts : array, shape (k, k) or (clusters, k, k)
+    positive : int
+        Position of the class of the other rates than error rate and accuracy.
+
+    Examples
+    --------
+    >>> counts = rate_counts(np.array([[285, 15], [8, 292]]), 0)
+    >>> [int(count) for count in counts["specificity"]]
+    [292, 300]
+    """
+    total, right = counts.sum((-2, -1)), np.trace(counts, axis1=-2, axis2=-1)
+    own, called = counts[..., positive, :].sum(-1), counts[..., positive].sum(-1)
+    hits = counts[..., positive, positive]
+    rejected = total - own - called + hits
+    return {
+        "error_rate": (total - right, total),
+        "accuracy": (right, total),
+        "sensitivity": (hits, own),
+        "specificity": (rejected, total - own),
+        "pos_pred_value": (hits, called),
+        "neg_pred_value": (rejected, total - called),
     }
-    for at in range(square.shape[1]):
-        own, called = square[:, at].sum(axis=1), square[:, :, at].sum(axis=1)
-        hits = square[:, at, at]
-        rejected = total - own - called + hits
-        rates_intervals["sensitivity", at] = rates_intervals["recall", at] = of(
-            hits, own
-        )
-        rates_intervals["specificity", at] = of(rejected, total - own)
-        rates_intervals["pos_pred_value", at] = rates_intervals["precision", at] = of(
-            hits, called
-        )
-        rates_intervals["neg_pred_value", at] = of(rejected, total - called)
-    return rates_intervals

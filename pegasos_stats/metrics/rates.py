@@ -35,7 +35,7 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> float:
 def warn_undefined(names: Sequence[str], why: str) -> None:
     """Warn once, naming all undefined statistics."""
     if names:
-        text = f"Not defined, and given as NaN: {', '.join(names)} ({why})."
+        text = f"Undefined and therefore NaN: {', '.join(names)} ({why})."
         warn_caller(text, UndefinedMetricWarning)
 
 
@@ -203,8 +203,10 @@ def neg_pred_value(
     return ratio(right, (1 - sensitivity(counts, positive)) * p + right)
 
 
-def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
-    """F measure, ``(1 + beta^2) * prec * rec / (beta^2 * prec + rec)``.
+def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
+    """F measure, ``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``.
+
+    It is the weighted harmonic mean of precision and recall, and 0 if ``TP`` is 0.
 
     Parameters
     ----------
@@ -215,7 +217,7 @@ def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
     Returns
     -------
-    float, NaN if precision or recall is NaN, or both are zero
+    float, NaN if no row belongs to the class or is predicted so
 
     References
     ----------
@@ -223,22 +225,10 @@ def f_beta(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
     Examples
     --------
-    >>> f_beta(np.array([[285, 15], [8, 292]]), 0)
-    0.961214165261382...
-    """
-    p, r = precision(counts, positive), recall(counts, positive)
-    return ratio((1 + beta**2) * p * r, beta**2 * p + r)
-
-
-def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
-    """``(1 + beta^2) TP / ((1 + beta^2) TP + beta^2 FN + FP)``; 0 if ``TP`` is 0.
-
-    Equals `f_beta` where `f_beta` is defined.
-
-    Examples
-    --------
-    >>> f_measure(np.array([[0, 3], [0, 4]]), 0), f_beta(np.array([[0, 3], [0, 4]]), 0)
-    (0.0, nan)
+    >>> f_measure(np.array([[285, 15], [8, 292]]), 0)
+    0.9612141652613828
+    >>> f_measure(np.array([[0, 3], [0, 4]]), 0)
+    0.0
     """
     hits = (1.0 + beta**2) * counts[..., positive, positive]
     own, predicted = counts[..., positive, :].sum(-1), counts[..., positive].sum(-1)

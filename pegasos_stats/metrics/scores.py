@@ -47,8 +47,7 @@ def area_under_curve(
     Parameters
     ----------
     codes : int array, shape (n,)
-        0 for the first, 1 for the second level; without weights, -1 for excluded
-        rows.
+        0 for the first, 1 for the second level, -1 for excluded rows.
     scores : float64 array, shape (n,)
         Larger scores indicate the second level.
     weights : float64 array, shape (n,), optional
@@ -67,41 +66,62 @@ def area_under_curve(
     >>> area_under_curve(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     0.875
     """
-    if weights is None:
-        return counts_of_pairs(codes, scores).area
-    w = weights
-    _, places = np.unique(scores, return_inverse=True)
-    sizes = np.bincount(places, w)
-    middles = np.cumsum(sizes) - sizes / 2
-    second = codes == 1
-    m = w[second].sum()
-    u = (w * middles[places])[second].sum() - m * m / 2
-    return ratio(u, m * (w.sum() - m))
+    return counts_of_pairs(codes, scores, weights).area
 
 
 class PairCounts(NamedTuple):
-    """Numbers of pairs of rows, one of each level, as `counts_of_pairs` returns."""
+    """Pairs of rows, one of each level: their number, weight or share.
 
-    larger: int
-    tied: int
-    total: int
+    Attributes
+    ----------
+    larger : float
+        Pairs in which the row of the second level has the larger score.
+    tied : float
+        Pairs with equal scores.
+    total : float, default 1.0
+        All pairs.
+    """
+
+    larger: float
+    tied: float
+    total: float = 1.0
 
     @property
     def area(self) -> float:
         """Area under the ROC curve; ties count one half."""
         return ratio(self.larger + self.tied / 2, self.total)
 
+    @property
+    def shares(self) -> "PairCounts":
+        """Shares of all pairs.
 
-def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
+        Examples
+        --------
+        >>> PairCounts(larger=3, tied=1, total=4).shares
+        PairCounts(larger=0.75, tied=0.25, total=1.0)
+        """
+        return PairCounts(ratio(self.larger, self.total), ratio(self.tied, self.total))
+
+
+def counts_of_pairs(
+    codes: Codes, scores: Vector, weights: Vector | None = None
+) -> PairCounts:
     """Count pairs in which the row of the second level has the larger score, and ties.
 
-    It needs eight bytes per row.
+    The arguments are those of `area_under_curve`. Counts without weights need eight
+    bytes per row.
 
     Examples
     --------
     >>> counts_of_pairs(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
     PairCounts(larger=3, tied=1, total=4)
     """
+    if weights is not None:
+        _, places = np.unique(scores, return_inverse=True)
+        sides = (np.bincount(places, weights * (codes == code)) for code in (0, 1))
+        first, second = sides
+        larger = second @ (np.cumsum(first) - first)
+        return PairCounts(larger, second @ first, first.sum() * second.sum())
     first, second = (np.sort(scores[codes == code]) for code in (0, 1))
     below, up_to = (
         sum(
@@ -111,47 +131,6 @@ def counts_of_pairs(codes: Codes, scores: Vector) -> PairCounts:
         for side in ("left", "right")
     )
     return PairCounts(below, up_to - below, first.size * second.size)
-
-
-class PairShares(NamedTuple):
-    """Shares of the pairs of rows, one of each level, as `shares_of_pairs` returns.
-
-    Attributes
-    ----------
-    larger : float
-        Pairs in which the row of the second level has the larger score.
-    tied : float
-        Pairs with equal scores.
-    """
-
-    larger: float
-    tied: float
-
-    @property
-    def area(self) -> float:
-        """Area under the ROC curve; ties count one half."""
-        return self.larger + self.tied / 2.0
-
-
-def shares_of_pairs(
-    codes: Codes, scores: Vector, weights: Vector | None = None
-) -> PairShares:
-    """Compute the shares that `area_under_curve` adds, from the same arguments.
-
-    Examples
-    --------
-    >>> shares_of_pairs(np.array([0, 0, 1, 1]), np.array([0.1, 0.4, 0.4, 0.8]))
-    PairShares(larger=0.75, tied=0.25)
-    """
-    if weights is None:
-        pairs = counts_of_pairs(codes, scores)
-        tied = ratio(pairs.tied, pairs.total)
-        return PairShares(pairs.area - tied / 2.0, tied)
-    w = weights
-    _, places = np.unique(scores, return_inverse=True)
-    first, second = (np.bincount(places, w * (codes == code)) for code in (0, 1))
-    tied = ratio(first @ second, first.sum() * second.sum())
-    return PairShares(area_under_curve(codes, scores, w) - tied / 2.0, tied)
 
 
 def areas_under_curves(codes: Codes, scores: Matrix, weights: Vector) -> Vector:
@@ -835,7 +814,7 @@ def _checked_thresholds(thresholds: object) -> Vector:
     if thresholds is None:
         return np.arange(100) / 100.0
     refused = OptionError(
-        "is not allowed; give numbers from 0 to below 1.", "thresholds", thresholds
+        "is not allowed; pass numbers from 0 to below 1.", "thresholds", thresholds
     )
     at = np.unique(np.atleast_1d(floats_of(thresholds, refused)))
     if at.ndim != 1 or not at.size or not ((at >= 0.0) & (at < 1.0)).all():
@@ -937,8 +916,9 @@ def band_of_roc(
 def beta_bounds(n: int, eta: float) -> tuple[Vector, Vector]:
     """Bounds of a survival function where ``k = 0, ..., n`` scores are at or above.
 
-    It is at least a quantile of ``Beta(k, n - k + 1)``, the distribution at the
-    ``k``-th largest score, and at most one of ``Beta(k + 1, n - k)``, at the next one.
+    The value at the ``k``-th largest score has the distribution ``Beta(k, n - k + 1)``,
+    whose quantile ``eta / 2`` is the lower bound. The upper bound is the quantile ``1 -
+    eta / 2`` of ``Beta(k + 1, n - k)``, the distribution at the next score.
 
     Examples
     --------
@@ -1005,10 +985,11 @@ def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
 def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.DataFrame:
     """Compute the simultaneous band of an increasing calibration curve.
 
-    For all ranges of probabilities the lower limit of Clopper & Pearson, at the level
-    ``(1 - level) / (k (k + 1))`` of ``k`` different probabilities, bounds the share at
-    larger probabilities, and the upper limit the share at smaller ones. So the band
-    holds for all probabilities and with any number of rows.
+    The ``k`` different probabilities have ``k (k + 1) / 2`` ranges. Each range has the
+    limits of Clopper & Pearson, with the error probability ``(1 - level) / (k (k +
+    1))`` on each side. As the curve increases, the lower limit of a range bounds the
+    share at larger probabilities, and the upper limit bounds the share at smaller ones.
+    So the band holds for all probabilities and with any number of rows.
 
     Parameters
     ----------

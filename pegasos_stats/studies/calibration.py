@@ -15,7 +15,6 @@ from scipy.special import expit, logit
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Axes, Codes, DataColumn, Matrix, Vector
 from pegasos_stats.data.sample import Groups, column_named, column_of_counts
-from pegasos_stats.data.user_data import floats_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
@@ -27,12 +26,11 @@ from pegasos_stats.models.linear import Model
 from pegasos_stats.models.new_rows import with_source
 from pegasos_stats.models.results import Results
 from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
-from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.solvers.optimum import AnySolver
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.studies import cross_validation, fold_fits, thresholds
+from pegasos_stats.studies import cross_validation, fold_fits
 from pegasos_stats.studies.folds import Folds
 
 Strategy = Literal["uniform", "quantile"]
@@ -209,7 +207,7 @@ class Reliability(tables.Facts):
 def reliability(
     actual: object,
     probabilities: object,
-    bins: object = 10,
+    bins: int = 10,
     *,
     strategy: Strategy | None = None,
     positive: object = None,
@@ -226,8 +224,8 @@ def reliability(
     probabilities : DataFrame, or Series or array of shape (n,)
         Probabilities of the positive class, or one column per class, as from
         ``predict_proba()``.
-    bins : int or sequence of float, default 10
-        Number of bins, or their boundaries from 0 to 1.
+    bins : int, default 10
+        Number of bins.
     strategy : "uniform" or "quantile", optional
         Bins of equal width, or with about equal numbers of rows. By default
         ``"quantile"`` if the rarer outcome has less than a tenth of the rows.
@@ -289,9 +287,7 @@ def reliability(
         index = getattr(labelled, "index", pd.RangeIndex(len(used)))
         clusters = inputs.clusters_of(groups, index)[used]
         if band:
-            raise OptionError(
-                "is for independent rows; leave groups= out.", "band", band
-            )
+            raise OptionError("needs independent rows; omit groups=.", "band", band)
     happened, p = events.codes[used], events.values[used]
     both = np.column_stack([1.0 - p, p])
     if strategy is None:
@@ -411,10 +407,10 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
 def distance_by_chance(p: Vector) -> float:
     """Compute the mean absolute deviation of a count of events, ``E|S - sum_i p_i|``.
 
-    De Moivre's formula for a count ``S`` of ``n`` events with the mean probability, ``2
-    (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)`` with ``k`` the whole part of ``n
-    p``, is multiplied by the ratio of the standard deviation with unequal probabilities
-    to that with equal ones.
+    If all ``n`` probabilities equal their mean ``p``, De Moivre's formula is exact: ``2
+    (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)``, where ``k`` is the whole part of
+    ``n p``. For unequal probabilities it is multiplied by the ratio of the two standard
+    deviations of the count.
 
     References
     ----------
@@ -439,34 +435,25 @@ def distance_by_chance(p: Vector) -> float:
     return usual * math.sqrt(own / common)
 
 
-def _ends(bins: object, strategy: Strategy, p: Vector) -> Vector:
+def _ends(bins: int, strategy: Strategy, p: Vector) -> Vector:
     """Return the ends of the bins: from 0 to 1, or quantiles of `p`.
 
     A probability that fills a whole bin gets its own bin, of width 0 if it is the
     smallest.
     """
-    if checks.whole_of(bins) is not None:
-        shares = np.linspace(0.0, 1.0, checks.check_count("bins", bins, MOST_BINS) + 1)
-        if strategy == "uniform":
-            return shares
-        ends = np.quantile(p, shares)
-        full = np.unique(ends[1:][ends[1:] == ends[:-1]])
-        if not full.size:
-            return ends
-        values = np.unique(p)
-        if values.size == 1:
-            return np.array([0.0, 1.0])
-        last = values[np.searchsorted(values, ends[1:], side="right") - 1]
-        before = values[np.searchsorted(values, full[full > values[0]]) - 1]
-        return np.array([values[0], *np.union1d(last, before)])
-    refused = OptionError(
-        "is neither a number of bins nor increasing ends from 0 to 1.", "bins", bins
-    )
-    ends = floats_of(bins, refused)
-    good = ends.ndim == 1 and ends.size > 1 and bool((ends[1:] > ends[:-1]).all())
-    if not good or ends[0] != 0.0 or ends[-1] != 1.0:
-        raise refused
-    return ends
+    shares = np.linspace(0.0, 1.0, checks.check_count("bins", bins, MOST_BINS) + 1)
+    if strategy == "uniform":
+        return shares
+    ends = np.quantile(p, shares)
+    full = np.unique(ends[1:][ends[1:] == ends[:-1]])
+    if not full.size:
+        return ends
+    values = np.unique(p)
+    if values.size == 1:
+        return np.array([0.0, 1.0])
+    last = values[np.searchsorted(values, ends[1:], side="right") - 1]
+    before = values[np.searchsorted(values, full[full > values[0]]) - 1]
+    return np.array([values[0], *np.union1d(last, before)])
 
 
 def _binned(
@@ -710,10 +697,10 @@ def calibrate(
     sigmoid: probabilities refer to the class frequencies of the data. Weights that
     differ within a class apply to both.
 
-    Scores are uninformative if the fit is, within its duality gap, no better than a
-    model without predictors, or if out-of-fold scores of the second class are not
-    larger than those of the first. Then each probability equals the share of the class,
-    with a warning.
+    Scores are uninformative in two cases. The fit is, within its duality gap, no better
+    than a model without predictors; or out-of-fold scores of the second class are not
+    larger than scores of the first. Then each probability equals the share of the
+    class, and a warning says so.
 
     Parameters
     ----------
@@ -768,7 +755,7 @@ def calibrate(
     )
     per_repeat = Counter(split.repeat for split in validation.folds.splits)
     if min(per_repeat.values()) < 2:
-        raise DataError("A repeat has one fold only; give at least two folds.")
+        raise DataError("A repeat has only one fold; pass at least two folds.")
     fitted: Any = validation.model.at_chosen_lambda()
     solver = fold_fits.with_seed(validation.solver, validation.seed)
     result = fitted.fit(fold_fits.for_all_rows(solver))
@@ -899,7 +886,6 @@ class CalibratedResults(tables.Summarised):
         freq_weights: object = None,
         offset: object = None,
         groups: object = None,
-        by: object = None,
     ) -> ConfusionMatrix:
         """Compute the confusion table of actual and predicted labels.
 
@@ -910,7 +896,7 @@ class CalibratedResults(tables.Summarised):
         ----------
         data, threshold, offset : optional
             As for `predict`.
-        actual, positive, freq_weights, groups, by : optional
+        actual, positive, freq_weights, groups : optional
             As for ``result.confusion()``, of new rows.
 
         Raises
@@ -920,18 +906,10 @@ class CalibratedResults(tables.Summarised):
             `data`.
         """
         result, counts, matrix = self.result, None, None
-        if data is not None and by is not None:
-            from pegasos_stats.studies.validation import subgroups
-
-            columns = {"actual": actual, "offset": offset, "groups": groups}
-            columns |= {"freq_weights": freq_weights}
-            choices = {"threshold": threshold, "positive": positive}
-            frame = result._frame(data)
-            return subgroups(self.confusion, frame, by, columns, choices)  # type: ignore[return-value]
         labels: object = self.validation.actual
         chances = self.probabilities
         if data is None:
-            options = {"freq_weights": freq_weights, "groups": groups, "by": by}
+            options = {"freq_weights": freq_weights, "groups": groups}
             checks.check_rows_have_own(actual=actual, offset=offset, **options)
         else:
             if isinstance(groups, str):
@@ -955,89 +933,6 @@ class CalibratedResults(tables.Summarised):
         if matrix is None:
             return replace(table, source="out of fold")
         return with_source(table, result, matrix, labels, counts)
-
-    @suggest_arguments
-    def thresholds(
-        self,
-        data: object = None,
-        actual: object = None,
-        *,
-        metric: str | None = None,
-        cost: object = None,
-        positive: object = None,
-        folds: object = None,
-        repeats: int | None = None,
-        groups: object = None,
-        seed: int | None = 1,
-        freq_weights: object = None,
-        offset: object = None,
-        workers: int | None = None,
-        progress: bool = False,
-    ) -> thresholds.Thresholds:
-        """Choose a threshold for ``predict(threshold=)`` and estimate its performance.
-
-        Like ``result.thresholds()``, with probabilities instead of scores: out-of-fold
-        `probabilities`, or probabilities of new rows. Without new rows, the threshold
-        of each fold is chosen from probabilities of its training rows, by 5 inner folds
-        and a sigmoid of their scores.
-
-        Parameters
-        ----------
-        data, actual, metric, cost, positive, seed, freq_weights, offset, workers, \
-progress
-            As for ``result.thresholds()``.
-        folds, repeats, groups : optional
-            Only for new rows, as for ``result.thresholds()``. Without new rows the
-            folds of `validation` are used.
-
-        Raises
-        ------
-        OptionError
-            If an option is not allowed.
-        DataError
-            If `data` are the training data.
-
-        Examples
-        --------
-        >>> import pegasos_stats as ps
-        >>> train, test = ps.datasets.load_digits56()
-        >>> model = ps.svm("digit ~ p34 + p43", train, lam=0.01)
-        >>> calibrated = ps.calibrate(model, ps.Optimum(seed=1), seed=443)
-        >>> thresholds = calibrated.thresholds(cost={5: 1, 6: 4}, seed=443)
-        >>> thresholds.scale, thresholds.usual, thresholds.threshold < 0.5
-        ('probability', 0.5, True)
-        """
-        coding, new = self.result.coding, not (data is None and actual is None)
-        rule = thresholds.ThresholdRule.of(
-            metric, cost, positive, coding, "probability", 0.5
-        )
-        if new:
-            counts = column_of_counts(freq_weights, self.result.counted, data)
-            table = self.confusion(data, actual, freq_weights=counts, offset=offset)
-            folds = thresholds.INNER_FOLDS if folds is None else folds
-            repeats = 1 if repeats is None else repeats
-            return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
-        if any(option is not None for option in (folds, repeats, groups)):
-            raise OptionError(
-                "folds=, repeats= and groups= apply only to new rows; give data."
-            )
-        checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
-        validation, problem = self.validation, self.validation.model.problem
-        rng = RRandom(seed, sample_kind=validation.solver.sample_kind)
-        fitter = fold_fits.FoldFitter(
-            validation.model, validation.solver, rng, workers, progress
-        )
-        outer, inside, outside = validation.folds, [], []
-        _, scored = thresholds.inside_rows(fitter, outer, self.result.problem.lam)
-        fitting = base_rate if self.without_scores else fit_sigmoid
-        for split, rows in zip(outer.splits, scored, strict=True):
-            labels, finite = np.where(rows.second, 1.0, -1.0), ~np.isnan(rows.values)
-            own = labels[finite], rows.values[finite], rows.weights[finite]
-            chances = expit(fitting(*own).logits(rows.values))
-            inside.append(rows._replace(values=chances))
-            logits = self.logits[split.repeat].to_numpy()[split.test]
-            outside.append(thresholds.rows_of(problem, split.test, expit(logits)))
-        return rule.thresholds(outer, rng.seed, inside, outside)
 
     @property
     def probabilities(self) -> pd.DataFrame:
@@ -1077,7 +972,7 @@ progress
     @suggest_arguments
     def reliability(
         self,
-        bins: object = 10,
+        bins: int = 10,
         *,
         strategy: Strategy | None = None,
         level: float = 0.95,

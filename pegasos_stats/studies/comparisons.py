@@ -35,11 +35,11 @@ from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.studies import cross_validation, fold_fits
 from pegasos_stats.studies.cross_validation import CrossValidation
 
-MODELS = "give two models or more by name, not fitted, or their cross-validations."
-FITS = "give fits by name, such as {'hinge': a, 'log': b}, or a list of them."
+MODELS = "pass two models or more by name, not fitted, or their cross-validations."
+FITS = "pass fits by name, such as {'hinge': a, 'log': b}, or a list of them."
 STARS = (0.001, 0.01, 0.05)
 SOLVERS = (
-    "give solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'Optimum': ps.Optimum()}."
+    "pass solvers by name: {'Pegasos': ps.Pegasos(epochs=20), 'Optimum': ps.Optimum()}."
 )
 MEASURES = (
     *("objective", "gap", "relative_gap", "violations"),
@@ -143,26 +143,19 @@ def compare_errors(
             )
         first = first or study
         studies[name] = study
-        _check_same(name, study, first)
+        a, b = first.model._sample, study.model._sample
+        same_rows = np.array_equal(a.y, b.y) and a.index.equals(b.index)
+        same_folds = np.array_equal(first.folds.assignment, study.folds.assignment)
+        if not (same_rows and same_folds and a.coding.levels == b.coding.levels):
+            raise DataError(
+                f"{shown(name)} and the first model differ in rows, classes or folds, "
+                "so differences cannot be paired."
+            )
         column = getattr(metric, "__name__", metric)
         if column not in (names := [metric.name for metric in study.metrics]):
             why = f"is not a metric of {shown(name)}, which has {listing(names)}."
             raise OptionError(why, "metric", metric)
     return ErrorComparison(studies, str(column))
-
-
-def _check_same(name: str, study: CrossValidation, first: CrossValidation) -> None:
-    """Raise `DataError` unless both have the same rows, outcomes and folds."""
-    a, b = first.model._sample, study.model._sample
-    same = np.array_equal(a.y, b.y) and a.index.equals(b.index)
-    if not same or a.coding.levels != b.coding.levels:
-        raise DataError(
-            f"{shown(name)} and the first model have different rows or classes."
-        )
-    if not np.array_equal(first.folds.assignment, study.folds.assignment):
-        raise DataError(
-            f"{shown(name)} has other folds, so differences cannot be paired."
-        )
 
 
 def paired_mean(
@@ -396,7 +389,7 @@ def compare_models(
     level, bounds = checks.check_fraction("conf_level", conf_level), _bounds(stars)
     validated, estimates = {}, {}
     if cross_validations is not None:
-        cure = f"give those of ps.cross_validate() for fits of {listing(fits)}."
+        cure = f"pass those of ps.cross_validate() for fits of {listing(fits)}."
         studies = named("cross_validations", cross_validations, CrossValidation, cure)
         if not set(studies) <= set(fits):
             raise OptionError(f"is not allowed; {cure}", "cross_validations", studies)
@@ -428,30 +421,29 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
     """Return the rows of these terms; for None all rows, the intercept first."""
     names = list(dict.fromkeys([INTERCEPT, *table["term"]]))
     chosen = [terms] if isinstance(terms, str) else terms
-    if terms is not None:
-        if not isinstance(chosen, list | tuple) or not all(
+    if chosen is not None:
+        known = isinstance(chosen, list | tuple) and all(
             is_name(name) and name in names for name in chosen
-        ):
+        )
+        if not known:
             raise OptionError(f"is not a list of {listing(names)}.", "terms", terms)
         names = list(chosen)
-    at = table["term"].map({term: j for j, term in enumerate(names)})
-    order = at[at.notna()].sort_values(kind="stable").index
-    return table.loc[order].reset_index(drop=True)
+    rows = table[table["term"].isin(names)]
+    place = {name: j for j, name in enumerate(names)}
+    return rows.sort_values(
+        "term", key=lambda term: term.map(place), kind="stable", ignore_index=True
+    )
 
 
 def _bounds(stars: object) -> tuple[float, ...]:
     """Validate thresholds of p-values, smallest first."""
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
-    items = stars if isinstance(stars, list | tuple) else ()
-    bounds = [checks.number_of(bound) for bound in items]
-    if not bounds or not all(0.0 < bound < 1.0 for bound in bounds):
+    if not isinstance(stars, list | tuple) or not stars:
         raise OptionError(
-            "is neither True, False nor a list of p-values between 0 and 1.",
-            "stars",
-            stars,
+            "is neither True, False nor a list of p-values.", "stars", stars
         )
-    return tuple(sorted(set(bounds)))
+    return tuple(sorted({checks.check_fraction("stars", bound) for bound in stars}))
 
 
 IN_BRACKETS: dict[str, str] = {
@@ -665,15 +657,9 @@ class ModelComparison(tables.Exported):
 
     def _terms(self) -> pd.DataFrame:
         """Return one row per term, or two with brackets."""
-        parts = []
-        for name, fit in self.fits.items():
-            if isinstance(fit, LinearResults):
-                table = self.estimates[self.estimates["model"] == name]
-                parts.append(table)
         cells = {
             (line.model, line.term): _cells(line, self.brackets, self.stars)
-            for part in parts
-            for line in part.itertuples()
+            for line in self.estimates.itertuples()
         }
         both = slice(1 if self.brackets == "none" else 2)
         rows, labels = [], []
@@ -698,12 +684,12 @@ def _cells(line: Any, brackets: str, stars: Sequence[float]) -> tuple[str, str]:
     """Return an estimate with its stars, and the quantity below it."""
     mark = "*" * sum(line.p_value < bound for bound in stars)
     if brackets == "conf_int":
-        has_limits = not np.isnan(line.conf_low)
-        limits = f"[{tables.fixed(line.conf_low)}, {tables.fixed(line.conf_high)}]"
-        return f"{tables.fixed(line.estimate)}{mark}", limits if has_limits else ""
-    value = getattr(line, brackets, np.nan)
-    text = f"{value:.3f}" if brackets == "p_value" else tables.fixed(value)
-    below = "" if np.isnan(value) else f"({text})"
+        value = line.conf_low
+        text = f"[{tables.fixed(value)}, {tables.fixed(line.conf_high)}]"
+    else:
+        value = getattr(line, brackets, np.nan)
+        text = f"({value:.3f})" if brackets == "p_value" else f"({tables.fixed(value)})"
+    below = "" if np.isnan(value) else text
     return f"{tables.fixed(line.estimate)}{mark}", below
 
 
@@ -914,18 +900,14 @@ def compare_roc(
     scores = [sample.values[used] for sample in sides]
     first, second = (intervals.placement_values(codes, sample) for sample in scores)
     paired = (first[0] - second[0], first[1] - second[1])
-    samples, at = (first, second, paired), None
-    if groups is None:
-        variances = [intervals.delong_variance(sample) for sample in samples]
-    else:
+    at = None
+    if groups is not None:
         if isinstance(groups, str):
             groups = column_named("groups", groups, data, "one label for each row")
         labels = column_of_labels(groups, "groups")
         own = inputs.clusters_of(labels.to_numpy(), pd.RangeIndex(len(used)))[used]
         at = own[codes == 0], own[codes == 1]
-        variances = [
-            intervals.clustered_area_variance(placements, at) for placements in samples
-        ]
+    variances = [intervals.area_variance(p, at) for p in (first, second, paired)]
     areas = [float(sample[1].mean()) for sample in (first, second)]
     values = np.array([*areas, areas[0] - areas[1]])
     table = estimates(values, np.sqrt(variances), level=level)
@@ -935,7 +917,7 @@ def compare_roc(
         ends = intervals.area_interval(area, variance, level)
         table.loc[row, INTERVAL_ENDS] = list(ends)
     if scale == "fisher":
-        ends = intervals.area_difference_interval(values[2], variances[2], level)
+        ends = intervals.fisher_interval(values[2], variances[2], level)
         table.loc[2, INTERVAL_ENDS] = list(ends)
     if not (paired[0].any() or paired[1].any()):
         table.loc[2, ["statistic", "p_value", *INTERVAL_ENDS]] = 0.0, 1.0, 0.0, 0.0
@@ -960,13 +942,13 @@ def _of_fits(
     if not (isinstance(a, Results) and isinstance(b, Results)):
         raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
-        raise OptionError("The fits differ in their classes; give fits of one outcome.")
+        raise OptionError("The fits differ in their classes; pass fits of one outcome.")
     at = inputs.positive_position(a.coding.levels, positive)
     sides = []
     for fit in (a, b):
         table = fit.confusion(data)
         if table.source != "new":
-            raise DataError("The data are training rows of a fit; give new rows.")
+            raise DataError("The data are training rows of a fit; pass new rows.")
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
         assert scores is not None  # a fit gives scores
@@ -974,7 +956,7 @@ def _of_fits(
         negative, named = fit.coding.levels[1 - at], fit.coding.levels[at]
         sides.append(inputs.Events(codes, scores if at else -scores, negative, named))
     if not np.array_equal(sides[0].codes, sides[1].codes):
-        raise DataError("The fits weight these rows differently; give scores.")
+        raise DataError("The fits weight these rows differently; pass scores.")
     return sides
 
 

@@ -19,7 +19,7 @@ from pegasos_stats.data.user_data import convert_errors
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion
-from pegasos_stats.metrics.scores import PairShares, shares_of_pairs
+from pegasos_stats.metrics.scores import PairCounts, counts_of_pairs
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.results import Results, predicted
@@ -138,7 +138,7 @@ def _first_order(problem: Problem, a: Vector) -> Vector:
 def distinct_positive(name: str, values: Any) -> list[float]:
     """Return distinct positive numbers in increasing order, or raise `OptionError`."""
     refused = OptionError(
-        "is not allowed; give a list of different numbers above zero.", name, values
+        "is not allowed; pass a list of different numbers above zero.", name, values
     )
     with convert_errors(refused):
         items = list(values) if np.ndim(values) == 1 else []
@@ -271,15 +271,12 @@ def lambda_path(
         metric = usual if usual in names else names[0]
     checks.check_choice("metric", metric, names)
     use = fold_fits.with_seed(fitter.solver, fitter.rng.seed)
-    tasks, partition = (
-        [fold_fits.Task(None, use)],
-        None,
-    )  # first all rows, then the folds
-    if folds is not None:
-        partition = fitter.folds(folds, repeats, groups)
+    partition = None if folds is None else fitter.folds(folds, repeats, groups)
+    tasks = [fold_fits.Task(None, use)]  # first all rows, then the folds
+    if partition is not None:
         tasks += fitter.tasks(partition.splits)
     elif checks.check_count("repeats", repeats) > 1:
-        raise OptionError("repeats= goes with a number of folds; give folds=10.")
+        raise OptionError("goes with a number of folds.", "repeats", repeats)
     whole, *parts = fits = fitter.fits(tasks, grid)
     fitter.warn_of_gaps(fits)
     by_fold = None
@@ -299,28 +296,6 @@ def lambda_path(
         coefficients=coefficients,
         by_fold=by_fold,
     )
-
-
-def best_lambda(model: Model, folds: Folds) -> float:
-    """Return ``lambda_path(model, folds=folds).lambda_min`` of one repeat, no more."""
-    grid, problem = lambda_grid(model), model.problem
-    default = Optimum(epochs=PATH_EPOCHS, tol=fold_fits.FOLD_TOL)
-    at = fold_fits.at_lambda(model, 1.0 / problem.n)
-    fitter = FoldFitter.of(at, None, default, 1, 1, False)
-    name = LOSSES[problem.loss].decides
-    (metric,) = fold_fits.checked_metrics(name, problem.loss)
-    lines, weights = [], []
-    for split, own in zip(
-        folds.splits, fitter.fits(fitter.tasks(folds.splits), grid), strict=True
-    ):
-        scores = np.array([fit.scores for fit in own])
-        finite = ~np.isnan(scores).any(axis=0)
-        y, w = problem.y[split.test], problem.row_weights[split.test]
-        at_each = y[finite], scores[:, finite], w[finite]
-        lines.append(metric.measure(*at_each, fitter.solver.ties))
-        weights.append(float(w.sum()))
-    loss = np.average(lines, axis=0, weights=weights)
-    return float(grid[place(loss, np.full(len(grid), np.nan), "min")])
 
 
 def _whole_fits(
@@ -466,18 +441,6 @@ class LambdaPath(Summarised):
             raise OptionError("There is no standard error with a single fold.")
         return float(self.lambdas[place(loss, error, rule)])
 
-    def by(self, metric: str) -> "LambdaPath":
-        """Return the same path with lambda chosen by another metric.
-
-        Raises
-        ------
-        OptionError
-            If the path lacks this metric.
-        """
-        names = tuple(item.name for item in self.metrics)
-        checks.check_choice("metric", metric, names)
-        return replace(self, metric=metric)
-
     @suggest_arguments
     def best_model(self, rule: Rule = "1se") -> Any:
         """Return the model at the chosen lambda, before ``fit()``.
@@ -603,7 +566,7 @@ class LambdaPath(Summarised):
     def _curve(self, name: str) -> tuple[Vector, Vector]:
         """Return mean and standard error of a metric for each lambda."""
         if self.by_fold is None:
-            raise OptionError("The path was not cross-validated; give folds=10.")
+            raise OptionError("The path was not cross-validated; pass folds=10.")
         return fold_fits.curve(self.by_fold, name, len(self.lambdas))
 
     @property
@@ -910,7 +873,7 @@ class CrossValidation(Summarised):
         )
         return replace(table, source="out of fold")
 
-    def pairs(self) -> PairShares:
+    def pairs(self) -> PairCounts:
         """Shares of correctly ordered and of tied pairs of held-out rows within folds.
 
         Means over the folds, weighted as in `tidy`, whose AUC is their area. NaN if no
@@ -921,13 +884,14 @@ class CrossValidation(Summarised):
             scores = self.scores_by_repeat.to_numpy()[split.test, split.repeat - 1]
             w, finite = problem.row_weights[split.test], ~np.isnan(scores)
             codes = (problem.y[split.test] > 0.0).astype(np.intp)
-            shares.append(shares_of_pairs(codes[finite], scores[finite], w[finite]))
+            pairs = counts_of_pairs(codes[finite], scores[finite], w[finite])
+            shares.append(pairs.shares[:2])
             weights.append([float(w.sum())] * 2)
         repeats = self.by_fold["repeat"].to_numpy()
         means, _ = fold_fits.means_and_errors(
             np.array(shares), np.array(weights), repeats
         )
-        return PairShares(*means.tolist())
+        return PairCounts(*means.tolist())
 
     @suggest_arguments
     def plot(
@@ -1157,12 +1121,12 @@ def tune_kernel(
     fold_fits.checked_model(model)
     kernel = getattr(model.problem, "kernel", None)
     if kernel is None or kernel.gamma is None:
-        raise OptionError("The model has no gamma; give one with a Gaussian kernel.")
+        raise OptionError("The model has no gamma; pass one with a Gaussian kernel.")
     grid = [times * kernel.gamma for times in GAMMA_MULTIPLES]
     if gammas is not None:
         grid = distinct_positive("gammas", gammas)
     if folds is None:
-        raise OptionError("leaves nothing to choose by.", "folds", None)
+        raise OptionError("is not allowed; tuning needs folds.", "folds", None)
     paths: list[LambdaPath] = []
     for gamma in grid:
         path = lambda_path(

@@ -102,11 +102,11 @@ def checked_model(
     """
     if not isinstance(model, Model):
         kind = type(model).__name__
-        raise OptionError(f"model is of type {kind}; give a model, before fit().")
+        raise OptionError(f"model is of type {kind}; pass a model, before fit().")
     source = model.problem.source
     if in_memory and source.is_streamed:
         raise errors.DataError(
-            f"{study} needs rows in memory, not in {source.noun}; give a data frame."
+            f"{study} needs rows in memory, not in {source.noun}; pass a data frame."
         )
     return model
 
@@ -770,7 +770,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     if metrics is None:
         metrics = allowed
     named = errors.listing(allowed)
-    why = f"is not allowed; give different ones of {named}, or functions with names."
+    why = f"is not allowed; pass different ones of {named}, or functions with names."
     refused = OptionError(why, "metrics", metrics)
     items = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
     if not isinstance(items, list | tuple):
@@ -793,11 +793,11 @@ def means_and_errors(
 ) -> tuple[Vector, Vector]:
     """Mean over the folds of each column, and its standard error.
 
-    In one repeat of k folds with values ``v_j`` and weights ``w_j`` they are ``m = sum
-    w_j v_j / sum w_j`` and ``sqrt(sum w_j (v_j - m)^2 / sum w_j / (k - 1))``. Repeats
-    use the same rows. Their means are averaged. The standard error is the root mean
-    square of the repeats' standard errors, which does not shrink with their number.
-    Folds with the value NaN are excluded.
+    One repeat has k folds with values ``v_j`` and weights ``w_j``. Its mean is ``m =
+    sum w_j v_j / sum w_j``, with the standard error ``sqrt(sum w_j (v_j - m)^2 / sum
+    w_j / (k - 1))``. The means of repeats are averaged. The standard error is the root
+    mean square over the repeats: it does not shrink with their number, because they use
+    the same rows. Folds with the value NaN are excluded.
 
     Parameters
     ----------

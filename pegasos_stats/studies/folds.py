@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import islice
 from operator import mul
 from typing import Any
 
@@ -25,12 +24,11 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
-MAX_FOLDS = 1_000_000  # from an iterable, which may be infinite
 # No minimum share of test rows in saved folds of at most FEW_ROWS rows.
 FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
 
 ALLOWED_FOLDS = (
-    "give a number, the fold of each row, pairs (train, test), or other folds"
+    "pass a number, the fold of each row, pairs (train, test), or other folds"
 )
 
 
@@ -228,15 +226,10 @@ class Folds:
     def description(self) -> str:
         """Number and kind of folds, rows and groups, in words."""
         kind = "fold" if self.seed is None else "stratified fold"
-        again = "" if self.repeats == 1 else f", {self.repeats} repeats"
-        rows = counted(self.n, "row")
+        text = f"{counted(self.k, kind)} of {counted(self.n, 'row')}"
         if self.groups is not None:
-            groups = len(np.unique(self.groups))
-            if groups == self.k:  # leave one group out
-                method = "each predicted from the other"
-                return f"{groups} groups ({rows}), {method} {groups - 1}{again}"
-            rows += f" in {counted(groups, 'group')}"
-        return f"{counted(self.k, kind)} of {rows}{again}"
+            text += f" in {counted(len(np.unique(self.groups)), 'group')}"
+        return text if self.repeats == 1 else f"{text}, {self.repeats} repeats"
 
     def _conditions(self) -> Iterator[object]:
         """Folds are of the same rows, not empty, and numbered by their repeats."""
@@ -288,7 +281,7 @@ def checked_folds(
         if codes is not None:
             for split in splits.splits:
                 if np.intersect1d(codes[split.test], codes[split.train]).size:
-                    raise DataError(f"{split} parts groups.")
+                    raise DataError(f"{split} splits groups; assign whole groups.")
             splits = replace(splits, groups=codes)
     if splits.labels is None or splits.outcome is None:
         labels, outcome = _digest(sample.index), _digest(sample.y)
@@ -312,7 +305,7 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
             if digest not in (None, _digest(here)):
                 raise DataError(
                     f"The folds belong to other rows: {what} differ; draw new folds, "
-                    "or give folds=list(folds) to match rows by position."
+                    "or pass folds=list(folds) to match rows by position."
                 )
         return folds
     folds = column_of_frame(folds)
@@ -321,7 +314,7 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
         raise error
     if not isinstance(folds, pd.Series | pd.Categorical | np.ndarray | pd.Index):
         with convert_errors(error):
-            folds = list(islice(folds, MAX_FOLDS))
+            folds = list(folds)
             if folds and all(map(_is_pair, folds)):
                 return _by_pairs(folds, n)
             folds = np.asarray(folds)
@@ -351,7 +344,7 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
             raise DataError(f"folds are missing in the rows {listing(rows)}.")
         levels = factor_levels(column, "folds")
         if len(levels) < 2:
-            raise DataError(f"folds hold {listing(levels)} only; give two or more.")
+            raise DataError(f"The only fold is {listing(levels)}; pass two or more.")
         codes = positions(column, levels)
         for j, level in enumerate(levels):
             test = np.flatnonzero(codes == j)
@@ -371,8 +364,7 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
     for pair in pairs:
-        steps = zip(pair, ("fit", "hold out"), strict=True)
-        train, test = (_checked_rows(rows, n, what) for rows, what in steps)
+        train, test = (_checked_rows(rows, n) for rows in pair)
         if (overlap := np.intersect1d(train, test)).size:
             rows = listing(overlap)
             raise DataError(f"The rows {rows} are both fitted and held out.")
@@ -384,22 +376,17 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
     return Folds(tuple(splits), n)
 
 
-def _checked_rows(rows: ArrayLike, n: int, what: str) -> Rows:
-    """Validate that row numbers are distinct and within range."""
+def _checked_rows(rows: ArrayLike, n: int) -> Rows:
+    """Return row numbers, or raise `DataError` unless they are distinct and exist."""
     array = np.asarray(rows)
-    if not array.size:
+    numbers = pd.Series(array.ravel())
+    wrong = numbers[numbers.duplicated() | ~numbers.isin(range(n))]
+    if array.dtype.kind not in "iu" or not array.size or len(wrong):
+        listed = listing(wrong.tolist() or numbers.tolist()) or "none"
         raise DataError(
-            f"A pair of folds has no rows to {what}; give rows, 0 to {n - 1}, in both."
+            f"A fold has the rows {listed}; pass different rows by number, 0 to "
+            f"{n - 1}, as by np.flatnonzero(), to fit and to hold out."
         )
-    several = array.dtype.kind in "iu" and array.size == np.unique(array).size > 0
-    if not several or array.min() < 0 or array.max() >= n:
-        labels = pd.Series(array.ravel())
-        rows = labels[~labels.isin(range(n)) | labels.duplicated()]
-        numbers = listing((rows if len(rows) else labels).tolist())
-        cure = f"give different rows by number, 0 to {n - 1}"
-        if array.dtype.kind == "b":
-            cure = f"give the numbers of rows, as by np.flatnonzero(), 0 to {n - 1}"
-        raise DataError(f"A fold has the rows {numbers}; {cure}.")
     return array.astype(np.int64)
 
 
@@ -421,7 +408,7 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
         groups = lines.groups(groups, FOR_FOLDS)
     if len(groups.codes) > 1:
         raise OptionError(
-            "There are 2 groupings, but folds can preserve only one; give one."
+            "There are 2 groupings, but folds can preserve only one; pass one."
         )
     return groups.codes[0]
 
@@ -454,9 +441,9 @@ def draw_folds(
     most, units = (n, "row") if groups is None else (int(groups.max()) + 1, "group")
     k, repeats = check_count("folds", k), check_count("repeats", repeats)
     if most < 2:
-        raise DataError(f"{counted(most, units)} cannot be parted into folds.")
+        raise DataError(f"{counted(most, units)} cannot be split into folds.")
     if not 2 <= k <= most:
-        why = f"is not allowed with {counted(most, units)}; give 2 to {most}."
+        why = f"is not allowed with {counted(most, units)}; pass 2 to {most}."
         raise OptionError(why, "folds", k)
     seed = rng.seed
     splits: list[Split] = []
@@ -487,10 +474,10 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
     """Return the test fold of each row, 1 to k, equal within groups.
 
     R's ``sample.int()`` shuffles the groups, which are then assigned from the largest
-    to the smallest. A group is assigned to the fold ``f`` that minimises ``sum_c n_fc
-    m_c / N_c^2``, where ``n_fc``, ``m_c`` and ``N_c`` count the rows of level ``c`` in
-    the fold, in the group and in all. This minimises the sum of squared shares of the
-    levels. Ties go to the fold with the fewest rows, and then to the first.
+    to the smallest. Of the rows of level ``c``, ``n_fc`` are in fold ``f``, ``m_c`` in
+    the group, and ``N_c`` in the data. The group goes to the fold that minimises
+    ``sum_c n_fc m_c / N_c^2``, and so the sum of squared shares of the levels. Ties go
+    to the fold with the fewest rows, and then to the first.
 
     Parameters
     ----------
@@ -544,4 +531,4 @@ def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
         fitted = y[split.train]
         for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
             if not (fitted == sign).any():
-                raise DataError(f"{split} leaves no row of level {level!r} to fit.")
+                raise DataError(f"{split} has no training row of class {level!r}.")

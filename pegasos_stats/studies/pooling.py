@@ -14,7 +14,7 @@ from pegasos_stats.data.language import hypotheses as linear
 from pegasos_stats.errors import OptionError, counted, listing
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import NO_INFERENCE, ConfusionMatrix
-from pegasos_stats.metrics.intervals import clustered_variance
+from pegasos_stats.metrics.intervals import clustered_variance, rate_counts
 from pegasos_stats.metrics.rates import Counts
 from pegasos_stats.models.diagnostics import joint_tests_by_term
 from pegasos_stats.models.effects import Margins
@@ -235,9 +235,9 @@ class PooledResults(tables.Summarised):
         ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the relative
         increase ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k`` is compared with the F
         distribution. Its degrees of freedom are ``k`` and Reiter's, which depend on the
-        degrees of freedom of complete data. For ``k (m - 1)`` of 4 or less Reiter's are
-        not defined, and those of Li, Raghunathan & Rubin replace them, at most the
-        degrees of freedom of complete data.
+        degrees of freedom of complete data. If ``k (m - 1)`` is 4 or less, Reiter's are
+        not defined. Then the degrees of freedom are Li, Raghunathan & Rubin's, but at
+        most those of complete data.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     """Pool two areas and their difference."""
     names = list(parts[0].table["term"])
     if any(list(part.table["term"]) != names for part in parts):
-        raise OptionError("The comparisons differ in names; give the same names=.")
+        raise OptionError("The comparisons differ in names; pass the same names=.")
     values = np.array([part.table["estimate"] for part in parts], dtype=float)
     errors = np.array([part.table["std_error"] for part in parts], dtype=float)
     slopes = values * (1.0 - values)
@@ -506,15 +506,10 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     )
 
 
-def hits_and_totals(counts: Counts, at: int) -> tuple[Counts, Counts]:
-    """Numerators and denominators of `RATES`, for one table or one per cluster."""
-    square = counts[..., :-1]
-    right = np.diagonal(square, axis1=-2, axis2=-1)
-    total, other = square.sum(axis=(-2, -1)), 1 - at
-    actual, predicted = square.sum(axis=-1), square.sum(axis=-2)
-    hits = [total - right.sum(axis=-1), *(right[..., i] for i in (at, other) * 2)]
-    totals = [total, *(n[..., i] for n in (actual, predicted) for i in (at, other))]
-    return np.stack(hits, axis=-1), np.stack(totals, axis=-1)
+def hits_and_totals(counts: Counts, at: int) -> Counts:
+    """Return numerators and denominators of `RATES` in the last axis, stacked."""
+    pairs = rate_counts(counts[..., :-1], at)
+    return np.stack([pairs[name] for name in RATES], axis=-1)
 
 
 def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
@@ -599,8 +594,8 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     Raises
     ------
     OptionError
-        If there is only one fit, if fits differ in terms, loss, lam or classes, if fits
-        have the hinge loss, whose estimates are not nearly normal, or if tables have
+        If there is only one fit, or fits differ in terms, loss, lam or classes; if fits
+        have the hinge loss, whose estimates are not nearly normal; or if tables contain
         training rows or weights.
 
     References

@@ -24,7 +24,7 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.studies import fold_fits
-from pegasos_stats.studies.fold_fits import FoldFit, FoldFitter, Task
+from pegasos_stats.studies.fold_fits import FoldFitter
 from pegasos_stats.studies.folds import Folds, draw_folds, whole_groups
 from pegasos_stats.tables import Summarised, Summary, significant
 
@@ -263,7 +263,7 @@ class ThresholdRule:
                 pair = [checks.check_nonnegative("cost", paid[j]) for j in (0, 1)]
                 if 0.0 < max(pair) <= LARGEST_COST:
                     return cls(Target("cost", *pair), at, coding, scale, usual)
-        why = f"is not allowed; give {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
+        why = f"is not allowed; pass {{{levels[0]!r}: 1, {levels[1]!r}: 5}}."
         raise OptionError(why, "cost", cost)
 
     def best(self, rows: ScoredRows) -> tuple[float, Vector, Decisions]:
@@ -367,10 +367,10 @@ class ThresholdRule:
             which = (
                 f"{table.n_seen:,} of the rows are" if is_partly else "These are the"
             )
-            raise DataError(f"{which} training rows; omit data, or give new rows.")
+            raise DataError(f"{which} training rows; omit data, or pass new rows.")
         scored, rng, codes = table.scored, RRandom(seed), None
         if scored is None or scored.scores is None:
-            raise DataError("A threshold needs rows in memory; give a data frame.")
+            raise DataError("A threshold needs rows in memory; pass a data frame.")
         chances = scored.probability(1)
         values = scored.scores if chances is None else chances
         used = (scored.codes >= 0) & ~np.isnan(values)
@@ -483,7 +483,7 @@ def thresholds(
     checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
     if model is None:
         raise DataError(
-            "Loaded fits and fits to files do not store their rows; give new rows."
+            "Loaded fits and fits to files do not store their rows; pass new rows."
         )
     solver = result.refinement or result.solver
     fitter = FoldFitter.of(model, solver, Optimum(), seed, workers, progress)
@@ -492,38 +492,23 @@ def thresholds(
     partition = fitter.folds(folds, repeats, groups)
     # The same seeds as in `cross_validate` give the same scores.
     outer = fitter.tasks(partition.splits)
-    fits, inside = inside_rows(fitter, partition, problem.lam, outer)
-    pairs = zip(partition.splits, fits, strict=True)
-    outside = [rows_of(problem, split.test, fit.scores) for split, (fit,) in pairs]
-    sides = (
-        [rows._replace(values=thresholded(rows.values, problem)) for rows in side]
-        for side in (inside, outside)
+    own, within = fitter.nested(
+        partition, INNER_FOLDS, 1, np.array([problem.lam]), outer
     )
-    return rule.thresholds(partition, fitter.rng.seed, *sides)
-
-
-def inside_rows(
-    fitter: FoldFitter, folds: Folds, lam: float, outer: Sequence[Task] = ()
-) -> tuple[list[list[FoldFit]], list[ScoredRows]]:
-    """Score the training rows of each fold out of their own inner folds.
-
-    Returns
-    -------
-    fits : list of lists of one FoldFit
-        Fits of the tasks `outer`.
-    inside : list of ScoredRows
-        Training rows of each fold.
-    """
-    own, within = fitter.nested(folds, INNER_FOLDS, 1, np.array([lam]), outer)
     fitter.warn_of_gaps([*own, *(fit for _, fits in within for fit in fits)])
+    outside = [
+        rows_of(problem, split.test, fit.scores)
+        for split, (fit,) in zip(partition.splits, own, strict=True)
+    ]
     inside = []
-    for part, fits in within:
+    for part, fits in within:  # training rows of a fold, out of its inner folds
         tested = np.concatenate([split.test for split in part.splits])
-        values = np.concatenate([fit.scores for (fit,) in fits])
-        inside.append(rows_of(fitter.model.problem, tested, values))
-    return own, inside
+        scored = np.concatenate([fit.scores for (fit,) in fits])
+        inside.append(rows_of(problem, tested, scored))
+    return rule.thresholds(partition, fitter.rng.seed, inside, outside)
 
 
 def rows_of(problem: Problem, rows: Rows, values: Vector) -> ScoredRows:
-    """Combine rows of a problem with their scores."""
+    """Return rows with their scores on the scale of ``predict(threshold=)``."""
+    values = thresholded(values, problem)
     return ScoredRows(values, problem.y[rows] > 0.0, problem.outcome_weights[rows])

@@ -14,7 +14,7 @@ from scipy.special import expit
 from pegasos_stats import checks, tables
 from pegasos_stats.arrays import Axes, Codes, Mask, Matrix, Rows, Vector
 from pegasos_stats.checks import check_count, check_flag, check_fraction
-from pegasos_stats.data.sample import Groups, column_named, mean_one
+from pegasos_stats.data.sample import Groups, column_named
 from pegasos_stats.data.user_data import check_aligned, column_of_labels
 from pegasos_stats.errors import (
     DataError,
@@ -41,13 +41,8 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import AnySolution
 from pegasos_stats.studies.calibration import Sigmoid, recalibrated
 from pegasos_stats.studies.calibration import calibrate as platt
-from pegasos_stats.studies.cross_validation import best_lambda, cross_validate
-from pegasos_stats.studies.fold_fits import (
-    at_lambda,
-    checked_model,
-    learning_design,
-    training,
-)
+from pegasos_stats.studies.cross_validation import cross_validate, lambda_path
+from pegasos_stats.studies.fold_fits import at_lambda, checked_model, training
 from pegasos_stats.studies.folds import Folds, Split, draw_folds
 from pegasos_stats.studies.thresholds import INNER_FOLDS, ThresholdRule
 
@@ -205,7 +200,7 @@ def validate(
     whole = None if groups is None or lines is None else lines.groups(groups)
     if whole is not None and len(whole.codes) > 1:
         raise OptionError(
-            "There are 2 groupings, but resamples can draw only one; give one."
+            "There are 2 groupings, but resamples can draw only one; pass one."
         )
     procedure = Procedure(
         model,
@@ -372,36 +367,16 @@ class Procedure:
             if estimate.solution is None:
                 raise DataError(estimate.reason)
             return problem, estimate.solution
-        if problem.lam_rule == "cv":  # by the criterion alone
-            lam = best_lambda(*self._merged(model, rows))
-            problem = replace(problem, lam=lam)
-            return problem, solver_runs.run_linear(problem, Optimum(), warn=False)
-        fitted = model.at_chosen_lambda()
-        if fitted._likelihood and fitted._likelihood.solution:
-            return fitted.problem, fitted._likelihood.solution
-        problem = fitted.problem
+        if problem.lam_rule == "cv":
+            folds, metric = self._folds(rows, PATH_FOLDS), problem.loss_function.decides
+            path = lambda_path(model, folds=folds, metrics=metric, workers=1)
+            problem = replace(problem, lam=path.lambda_min)
+        else:
+            fitted = model.at_chosen_lambda()
+            problem = fitted.problem
+            if fitted._likelihood and fitted._likelihood.solution:
+                return problem, fitted._likelihood.solution
         return problem, solver_runs.run_linear(problem, Optimum(), warn=False)
-
-    def _merged(self, model: Model, rows: Rows) -> tuple[Model, Folds]:
-        """Return the model with weighted distinct rows, and its folds.
-
-        Copies are not merged if transforms of a formula are computed from the rows.
-        """
-        if learning_design(model):
-            return model, self._folds(rows, PATH_FOLDS)
-        different, first, counts = np.unique(rows, True, return_counts=True)
-        problem, sample, other = model.problem, model._sample, copy(model)
-        raw, offset = sample.raw_weights, problem.offset
-        of_rows = np.ones(len(rows)) if raw is None else raw
-        other._sample = replace(sample, raw_weights=counts * of_rows[first])
-        other.problem = replace(
-            problem,
-            X=problem.X[first],
-            y=problem.y[first],
-            weights=mean_one(problem.row_weights[first] * counts),
-            offset=None if offset is None else offset[first],
-        )
-        return other, self._folds(different, PATH_FOLDS)
 
     def _folds(self, rows: Rows, k: int) -> Folds:
         """Return folds that keep copies of a row, and groups, together."""
@@ -850,7 +825,7 @@ def subgroups(
     """
     for name, value in columns.items():
         if not isinstance(value, str | None):
-            raise OptionError(f"With by= give {name}= as the name of a column.")
+            raise OptionError(f"With by= pass {name}= as the name of a column.")
     is_series = isinstance(by, pd.Series)
     if isinstance(by, str):
         by = column_named("by", by, frame, ALLOWED)
@@ -859,7 +834,7 @@ def subgroups(
     codes, levels = pd.factorize(labels, sort=True)
     if not 0 < len(levels) <= MAX_GROUPS:
         raise DataError(
-            f"by= has {counted(len(levels), 'label')}; give from 1 to {MAX_GROUPS}."
+            f"by= has {counted(len(levels), 'label')}; pass from 1 to {MAX_GROUPS}."
         )
 
     def of(rows: Mask) -> ConfusionMatrix:

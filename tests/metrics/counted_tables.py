@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from scipy.stats import norm
+
+from pegasos_stats.metrics.intervals import area_and_variance, area_interval
 
 SAME = 1e-12  # a few operations on counts
 NAN = float("nan")
@@ -24,6 +27,15 @@ def rows_of(counts):
     cells = np.ndindex(counts.shape)
     pairs = [pair for pair in cells for _ in range(counts[pair])]
     return np.array(pairs, dtype=int).reshape(-1, 2).T
+
+
+def auc_interval(codes, scores, level=0.95, scale="logit"):
+    """The interval of the area, or pROC's: ``A +- z sqrt(V)``, cut off at 0 and 1."""
+    area, variance = area_and_variance(codes, scores)
+    if scale == "logit":
+        return area_interval(area, variance, level)
+    half = norm.ppf((1.0 + level) / 2.0) * np.sqrt(variance)
+    return max(area - half, 0.0), min(area + half, 1.0)
 
 
 def divided(a, b):

@@ -44,6 +44,18 @@ def test_rates_of_a_class_are_rates_of_its_rows():
         np.testing.assert_allclose(ours, expected, rtol=1e-9)
 
 
+def test_what_is_printed_has_the_intervals_of_groups_and_no_tests():
+    """Accuracy has the limits of the error rate; tests need independent rows."""
+    actual, predicted, _, groups = drawn()
+    table = ps.confusion(actual, predicted, groups=groups)
+    low, high = table.error_interval()
+    assert f"[{low:.4f}, {high:.4f}] exact" in str(table)
+    found = table.overall[["accuracy_low", "accuracy_high"]].to_numpy()
+    np.testing.assert_allclose(found, [1.0 - high, 1.0 - low], rtol=1e-12)
+    assert table.overall[["accuracy_p_value", "mcnemar_p_value"]].isna().all()
+    assert table.tidy()["p_value"].isna().all()
+
+
 def test_the_area_has_obuchowski_s_interval():
     actual, predicted, score, groups = drawn()
     table = ps.confusion(actual, predicted, scores=score, groups=groups)

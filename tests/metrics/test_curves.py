@@ -7,8 +7,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
-from pegasos_stats.metrics.intervals import auc_interval
 from pegasos_stats.metrics.scores import area_under_curve
+from tests.metrics.counted_tables import auc_interval
 
 # ---- The ROC curve and the interval of its area, against scikit-learn and R's pROC.
 

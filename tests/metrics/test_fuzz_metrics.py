@@ -20,8 +20,16 @@ from pegasos_stats.metrics import rates
 from pegasos_stats.metrics import scores as statistics
 from pegasos_stats.metrics.confusion import class_terms, overall_terms
 from pegasos_stats.metrics.inputs import Choices
-from pegasos_stats.metrics.intervals import auc_interval, proportion_interval
-from tests.metrics.counted_tables import NAN, SAME, divided, rows_of, same, tables
+from pegasos_stats.metrics.intervals import proportion_interval
+from tests.metrics.counted_tables import (
+    NAN,
+    SAME,
+    auc_interval,
+    divided,
+    rows_of,
+    same,
+    tables,
+)
 from tests.parity.tables import matrix_of
 
 # ---- Scores and probabilities, tied and weighted, beside their peers.
@@ -129,7 +137,7 @@ def test_probabilities_are_one_in_sum_to_their_tolerance():
         p[1, 1] = 0.5 + sign * 0.9e-6
         ps.confusion(actual, predicted, probabilities=p)
         p[1, 1] = 0.5 + sign * 1.1e-6
-        with pytest.raises(DataError, match="sum of 1"):
+        with pytest.raises(DataError, match="the sum 1"):
             ps.confusion(actual, predicted, probabilities=p)
     for outside in ([1.5, -0.5], [-1e-9, 1.0 + 1e-9]):
         with pytest.raises(DataError, match="between 0 and 1"):
@@ -182,7 +190,7 @@ def test_statistics_of_a_class_are_shares_of_rows(counts, data):
         "neg_pred_value": divided(spec * (1 - p), (1 - sens) * p + spec * (1 - p)),
         "precision": prec,
         "recall": sens,
-        f"f{beta:g}": (1 + beta**2) * tp / below if tp else NAN,
+        f"f{beta:g}": divided((1 + beta**2) * tp, below),
         "prevalence": p,
         "detection_rate": divided(tp, n),
         "detection_prevalence": divided(tp + fp, n),

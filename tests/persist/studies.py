@@ -181,7 +181,7 @@ def parity():
     table_ = pd.DataFrame({"python": "3", "r": "3", "same": "every bit"}, ["steps"])
     ran = {"rows": np.arange(4), "alpha": 0.5, "levels": ["no", "yes"], "none": None}
     facts = {"version": "4.2.2"}
-    return ps.ParityCheck(table_, table_, "svm", "", "", facts, ran, dict(ran))
+    return ps.ParityCheck(table_, "svm", "", "", facts, ran, dict(ran))
 
 
 def folds():

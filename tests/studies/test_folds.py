@@ -141,7 +141,7 @@ def test_pairs_may_leave_rows_out(model):
         (1, OptionError, "folds=1 is not allowed with 50 rows"),
         (51, OptionError, "folds=51"),
         (2.0, OptionError, "2.0 is not allowed"),
-        (np.ones(50), DataError, "1.0 only"),
+        (np.ones(50), DataError, "only fold is 1.0"),
         (np.arange(49), DataError, "49 values"),
         (np.where(np.arange(50) == 3, np.nan, np.arange(50) % 2), DataError, "'row 3'"),
         (pd.Series(np.arange(50) % 2), DataError, "row labels of folds"),
@@ -149,7 +149,7 @@ def test_pairs_may_leave_rows_out(model):
         ([(np.arange(30), np.array([50]))], DataError, "the rows 50; "),
         ([(np.arange(30), np.array([-1]))], DataError, "-1"),
         ([(np.arange(30), np.array([31, 31]))], DataError, "the rows 31; "),
-        ([(np.arange(30), [])], DataError, "no rows to hold out"),
+        ([(np.arange(30), [])], DataError, "the rows none; "),
         ([(np.arange(30), np.arange(50) > 29)], DataError, "np.flatnonzero"),
         ((np.arange(30), np.arange(30, 50)), OptionError, "folds="),
         (ps.Folds.stratified([0, 1] * 9, 3, seed=1), DataError, "18 rows"),
@@ -162,13 +162,13 @@ def test_wrong_folds_are_refused(model, folds, error, message):
 
 def test_every_fit_needs_both_levels(model):
     by_level = model.problem.y
-    with pytest.raises(DataError, match="no row of level 'no' to fit"):
+    with pytest.raises(DataError, match="no training row of class 'no'"):
         read(by_level, model)
     X = np.arange(12.0)[:, None]
     row, weights = np.arange(12), np.where(np.arange(12) == 1, 0, 1)
     single = ps.SVM(row == 3, X, lam=1.0)
     for each in (single, ps.SVM(row < 2, X, weights=weights, lam=1.0)):
-        with pytest.raises(DataError, match="level True"):
+        with pytest.raises(DataError, match="class True"):
             ps.cross_validate(each, folds=3, seed=1)
 
 
@@ -298,7 +298,7 @@ def test_folds_that_part_a_group_are_refused(frame, grouped):
     halves = np.arange(48) % 2
     kept = frame.drop(3).assign(half=np.delete(halves, 3))
     assert (kept.groupby("patient")["half"].nunique() == 2).sum() > 3
-    with pytest.raises(DataError, match="Fold 0 of repeat 1 parts groups"):
+    with pytest.raises(DataError, match="Fold 0 of repeat 1 splits groups"):
         ps.cross_validate(grouped, SOLVER, seed=1, folds=halves, groups="patient")
     whole = frame["patient"].isin([f"p{i}" for i in range(8)])
     found = ps.cross_validate(grouped, SOLVER, seed=1, folds=whole, groups="patient")

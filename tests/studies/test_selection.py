@@ -230,7 +230,7 @@ HALVES = {"groups": [1, 1, 1, 2, 2, 2], "folds": 2, "lambda_path": [0.5, 0.1]}
         (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),
         (lambda: ps.lambda_grid(SMALL, ratio=1.0), r"ratio=1\.0"),
         ({"groups": ["a"] * 6}, "'a' in all rows"),
-        (HALVES, "1 group cannot be parted"),
+        (HALVES, "1 group cannot be split"),
         ({"metrics": "AUC"}, "did you mean 'auc'"),
         ({"metrics": ["auc", seed]}, "^metrics="),
         ({"metrics": ["auc", "auc"]}, "different ones"),

@@ -8,7 +8,6 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.metrics.scores import ScoredRows, Target, cut
-from pegasos_stats.studies.calibration import fit_sigmoid
 from pegasos_stats.studies.folds import draw_folds
 from tests.studies.threshold_rows import COST, SOLVER, frame
 
@@ -229,88 +228,3 @@ def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
 def test_options_that_make_no_sense(svm, given, named):
     with pytest.raises(OptionError, match=named):
         svm.thresholds(**given)
-
-
-# ---- Thresholds of calibrated probabilities: by which rows, and judged by which.
-
-
-@pytest.fixture(scope="module")
-def calibrated():
-    model = ps.svm("y ~ .", frame(1), lam=0.01, weights={"no": 1.0, "yes": 2.0})
-    return ps.calibrate(model, SOLVER, folds=3, seed=7)
-
-
-@pytest.fixture(scope="module")
-def decided(calibrated):
-    return calibrated.thresholds(cost=COST, seed=5)
-
-
-def paid(table):
-    spent = table.loc["no", "yes"] + 4 * table.loc["yes", "no"]
-    return spent / table.to_numpy().sum()
-
-
-def test_it_is_that_of_least_cost_out_of_fold(calibrated, decided):
-    table = calibrated.confusion(threshold=decided.threshold).table
-    assert paid(table) == decided.apparent == decided.table["cost"].min()
-    assert (decided.scale, decided.usual) == ("probability", 0.5)
-    assert decided.out_of_fold
-    assert decided.folds is calibrated.validation.folds
-    # The weights of the classes are in the fits, not in what is paid: 90 rows count 90.
-    assert decided.by_fold["weight"].sum() == 90.0
-    usual = paid(calibrated.confusion().table)
-    assert decided.tidy()["estimate"].iloc[1] == pytest.approx(usual, rel=1e-12)
-
-
-def test_that_of_a_fold_is_chosen_within_the_rows_it_is_fitted_on(calibrated, decided):
-    data, rng = frame(1), ps.RRandom(5)
-    y = calibrated.result.problem.y
-    splits = calibrated.validation.folds.splits
-    inner = [draw_folds((y[s.train] > 0).astype(int), 5, 1, rng) for s in splits]
-    at, split = 1, splits[1]
-    part, labels = data.iloc[split.train], y[split.train]
-    scores = np.zeros(len(labels))
-    for fit, held in inner[at]:
-        weights = {"no": 1.0, "yes": 2.0}
-        model = ps.svm("y ~ .", part.iloc[fit], lam=0.01, weights=weights)
-        result = model.fit(SOLVER)
-        scores[held] = result.decision_function(part.iloc[held])
-    chances = 1.0 / (1.0 + np.exp(-fit_sigmoid(labels, scores).logits(scores)))
-    rows = ScoredRows(chances, labels > 0, np.ones(60))
-    thresholds, decisions = cut(rows, True, 0.5, (0.0, 1.0))
-    chosen = thresholds[Target("cost", 1.0, 4.0).best(thresholds, decisions, 0.5)]
-    line = decided.by_fold.iloc[at]
-    assert line["threshold"] == pytest.approx(chosen, rel=1e-9)  # sums of other rows
-    own = calibrated.probabilities["yes"].iloc[split.test] > line["threshold"]
-    yes = data["y"].iloc[split.test] == "yes"
-    assert line["cost"] == ((own & ~yes).sum() + 4 * (yes & ~own).sum()) / 30
-
-
-def test_new_rows_have_folds_of_their_own(calibrated):
-    new = frame(2, 70)
-    given = {"metric": "f1", "positive": "no", "folds": 4, "seed": 1}
-    found = calibrated.thresholds(new, **given)
-    table = calibrated.confusion(new, threshold=found.threshold, positive="no")
-    assert found.apparent == pytest.approx(table.by_class["f1"], rel=1e-12)
-    assert (found.out_of_fold, found.folds.k, found.seed) == (False, 4, 1)
-    same = calibrated.thresholds(new.drop(columns="y"), new["y"], **given)
-    assert same.by_fold.equals(found.by_fold)
-
-
-def test_rows_of_the_fit_are_refused_and_useless_scores_choose_nothing(calibrated):
-    with pytest.raises(DataError, match="These are the training rows"):
-        calibrated.thresholds(frame(1))
-    model = ps.svm("y ~ a", frame(1).assign(a=0.0), lam=0.01)
-    with pytest.warns(ps.errors.UndefinedMetricWarning):
-        flat = ps.calibrate(model, SOLVER, folds=3, seed=7)
-    assert flat.thresholds(metric="accuracy", seed=1).threshold == 0.5
-
-
-def test_rows_for_which_a_transform_has_no_value_choose_nothing():
-    model = ps.logit("y ~ a + C(cut(b, 4))", frame(1), lam=0.001)
-    calibrated = ps.calibrate(model, SOLVER, folds=3, repeats=2, seed=9)
-    missing = calibrated.validation.scores_by_repeat.isna()
-    assert 0 < missing.to_numpy().sum() < 20
-    found = calibrated.thresholds(seed=2)
-    assert 0.0 < found.threshold < 1.0
-    assert np.isfinite([found.estimate, found.std_error]).all()

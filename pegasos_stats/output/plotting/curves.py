@@ -13,7 +13,7 @@ from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.metrics.confusion import ConfusionMatrix
-from pegasos_stats.metrics.intervals import auc_interval
+from pegasos_stats.metrics.intervals import area_and_variance, area_interval
 from pegasos_stats.metrics.scores import (
     PrecisionRecall,
     area_under_curve,
@@ -136,8 +136,9 @@ def draw_roc(
         cut = results.checked_threshold(threshold, problem)
         scores = results.thresholded(scores, problem)
     check_both_levels(codes, table, levels)
-    low, high = auc_interval(codes, scores)
-    area = f"Area {area_under_curve(codes, scores):.3f}"
+    estimate, variance = area_and_variance(codes, scores)
+    low, high = area_interval(estimate, variance)
+    area = f"Area {estimate:.3f}"
     if table.source != "new":
         area += f", {table.source} rows"
     elif not np.isnan(low):

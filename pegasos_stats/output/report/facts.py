@@ -24,7 +24,7 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.metrics.inputs import checked_choices
 from pegasos_stats.metrics.rates import mcnemar_exact, ratio
 from pegasos_stats.metrics.scores import (
-    PairShares,
+    PairCounts,
     PrecisionRecall,
     Target,
     area_under_curve,
@@ -91,7 +91,7 @@ class EvaluatedRows:
         The level predicted for every row, if there is one.
     rarer : int
         Classified rows of the rarer level.
-    pairs : PairShares
+    pairs : PairCounts
         Shares of correctly ordered and of tied pairs of rows; out of fold, means over
         the folds.
     auc : float or None
@@ -114,7 +114,7 @@ class EvaluatedRows:
     majority_error: float
     only: object | None
     rarer: int
-    pairs: PairShares
+    pairs: PairCounts
     auc: float | None
     is_new: bool
     codes: Codes
@@ -129,7 +129,7 @@ def evaluate(
     actual, predicted = (table.counts[:, :-1].sum(axis=axis) for axis in (1, 0))
     n, most = int(actual.sum()), int(actual.argmax())
     report = table.summary()
-    area, pairs = report.overall.get("auc", math.nan), PairShares(math.nan, math.nan)
+    area, pairs = report.overall.get("auc", math.nan), PairCounts(math.nan, math.nan)
     codes, scores = np.empty(0, dtype=np.intp), None
     if table.scored is not None:
         codes, scores = table.scored.codes, table.scored.scores
