@@ -157,15 +157,6 @@ def test_groups_of_one_row_are_delong_s(seed):
     np.testing.assert_allclose(alone[numbers], plain[numbers], rtol=ROUNDING)
 
 
-def test_rows_written_three_times_in_a_group_count_once():
-    actual, a, b = (np.repeat(each, 3) for each in drawn(4))
-    groups = np.repeat(np.arange(150), 3)
-    grouped = ps.compare_roc(actual, a, b, groups=groups)
-    assert grouped.std_error == pytest.approx(
-        ps.compare_roc(*drawn(4)).std_error, rel=ROUNDING
-    )
-
-
 def test_variances_of_groups_are_obuchowski_s():
     """By the definition, with a loop over groups."""
     actual, a, b = drawn(5)

@@ -1,7 +1,6 @@
 """Statistics of subgroups are those of tables of their rows alone."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -88,14 +87,6 @@ def test_what_is_refused(result, options, error, match):
         result.confusion(NEW, **options)
     with pytest.raises(OptionError, match="pass data"):
         result.confusion(by="religious")
-
-
-def test_pandas_groupby_agrees_on_errors(result):
-    found = result.confusion(NEW, by="religious").tidy()
-    wrong = result.predict(NEW) != NEW["affair"].astype(str)
-    expected = wrong.groupby(NEW["religious"]).mean()
-    ours = found[found["term"] == "error_rate"].set_index("religious")["estimate"]
-    pd.testing.assert_series_equal(ours, expected, check_names=False)
 
 
 def test_empty_cells_of_a_small_subgroup_do_not_warn(result, recwarn):
