@@ -494,7 +494,7 @@ class ConfusionMatrix(tables.Exported):
         [0.3125, 1.0]
         """
         limits = self._intervals(method, level)
-        statistics = {None: self._overall} | self._classes
+        statistics = {None: self._overall, **self._classes}
         warn_undefined(self._undefined(statistics), self._why)
         tests = {"accuracy": "accuracy_p_value", "mcnemar": "mcnemar_p_value"}
         rows = [
@@ -542,7 +542,7 @@ class ConfusionMatrix(tables.Exported):
             }
             for label, terms in self._classes.items()
         }
-        names = self._undefined({None: self._overall} | classes)
+        names = self._undefined({None: self._overall, **classes})
         several, limits = len(self.levels) > 2, dict[str, Interval]()
         if self._has_inference:
             limits = {

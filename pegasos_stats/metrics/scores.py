@@ -120,8 +120,8 @@ def counts_of_pairs(
         _, places = np.unique(scores, return_inverse=True)
         sides = (np.bincount(places, weights * (codes == code)) for code in (0, 1))
         first, second = sides
-        larger = second @ (np.cumsum(first) - first)
-        return PairCounts(larger, second @ first, first.sum() * second.sum())
+        larger, tied = second @ (np.cumsum(first) - first), second @ first
+        return PairCounts(float(larger), float(tied), first.sum() * second.sum())
     first, second = (np.sort(scores[codes == code]) for code in (0, 1))
     below, up_to = (
         sum(

@@ -422,10 +422,9 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
     names = list(dict.fromkeys([INTERCEPT, *table["term"]]))
     chosen = [terms] if isinstance(terms, str) else terms
     if chosen is not None:
-        known = isinstance(chosen, list | tuple) and all(
+        if not isinstance(chosen, list | tuple) or not all(
             is_name(name) and name in names for name in chosen
-        )
-        if not known:
+        ):
             raise OptionError(f"is not a list of {listing(names)}.", "terms", terms)
         names = list(chosen)
     rows = table[table["term"].isin(names)]

@@ -613,8 +613,8 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
         return "The runs differ before their first step."
     rows, solver, epochs = ours["rows"] - 1, setup.solver, ours["n_epochs"]
     size = getattr(solver, "batch_size", 1)
-    visits = zip(ours["rows"], theirs["rows"], strict=False)
-    for at, (here, there) in enumerate(visits):
+    pairs = zip(ours["rows"], theirs["rows"], strict=False)
+    for at, (here, there) in enumerate(pairs):
         if here != there:
             step = f"{at // size + 1:,}"
             return f"Step {step} visits row {here:,} here and {there:,} in R."

@@ -506,7 +506,7 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     )
 
 
-def hits_and_totals(counts: Counts, at: int) -> Counts:
+def hits_and_totals(counts: Counts, at: int) -> np.ndarray:
     """Return numerators and denominators of `RATES` in the last axis, stacked."""
     pairs = rate_counts(counts[..., :-1], at)
     return np.stack([pairs[name] for name in RATES], axis=-1)

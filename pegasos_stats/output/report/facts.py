@@ -620,7 +620,7 @@ class ReportFacts:
             yield "All rows have the same score."
         elif rows.auc is not None:
             yes, no = self.positive, self.other
-            larger, tied = rows.pairs
+            larger, tied, _ = rows.pairs
             what = f"probability of '{yes}'" if logistic else "score"
             side = "larger" if logistic or not self.is_first else "smaller"
             fold = " of a fold" if rows.name == "out-of-fold" else ""
