@@ -33,7 +33,6 @@ from pegasos_stats.metrics.intervals import (
     Method,
     clustered_intervals,
     clustered_rate_interval,
-    counts_by_cluster,
     proportion_interval,
     rate_counts,
 )
@@ -904,7 +903,8 @@ def confusion(
     by_cluster = None
     if clusters is not None:
         own = clusters[labelled]
-        by_cluster = counts_by_cluster(own, cells, len(order))
+        by_cluster = np.zeros((own.max(initial=-1) + 1, *shape), dtype=np.int64)
+        np.add.at(by_cluster, (own, *cells), 1)
     wrong = labelled & (columns >= 0) & (rows != columns)
     has_index = any(isinstance(side, pd.Series) for side in (actual, predicted))
     n, row_index = len(index), index if has_index else None

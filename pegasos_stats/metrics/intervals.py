@@ -489,13 +489,6 @@ def area_variance(
     return float(sum(shares) + 2.0 * between / (totals[0] * totals[1]))
 
 
-def counts_by_cluster(codes: Codes, cells: tuple[Codes, Codes], k: int) -> Counts:
-    """Confusion table of each cluster, shape (clusters, k, k + 1)."""
-    counts = np.zeros((int(codes.max(initial=-1)) + 1, k, k + 1), dtype=np.int64)
-    np.add.at(counts, (codes, *cells), 1)
-    return counts
-
-
 def clustered_variance(hits: Counts, totals: Counts) -> Vector:
     """Variance of rates, one per column, whose rows have the clusters as rows.
 

@@ -87,7 +87,9 @@ def specificity(counts: Counts, positive: int = 1) -> float:
     >>> specificity(np.array([[285, 15], [8, 292]]), 0)
     0.9733333333333334
     """
-    return ratio(*true_negatives(counts, positive))
+    others = np.delete(counts, positive, axis=-2)
+    right = np.delete(others, positive, axis=-1)
+    return ratio(right.sum((-2, -1)), others.sum((-2, -1)))
 
 
 def precision(counts: Counts, positive: int = 1) -> float:
@@ -108,19 +110,6 @@ def precision(counts: Counts, positive: int = 1) -> float:
     0.9726962457337884
     """
     return ratio(counts[..., positive, positive], counts[..., positive].sum(-1))
-
-
-def true_negatives(counts: Counts, positive: int) -> tuple[Any, Any]:
-    """Count rows of other classes: rows predicted as other classes, and all rows.
-
-    Examples
-    --------
-    >>> [int(count) for count in true_negatives(np.array([[285, 15], [8, 292]]), 0)]
-    [292, 300]
-    """
-    rest = np.delete(counts, positive, axis=-2)
-    right = np.delete(rest, positive, axis=-1)
-    return right.sum((-2, -1)), rest.sum((-2, -1))
 
 
 def prevalence(counts: Counts, positive: int = 1) -> float:

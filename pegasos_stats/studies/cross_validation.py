@@ -1129,8 +1129,11 @@ def tune_kernel(
         raise OptionError("is not allowed; tuning needs folds.", "folds", None)
     paths: list[LambdaPath] = []
     for gamma in grid:
+        changed = copy(model)  # shares the data
+        of_gamma = replace(kernel, gamma=gamma)
+        changed.problem = replace(model.problem, kernel=of_gamma)
         path = lambda_path(
-            at_gamma(model, gamma),
+            changed,
             lambdas,
             solver,
             folds=folds,
@@ -1145,14 +1148,6 @@ def tune_kernel(
         folds, repeats, groups, seed = path.folds, 1, None, path.seed
         paths.append(path)
     return KernelTuning(tuple(grid), tuple(paths))
-
-
-def at_gamma(model: KernelSVM, gamma: float) -> KernelSVM:
-    """Return the same model with another gamma; the data are shared."""
-    changed = copy(model)
-    kernel = replace(model.problem.kernel, gamma=gamma)
-    changed.problem = replace(model.problem, kernel=kernel)
-    return changed
 
 
 @suggest_names("tuning")

@@ -702,11 +702,11 @@ class Subgroups(tables.Summarised):
         """
         level = checks.check_fraction("conf_level", conf_level)
         columns = [self.name, *OF_SUBGROUPS]
-        lines = [
-            (label, table.n_classified, _events(table), *line)
-            for label, table in self.confusions.items()
-            for line in _statistics(table, level)
-        ]
+        lines = []
+        for label, table in self.confusions.items():
+            of_class = table.counts[table.levels.index(table.positive), :-1]
+            facts = label, table.n_classified, int(of_class.sum())
+            lines += [(*facts, *line) for line in _statistics(table, level)]
         return pd.DataFrame(lines, columns=columns)
 
     @suggest_arguments
@@ -765,12 +765,6 @@ class Subgroups(tables.Summarised):
         own = table[table["term"] == term].set_index(self.name)
         of_all = {name: value for name, value, *_ in _statistics(self.whole, 0.95)}
         return draw_subgroups(own, term, of_all[term], ax, line)
-
-
-def _events(table: ConfusionMatrix) -> int:
-    """Count the classified rows of the positive class."""
-    row = table.counts[table.levels.index(table.positive)]
-    return int(row[:-1].sum())
 
 
 def _statistics(
