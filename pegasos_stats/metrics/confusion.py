@@ -889,9 +889,9 @@ def confusion(
     if freq_weights is not None:
         every = repeated(freq_weights, pairs, pairs.index)
     row_weights = None if weights is None else _weights(weights, pairs)[every]
-    clusters = (
-        None if groups is None else inputs.clusters_of(groups, pairs.index)[every]
-    )
+    clusters = None
+    if groups is not None:
+        clusters = inputs.clusters_of(groups, len(pairs), actual, predicted)[every]
     rows, columns, pairs = rows[every], columns[every], pairs.iloc[every]
     labelled = rows >= 0
     shape = (len(order), len(order) + 1)

@@ -229,10 +229,26 @@ def events_of(
     return Events(codes.astype(np.intp), positive_values, negative, at)
 
 
-def clusters_of(groups: object, index: pd.Index) -> Codes:
-    """Number the cluster of each row from 0; raise `DataError` without one."""
-    labels = column_of_labels(groups, "groups")
-    check_aligned("groups", labels, index, isinstance(groups, pd.Series))
+def clusters_of(groups: object, n: int, *sides: object) -> Codes:
+    """Number the cluster of each of `n` rows from 0.
+
+    Parameters
+    ----------
+    groups : Series or array, shape (n,)
+    n : int
+    *sides : objects
+        Labels and scores. The row labels of `groups` must be those of the first one
+        that has row labels.
+
+    Raises
+    ------
+    DataError
+        If a row has no cluster, or row labels differ.
+    """
+    indexes = [s.index for s in sides if isinstance(s, pd.Series | pd.DataFrame)]
+    labels, index = column_of_labels(groups, "groups"), [*indexes, pd.RangeIndex(n)][0]
+    labelled = bool(indexes) and isinstance(groups, pd.Series)
+    check_aligned("groups", labels, index, labelled)
     codes, levels = pd.factorize(labels)
     if (codes < 0).any() or len(levels) < 2:
         raise DataError("groups= needs a label for each row, and two groups or more.")

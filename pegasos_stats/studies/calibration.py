@@ -283,9 +283,7 @@ def reliability(
         raise DataError("No row has both a label and a probability.")
     clusters = None
     if groups is not None:
-        labelled = actual if isinstance(actual, pd.Series) else probabilities
-        index = getattr(labelled, "index", pd.RangeIndex(len(used)))
-        clusters = inputs.clusters_of(groups, index)[used]
+        clusters = inputs.clusters_of(groups, len(used), actual, probabilities)[used]
         if band:
             raise OptionError("needs independent rows; omit groups=.", "band", band)
     happened, p = events.codes[used], events.values[used]

@@ -14,7 +14,7 @@ import pandas as pd
 from pegasos_stats import checks, errors, parallel, tables
 from pegasos_stats.arrays import Axes, DataColumn, Vector
 from pegasos_stats.data.sample import column_named
-from pegasos_stats.data.user_data import column_of_labels, is_name, named
+from pegasos_stats.data.user_data import is_name, named
 from pegasos_stats.errors import DataError, OptionError, counted, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals
@@ -903,8 +903,7 @@ def compare_roc(
     if groups is not None:
         if isinstance(groups, str):
             groups = column_named("groups", groups, data, "one label for each row")
-        labels = column_of_labels(groups, "groups")
-        own = inputs.clusters_of(labels.to_numpy(), pd.RangeIndex(len(used)))[used]
+        own = inputs.clusters_of(groups, len(used), actual, scores_a, scores_b)[used]
         at = own[codes == 0], own[codes == 1]
     variances = [intervals.area_variance(p, at) for p in (first, second, paired)]
     areas = [float(sample[1].mean()) for sample in (first, second)]

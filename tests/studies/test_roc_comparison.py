@@ -205,3 +205,6 @@ def test_groups_of_two_fits_are_named_by_their_column():
     assert found.tidy().equals(given.tidy())
     with pytest.raises(DataError, match="one for each row"):
         ps.compare_roc(ACTUAL, A, B, groups=[1, 2])
+    actual, groups = pd.Series(ACTUAL), pd.Series(np.arange(16) // 4)
+    with pytest.raises(DataError, match="row labels of groups"):
+        ps.compare_roc(actual, A, B, groups=groups[::-1])
