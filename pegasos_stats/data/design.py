@@ -151,7 +151,7 @@ class FrameDesign:
         table = table_of(data)
         if self.named and isinstance(table, pd.DataFrame):
             check_columns(table, self.columns)
-            table = table.iloc[:, places_of(table.columns, self.columns)]
+            table = table.iloc[:, table.columns.get_indexer(labels_of(self.columns))]
         elif table.shape[1] != len(self.columns):
             raise ColumnError(
                 f"The data have {counted(table.shape[1], 'column')}; the model was "
@@ -270,33 +270,24 @@ def check_unique(columns: pd.Index) -> None:
     """Raise `ColumnError` naming the labels that occur more than once."""
     repeated = columns[columns.duplicated()].unique()
     if len(repeated):
-        noun = "The column name" if len(repeated) == 1 else "The column names"
-        verb = "occurs" if len(repeated) == 1 else "occur"
         raise ColumnError(
-            f"{noun} {listing(repeated)} {verb} more than once; rename the columns."
+            f"Column {listing(repeated)} occurs more than once; rename the columns."
         )
 
 
 def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
-    columns = list(columns)
-    names = {*frame.columns}
-    if len(names) == len(frame.columns) and {*columns} <= names:
+    wanted = labels_of(columns)
+    missing = list(wanted[~wanted.isin(frame.columns)])
+    if not missing:
+        check_unique(frame.columns[frame.columns.isin(wanted)])
         return
-    present = {_key(label) for label in frame.columns}
-    missing = [column for column in columns if _key(column) not in present]
-    if not missing and len(present) < len(frame.columns):
-        wanted = {_key(column) for column in columns}
-        check_unique(frame.columns[[_key(c) in wanted for c in frame.columns]])
-    if missing:
-        noun = "Column" if len(missing) == 1 else "Columns"
-        suggestion = (
-            errors.did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
-        )
-        raise ColumnError(
-            f"{noun} {listing(missing)} not found{suggestion}; the data have "
-            f"{listing(frame.columns, 8)}: {missing_cure(frame.columns)}."
-        )
+    near = errors.did_you_mean(missing[0], frame.columns) if len(missing) == 1 else ""
+    raise ColumnError(
+        f"{'Column' if len(missing) == 1 else 'Columns'} {listing(missing)} not found"
+        f"{near}; the data have {listing(frame.columns, 8)}: "
+        f"{missing_cure(frame.columns)}."
+    )
 
 
 def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
@@ -312,18 +303,9 @@ def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
     )
 
 
-def places_of(columns: pd.Index, wanted: Sequence[Hashable]) -> list[int]:
-    """Find the position of each label among the columns, which have it exactly once.
-
-    Unlike ``frame[labels]`` booleans, NaN and tuples are labels too.
-    """
-    places = {_key(label): j for j, label in enumerate(columns)}
-    return [places[_key(label)] for label in wanted]
-
-
-def _key(label: Hashable) -> Hashable:
-    """Return a hashable key of a label, also for NaN."""
-    return ("missing", shown(label)) if user_data.is_missing(label) else label
+def labels_of(columns: Iterable[Hashable]) -> pd.Index:
+    """Return labels as an index, also if they are tuples or booleans."""
+    return pd.Index(list(columns), dtype=object, tupleize_cols=False)
 
 
 def check_distinct(names: Sequence[object]) -> None:

@@ -28,7 +28,6 @@ from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Integers, SparseRows
 from pegasos_stats.checks import check_count, check_flag
 from pegasos_stats.data.language.vocabulary import as_character
-from pegasos_stats.data.user_data import limit
 from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path, shown_path
@@ -50,20 +49,12 @@ NOT_UTF8 = (
 )
 EMPTY = "it is empty; a header and rows are needed"
 HEAD_BYTES = 1000  # by which formats are recognised
-UTF_16 = "text in UTF-16, as Excel's 'Unicode text'; read it with encoding='utf-16'"
-WORKBOOK = "save the sheet as 'CSV UTF-8'"
+AS_CSV = "save it as 'CSV UTF-8'"
 FORMATS = {  # that are not plain text, by their first bytes
-    rb"\xff\xfe|\xfe\xff": UTF_16,
-    rb"(?:[^\0]\0){8}": UTF_16.replace("'utf-16'", "'utf-16-le'"),
-    rb"(?:\0[^\0]){8}": UTF_16.replace("'utf-16'", "'utf-16-be'"),
-    rb"PK\x03\x04.{26}mimetype": f"an OpenDocument file; {WORKBOOK}",
-    rb"PK\x03\x04.*(?:\[Content_Types\]|_rels/|xl/)": f"an Excel workbook; {WORKBOOK}",
-    rb"\xd0\xcf\x11\xe0": f"an Excel workbook (.xls); {WORKBOOK}",
-    rb"PK\x03\x04": "a zip archive; unpack it, and pass a file in it",
-    rb"PAR1": "a Parquet file; let its name end in .parquet",
-    rb"ARROW1": "an Arrow file; let its name end in .arrow",
+    rb"\xff\xfe|\xfe\xff|(?:[^\0]\0){8}|(?:\0[^\0]){8}": f"text in UTF-16; {AS_CSV}",
+    rb"PK\x03\x04|\xd0\xcf\x11\xe0": f"a workbook or a zip archive; {AS_CSV}",
+    rb"PAR1|ARROW1": "of Parquet or Arrow; let its name end in .parquet or .arrow",
     rb"pegasos_stats model": "a saved model; pass the rows to predict",
-    rb"%PDF": "a PDF file; save the table as CSV",
 }
 Floats = NDArray[np.float64]
 
@@ -73,7 +64,6 @@ COLON, SPACE, NEWLINE = ord(":"), ord(" "), ord("\n")
 
 NUMBER = rb"[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|nan|inf)"
 LABEL = re.compile(NUMBER)
-PAIR = re.compile(rb"\d+:" + NUMBER)
 LIKE_PAIR = re.compile(rb"[+-]?\d+:[^\s,;]+")
 ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
 
@@ -249,22 +239,6 @@ def bytes_of_zero(name: str) -> errors.DataError:
     return not_csv(name, f"it holds bytes of zero; {NOT_UTF8}")
 
 
-def most_unpacked(name: str) -> float:
-    """Maximum unpacked size in bytes: half of the memory."""
-    content = IN_MEMORY.get(name)
-    size = os.path.getsize(name) if content is None else len(content)
-    return max(limit() / 2, size)
-
-
-def check_size(name: str, size: int, most: float) -> None:
-    """Raise `DataError` if a file unpacks to more than can be held in memory."""
-    if size > most:
-        raise errors.DataError(
-            f"The file {shown_path(name)} unpacks to more than {most / 1e9:,.1f} GB, "
-            "half of the memory that this process may use; split it into smaller files."
-        )
-
-
 @dataclass(frozen=True)
 class CsvStyle:
     """Format of a CSV file: separator, decimal mark, encoding and missing values.
@@ -366,7 +340,7 @@ def read_csv(
         If the file is not there, or is not a table.
     """
     try:
-        file = content(path, style)
+        file = io.BytesIO(content(path, style))
         names = _header(path, file, style)
         data = _columns(file, style, names, kinds or {}, id)
     except errors.PegasosStatsError:
@@ -450,20 +424,14 @@ def _table(file: IO[bytes], style: CsvStyle, **options: Any) -> pd.DataFrame:
     return table
 
 
-def content(path: str, style: CsvStyle) -> io.BytesIO:
-    """Return the unpacked content of a file."""
-    unpacked, has_zeros = io.BytesIO(), b"\0" in "a".encode(style.encoding)
+def content(path: str, style: CsvStyle) -> bytes:
+    """Return the unpacked content of a file of text."""
     with opened(path) as handle:
-        most = most_unpacked(path)
-        while block := handle.read(BYTES_AT_ONCE):
-            if not unpacked.tell():
-                check_is_text(path, block[:HEAD_BYTES], style.encoding)
-            unpacked.write(block)
-            check_size(path, unpacked.tell(), most)
-            if b"\0" in block and not has_zeros:
-                raise bytes_of_zero(path)
-    unpacked.seek(0)
-    return unpacked
+        text = handle.read()
+    check_is_text(path, text[:HEAD_BYTES], style.encoding)
+    if b"\0" in text and b"\0" not in "a".encode(style.encoding):
+        raise bytes_of_zero(path)
+    return text
 
 
 def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
@@ -481,17 +449,10 @@ def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
     return names
 
 
-def check_is_text(
-    path: str, begin: bytes, encoding: str = "utf-8", by_block: bool = False
-) -> None:
-    """Raise `DataError` if the first bytes of a file show another format.
-
-    A file that is read `by_block` is in UTF-8.
-    """
+def check_is_text(path: str, begin: bytes, encoding: str = "utf-8") -> None:
+    """Raise `DataError` if the first bytes of a file show another format."""
     for mark, what in FORMATS.items():
         if re.match(mark, begin, re.DOTALL) and b"\0" not in "a".encode(encoding):
-            if by_block:
-                what = re.sub("read it with.*", "save it as 'CSV UTF-8'", what)
             raise not_csv(path, f"it is {what}")
 
 
@@ -619,22 +580,14 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
     False
     """
     name = checked_path(path)
-    first, begins = [b""], True
     with opened(name) as handle:
         try:
-            for _ in range(100):
-                words = ASIDE.sub(b" ", handle.readline(BYTES_AT_ONCE)).split()
-                if len(words) > 1:
-                    first = words
-                    break
-                begins = begins and not words
+            lines = (handle.readline(BYTES_AT_ONCE) for _ in range(100))
+            words = (ASIDE.sub(b" ", line).split() for line in lines)
+            label, *pairs = next((few for few in words if len(few) > 1), [b""])
         except UNREADABLE as error:
             raise DataError(unreadable(name, error)) from None
-    if LABEL.fullmatch(first[0]) and all(map(PAIR.fullmatch, first[1:])):
-        return True
-    # The first line of a CSV file is its header; invalid labels raise errors later.
-    is_like_label = begins and len(first) > 1 and not set(first[0]) & set(b',;|"')
-    return is_like_label and all(map(LIKE_PAIR.fullmatch, first[1:]))
+    return bool(LABEL.fullmatch(label)) and all(map(LIKE_PAIR.fullmatch, pairs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -658,14 +611,8 @@ class Entries:
     values: Floats
 
 
-def parsed_blocks(name: str, in_memory: bool = True) -> Iterator[Entries]:
+def parsed_blocks(name: str) -> Iterator[Entries]:
     """Yield the entries of a file in blocks of whole lines.
-
-    Parameters
-    ----------
-    name : str
-    in_memory : bool
-        Whether the whole file has to fit into memory.
 
     Raises
     ------
@@ -675,7 +622,7 @@ def parsed_blocks(name: str, in_memory: bool = True) -> Iterator[Entries]:
     line = 1
     with opened(name) as handle:
         try:
-            for block in _blocks(handle, name, in_memory):
+            for block in _blocks(handle):
                 entries = _parsed(ASIDE.sub(b" ", block), line)
                 if entries is None:
                     raise _wrong_line(block, line, name)
@@ -685,17 +632,14 @@ def parsed_blocks(name: str, in_memory: bool = True) -> Iterator[Entries]:
             raise DataError(unreadable(name, error)) from None
 
 
-def _blocks(handle: IO[bytes], name: str, in_memory: bool) -> Iterator[bytes]:
-    """Cut a file into pieces that end with a line."""
+def _blocks(handle: IO[bytes]) -> Iterator[bytes]:
+    """Yield pieces of a file that end with a line."""
     rest: list[bytes] = []  # of a line that is longer than a piece
-    size, most = 0, most_unpacked(name)
     while chunk := handle.read(BYTES_AT_ONCE):
-        size += len(chunk)
-        check_size(name, size, most)
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield b"".join([*rest, chunk[:cut]])
-            rest, size = [], size if in_memory else 0
+            rest = []
         rest.append(chunk[cut:])
     if any(rest):
         yield b"".join(rest)

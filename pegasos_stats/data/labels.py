@@ -357,10 +357,8 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         values, codes = labels.to_numpy(), np.full(len(labels), -1, dtype=np.intp)
         for position, level in enumerate(levels):
-            equal = values == level
-            # A double that equals several integers matches none of them.
-            codes = np.where(equal, np.where(codes == -1, position, -2), codes)
-        return np.maximum(codes, -1)
+            codes[values == level] = position
+        return codes
     # Only by hashes: get_indexer() compares levels, which may raise.
     level_array = np.empty(len(levels), dtype=object)
     for position, level in enumerate(levels):  # one by one, or numpy looks into them

@@ -278,7 +278,10 @@ def positions_counted(counts: Vector, data: object) -> Positions:
     """Return positions of repeated rows; raise `DataError` if memory is too small."""
     total = float(counts.sum())
     if total == 0.0:
-        raise all_zero(counts.size)
+        rows = counted(counts.size, "row")
+        raise errors.DataError(
+            f"freq_weights are 0 in all of {rows}; use numbers above 0."
+        )
     width = getattr(data, "shape", (0, 1))[-1]
     user_data.check_memory(
         total * 8.0 * (width + 2),
@@ -300,12 +303,6 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
             f"{user_data.rows_listed(index[wrong])}; use whole numbers up to 2^53."
         )
     return counts
-
-
-def all_zero(rows: int) -> errors.DataError:
-    """Return the error for counts that are all zero."""
-    text = f"freq_weights are 0 in all of {counted(rows, 'row')}"
-    return errors.DataError(f"{text}; use numbers above 0.")
 
 
 def column_of_counts(

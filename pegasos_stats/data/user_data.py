@@ -557,31 +557,8 @@ def plain_column(column: DataColumn) -> DataColumn:
     if values and all(isinstance(v, bool | np.bool_) for v in values):
         return column.astype(bool)
     if values and all(_is_number(v) for v in values):
-        numbers = column.map(_as_number).astype(np.float64)
-        return _exact(column, numbers)
+        return column.map(_as_number).astype(np.float64)
     return column
-
-
-def _exact(column: DataColumn, numbers: "pd.Series[float]") -> DataColumn:
-    """Integers beyond the precision of doubles, as int64 or as text.
-
-    Examples
-    --------
-    >>> codes = pd.Series([2**60, 2**60 + 1], dtype=object)
-    >>> _exact(codes, codes.astype(float)).tolist()
-    [1152921504606846976, 1152921504606846977]
-    """
-    finite = np.isfinite(numbers)
-    large = finite & (numbers.abs() >= LARGEST_WHOLE)
-    pairs = zip(numbers[large], column[large], strict=True)
-    if not finite.all() or all(number == value for number, value in pairs):
-        return numbers
-    whole = [int(value) for value in column.array]
-    if whole != list(column.array):
-        return numbers
-    integers = pd.Series(whole, column.index, dtype=object, name=column.name)
-    fits_64_bits = min(whole) >= -(2**63) and max(whole) < 2**63
-    return integers.astype(np.int64) if fits_64_bits else integers.map(str)
 
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:

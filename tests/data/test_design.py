@@ -22,7 +22,7 @@ def test_columns_are_taken_by_name_and_once():
     assert design.names == ("u", "v")
     assert matrix.values.tolist() == [[7.0, 1.0], [8.0, 2.0], [9.0, 3.0]]
     assert matrix.values.flags.c_contiguous
-    with pytest.raises(ColumnError, match="'v', 'u' occur more than once"):
+    with pytest.raises(ColumnError, match="'v', 'u' occurs more than once"):
         design.matrix(pd.concat([new, new], axis=1))
 
 

@@ -128,18 +128,6 @@ def test_what_is_wrong_in_a_file_is_named(content, named, tmp_path):
         ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)
 
 
-def test_packed_files_may_exceed_memory_but_not_their_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr("pegasos_stats.data.files.BYTES_AT_ONCE", 500)
-    monkeypatch.setattr("pegasos_stats.data.files.most_unpacked", lambda name: 2000)
-    with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
-        packed.write(b"1 1:2\n-1 1:1\n1 1:3\n-1\n" * 200)
-    assert ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0).problem.n == 800
-    with gzip.open(tmp_path / "a.svm.gz", "wb") as packed:
-        packed.write(b"1 1:2 " + b"3:4 " * 2000)
-    with pytest.raises(DataError, match=r"unpacks to more than 0\.0 GB"):
-        ps.svm("label ~ .", ps.scan(tmp_path / "a.svm.gz"), lam=1.0)
-
-
 def test_a_label_that_is_missing_is_dropped(tmp_path):
     (tmp_path / "a.svm").write_text("nan 1:1\n1 1:2\n-1 1:3\n1 1:nan\n-1 2:1\n")
     model = ps.svm("label ~ .", ps.scan(tmp_path / "a.svm"), lam=1.0)

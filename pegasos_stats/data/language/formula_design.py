@@ -608,7 +608,7 @@ class FormulaDesign:
             )
         with errors_of(formula, used):
             if every_row:
-                _check_levels_are_few(terms, rows)
+                _check_levels_are_few(rows)
             codings, fields, spanning = factors_at_fit(rows.values)
             columns = names_of_terms(terms, spanning, codings, fields)
         check_distinct(names := [*chain.from_iterable(columns)])
@@ -777,36 +777,6 @@ class FormulaDesign:
             state[vocabulary.BEYOND] = "extend"
         return design
 
-    def without_unseen(self, data: object) -> tuple[pd.DataFrame, str]:
-        """Replace levels that did not occur at the fit by missing values.
-
-        Returns
-        -------
-        data : DataFrame
-        text : str
-            These levels and the number of their rows, in words; empty if there are
-            none.
-
-        Raises
-        ------
-        ColumnError
-            If columns are missing.
-        """
-        frame = user_data.as_data(data)
-        check_columns(frame, list(self.variables))
-        changed, rows, texts = frame.copy(deep=False), np.zeros(len(frame), bool), []
-        for name, levels in self.levels.items():
-            column = named_levels(frame[name])
-            new = (codes_of(column, levels) < 0) & column.notna().to_numpy(bool)
-            if new.any():
-                changed[name] = column.where(~new)
-                rows |= new
-                labels = column.astype(object)[new].unique()
-                texts.append(f"{listing(labels, 3)} in column {name!r}")
-        what = "without a prediction, for levels that did not occur at fit"
-        text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(texts)}"
-        return changed, text if texts else ""
-
 
 def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
     """Suspicious columns of a design."""
@@ -841,13 +811,31 @@ def _kind_of(levels: Sequence[object]) -> str:
 
 
 def without_unseen(design: Design, data: object) -> object:
-    """Replace levels that are unknown to a design by missing values, with a warning."""
+    """Replace levels that did not occur at the fit by missing values, with a warning.
+
+    Raises
+    ------
+    ColumnError
+        If columns are missing.
+    """
     inner = unscaled(design)
     if not isinstance(inner, FormulaDesign):
         return data
-    changed, text = inner.without_unseen(data)
-    if text:
-        errors.warn_caller(f"{text}.", errors.ColumnWarning)
+    frame = user_data.as_data(data)
+    check_columns(frame, inner.variables)
+    changed, rows, texts = frame.copy(deep=False), np.zeros(len(frame), bool), []
+    for name, levels in inner.levels.items():
+        column = named_levels(frame[name])
+        new = (codes_of(column, levels) < 0) & column.notna().to_numpy(bool)
+        if new.any():
+            changed[name] = column.where(~new)
+            rows |= new
+            labels = column.astype(object)[new].unique()
+            texts.append(f"{listing(labels, 3)} in column {name!r}")
+    if texts:
+        what = "without a prediction, for levels that did not occur at fit"
+        text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(texts)}."
+        errors.warn_caller(text, errors.ColumnWarning)
     return changed
 
 
@@ -913,18 +901,17 @@ def _stay_sparse(frame: pd.DataFrame) -> bool:
     return not any(is_factor(user_data.plain_column(column)) for column in dense)
 
 
-def _check_levels_are_few(terms: tuple[Term, ...], rows: "FormulaRows") -> None:
+def _check_levels_are_few(rows: "FormulaRows") -> None:
     """Raise `ColumnError` for factors with a level for nearly every row."""
-    n, texts = len(rows.used), {f.text for term in terms for f in term.factors}
-    for text in texts - rows.numbers:
-        if (name := factored(text, rows.variables)) not in rows.variables:
+    n = len(rows.used)
+    for text, value in rows.values.items():
+        name = factored(text, rows.variables)
+        if name not in rows.variables or not is_factor(value):
             continue
         levels = rows.used[name].nunique()
         what = f"Column {listing([name])} has {levels:,} levels in {counted(n, 'row')}"
-        names_rows = (
-            name == text and levels > MANY_LEVELS and ROWS_PER_LEVEL * levels > n
-        )
-        if names_rows or levels > MOST_LEVELS:
+        is_name = name == text and levels > MANY_LEVELS and ROWS_PER_LEVEL * levels > n
+        if is_name or levels > MOST_LEVELS:
             raise ColumnError(
                 f"{what}; leave it out, group its levels, or read it as numbers, as by "
                 "decimal= or na_values= where the file is read."

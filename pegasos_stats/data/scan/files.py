@@ -6,7 +6,7 @@ import io
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,7 +115,6 @@ def batches_of(
     columns: Sequence[str],
     rows: int,
     types: "Types",
-    verbatim: Collection[str] = (),
 ) -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a file in batches of about this size."""
     names = list(columns)
@@ -126,7 +125,7 @@ def batches_of(
     elif format_of(file) == "Arrow":
         yield from arrow_batches(file, names)
     elif format_of(file) == "CSV":
-        yield from csv_batches(file, {name: types[name] for name in names}, verbatim)
+        yield from csv_batches(file, {name: types[name] for name in names})
     else:
         yield from svmlight_batches(file, names, rows, types)
 
@@ -183,7 +182,7 @@ def arrow_reader(
 def csv_names(file: str) -> list[str]:
     """Return names from the header of a CSV file, without unnamed columns."""
     with one_file.opened(file) as handle:
-        one_file.check_is_text(file, handle.read(one_file.HEAD_BYTES), by_block=True)
+        one_file.check_is_text(file, handle.read(one_file.HEAD_BYTES))
     return [name for name in csv_reader(file, {}).schema.names if name]
 
 
@@ -201,25 +200,20 @@ def check_quotes(file: str) -> None:
         text.detach()
 
 
-def csv_batches(
-    file: str, types: "Types", verbatim: Collection[str] = ()
-) -> "Iterator[pa.RecordBatch]":
-    """Yield the rows of a CSV file, with columns of these types or verbatim."""
+def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
+    """Yield the rows of a CSV file, with columns of these types."""
     import pyarrow as pa
 
     if not types:  # none would be all
         return
     whole = {name for name, kind in types.items() if kind == pa.int64()}
-    text = dict.fromkeys([*whole, *verbatim], pa.string())
-    types_read = {name: text.get(name, kind) for name, kind in types.items()}
-    for batch in csv_reader(file, types_read, nulls=not verbatim):
-        columns = []
-        for name, column in zip(types_read, batch.columns, strict=True):
-            if verbatim and name not in verbatim:
-                column = without_missing(column)
-            is_whole = name in whole and name not in verbatim
-            columns.append(whole_numbers(column) if is_whole else column)
-        yield pa.RecordBatch.from_arrays(columns, names=[*types_read])
+    texts = dict.fromkeys(whole, pa.string())
+    for batch in csv_reader(file, {**types, **texts}):
+        columns = [
+            whole_numbers(column) if name in whole else column
+            for name, column in zip(types, batch.columns, strict=True)
+        ]
+        yield pa.RecordBatch.from_arrays(columns, names=[*types])
 
 
 def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
@@ -231,39 +225,25 @@ def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
     return pc.utf8_trim(plain, " \t").cast(pa.int64())
 
 
-def without_missing(values: "pa.Array") -> "pa.Array":
-    """Replace texts of missing values by missing values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if values.type != pa.string():
-        return values
-    missing = pc.is_in(values, value_set=pa.array(MISSING))
-    return pc.if_else(missing, pa.scalar(None, pa.string()), values)
-
-
-def csv_reader(file: str, types: "Types", nulls: bool = True) -> "CSVStreamingReader":
+def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
     """Return a reader of these columns, or of all if `types` is empty."""
     from pyarrow import csv
 
     return csv.open_csv(
         file,
         csv.ReadOptions(block_size=CSV_BLOCK),
-        csv.ParseOptions(delimiter=separator_of(file), newlines_in_values=True),
+        csv.ParseOptions(
+            delimiter=SEPARATORS[str(ending_of(file))], newlines_in_values=True
+        ),
         csv.ConvertOptions(
             column_types=dict(types),
             include_columns=list(types),
             null_values=MISSING,
             true_values=TRUE,
             false_values=FALSE,
-            strings_can_be_null=nulls,
+            strings_can_be_null=True,
         ),
     )
-
-
-def separator_of(file: str) -> str:
-    """Field separator of a CSV file."""
-    return SEPARATORS[str(ending_of(file))]
 
 
 def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
@@ -287,7 +267,7 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
 
     largest, first, whole, rows = 0, 1, True, 0
     for file in files:
-        for entries in one_file.parsed_blocks(file, in_memory=False):
+        for entries in one_file.parsed_blocks(file):
             largest = max(largest, int(entries.indices.max(initial=0)))
             first = min(first, int(entries.indices.min(initial=1)))
             whole = whole and one_file.are_whole(entries.labels)
@@ -328,7 +308,7 @@ def svmlight_batches(
     from scipy.sparse import csr_array
 
     wanted = [int(name[1:]) for name in columns if name != one_file.LABEL_NAME]
-    for entries in one_file.parsed_blocks(file, in_memory=False):
+    for entries in one_file.parsed_blocks(file):
         at, indices, values = one_file.sorted_entries(entries, file)
         places = pd.Index(wanted).get_indexer(pd.Index(indices))
         is_wanted, shape = places >= 0, (len(entries.labels), len(wanted))
@@ -664,7 +644,6 @@ class Scan:
         columns: Sequence[str],
         rows: int | None = None,
         kinds: Kinds | None = None,
-        verbatim: Collection[str] = (),
     ) -> Iterator[pd.DataFrame]:
         """Read all files once, in pieces that are the same in every pass.
 
@@ -679,8 +658,6 @@ class Scan:
             Rows of a piece; by default as the memory budget allows.
         kinds : mapping of str to str, optional
             Types of columns that replace those of the files, see `as_at_fit`.
-        verbatim : collection of str
-            Columns of CSV files that are read as they are written.
 
         Raises
         ------
@@ -697,7 +674,7 @@ class Scan:
             types = {**types, **texts} if format_of(file) == "CSV" else types
             title = FileName(shown_path(file)) if len(self.files) > 1 else None
             with reading(file):
-                batches = batches_of(file, names, size, types, verbatim)
+                batches = batches_of(file, names, size, types)
                 for piece in of_equal_size(batches, size):
                     labels = pd.RangeIndex(first, first + piece.num_rows, name=title)
                     frame = as_at_fit(frame_of(piece.select(names)), kinds)
@@ -971,16 +948,14 @@ def bytes_of(memory: object) -> int:
 
 
 def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
-    """Convert a record batch to a frame, with decimals as doubles.
-
-    Whole numbers among which some lack stay whole numbers.
-    """
+    """Convert a record batch to a frame; whole numbers stay whole, also with gaps."""
     import pyarrow as pa
 
     names, own = piece.schema.names, {}
     for name, column in zip(names, piece.columns, strict=True):
         if pa.types.is_decimal(column.type):
-            own[name] = in_pandas(column.cast(_type_of_decimals(name, column)))
+            is_whole = column.type.scale <= 0  # doubles would merge codes
+            own[name] = in_pandas(column.cast(pa.int64() if is_whole else pa.float64()))
         elif pa.types.is_dictionary(column.type) or (
             pa.types.is_integer(column.type) and column.null_count
         ):
@@ -992,28 +967,6 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
         return frame
     columns = dict(frame.items()) | own
     return pd.DataFrame({name: columns[name] for name in names}, copy=False)
-
-
-def _type_of_decimals(name: str, column: "pa.Array") -> "pa.DataType":
-    """Return int64 for decimals without fraction, else double.
-
-    Raises
-    ------
-    ColumnError
-        If 64 bits do not hold a whole one: doubles would merge codes.
-    """
-    import pyarrow as pa
-
-    if column.type.scale > 0:
-        return pa.float64()
-    try:
-        column.cast(pa.int64())
-    except pa.ArrowInvalid:
-        raise ColumnError(
-            f"Column {listing([name])} holds whole numbers that 64 bits do not hold; "
-            "write it as text, if it is a code, or as doubles."
-        ) from None
-    return pa.int64()
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
@@ -1091,8 +1044,8 @@ def scanned_frames(
         )
     scan.check(used)
     empty = True
-    kinds = kinds_at_fit(design, coding)
-    for frame in scan.frames(used, kinds=kinds, verbatim=names):
+    kinds = kinds_at_fit(design, coding) | dict.fromkeys(names, TEXT)
+    for frame in scan.frames(used, kinds=kinds):
         empty = False
         yield frame
     if scan.renewed() != stamps:
