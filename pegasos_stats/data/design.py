@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Protocol, TypeAlias, Union
 
 import numpy as np
@@ -14,7 +13,7 @@ from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn, Mask, Predictors, SparseRows, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.files import SEPARATED, separator_in
-from pegasos_stats.errors import ColumnError, DataError, counted, listing, shown
+from pegasos_stats.errors import ColumnError, DataError, counted, listing
 
 Table: TypeAlias = Union[pd.DataFrame, NDArray[np.generic], "SparseRows"]
 
@@ -32,8 +31,7 @@ class ModelMatrix:
     index : Index, shape (n,)
         Row labels of the data.
     missing : dict of str to int array
-        Rows of the data, by position, in which a column has no value; of each that
-        lacks some.
+        Positions of the rows without a value, for each column that has such rows.
     offset : float64 array, shape (n_complete,), or None
         Offset of each score, for a fit with an offset.
     """
@@ -129,8 +127,12 @@ class FrameDesign:
             except Exception:  # code of others
                 what = "A column has a name that cannot be written; rename it."
                 raise ColumnError(what) from None
-            _check_text(names)
             check_unique(names)
+            if wrong := [name for name in names if not user_data.is_valid_text(name)]:
+                raise ColumnError(
+                    f"Column {listing(wrong)} has a name that is not valid text of up "
+                    f"to {user_data.LONGEST_TEXT:,} characters; rename it."
+                )
         if "Intercept" in columns:
             raise ColumnError("A column is called 'Intercept'; rename it.")
         return cls(tuple(columns.tolist()), named)
@@ -158,11 +160,8 @@ class FrameDesign:
                 f"fitted on {len(self.columns)}: use the same columns."
             )
         index, labels = row_labels(table), column_labels(table)
-        numbers = (
-            user_data.sparse_values
-            if user_data.is_sparse(table)
-            else user_data.numeric_values
-        )
+        is_sparse = user_data.is_sparse(table)
+        numbers = user_data.sparse_values if is_sparse else user_data.numeric_values
         values = numbers(table)
         whole = user_data.checked_rows(values, labels, index)
         missing = {} if whole.all() else user_data.missing_values(values, self.names)
@@ -177,17 +176,16 @@ def table_of(X: object) -> Table:
     DataError
         If `X` does not have rows and columns.
     """
-    if isinstance(X, pd.DataFrame | pd.Series) or user_data.is_plain(X):
-        return as_frame(X) if isinstance(X, pd.Series) else X
-    if not user_data.is_sparse(X):
+    if user_data.is_plain(X):
+        return X
+    if isinstance(X, pd.DataFrame | pd.Series) or not user_data.is_sparse(X):
         return as_frame(X)
-    matrix: SparseRows = X
-    if len(matrix.shape) != 2:
-        count = len(matrix.shape)
-        size = "one dimension" if count == 1 else f"{count} dimensions"
+    if len(X.shape) != 2:
+        dimensions = counted(len(X.shape), "dimension")
         raise errors.DataError(
-            f"The sparse predictors have {size}; use one row for each observation."
+            f"The sparse predictors have {dimensions}; use one row per observation."
         )
+    matrix: SparseRows = X
     return matrix
 
 
@@ -210,13 +208,7 @@ def column_labels(X: object) -> pd.Index:
         f"A model of {p:,} columns",
         "drop the columns that are not needed, or renumber them",
     )
-    return numbered_labels(p)
-
-
-@lru_cache(maxsize=4)
-def numbered_labels(count: int) -> pd.Index:
-    """Return ``x1, x2, ...``, cached for wide models."""
-    return pd.Index([f"x{j + 1}" for j in range(count)], dtype=object)
+    return pd.Index([f"x{j + 1}" for j in range(p)], dtype=object)
 
 
 def as_frame(X: object) -> pd.DataFrame:
@@ -231,7 +223,13 @@ def as_frame(X: object) -> pd.DataFrame:
         return X
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
-    array = _as_array(X)
+    refused = errors.DataError(
+        f"The predictors (of type {type(X).__name__}) are no rows of one length; use "
+        "a data frame or an array."
+    )
+    with user_data.convert_errors(refused):
+        is_masked = np.ma.isMaskedArray(X)
+        array = np.ma.filled(X.astype(float), np.nan) if is_masked else np.asarray(X)
     if array.ndim != 2:
         shape = f"{counted(array.ndim, 'dimension')}" if array.ndim else "no rows"
         raise errors.DataError(
@@ -243,27 +241,6 @@ def as_frame(X: object) -> pd.DataFrame:
         return pd.DataFrame(array, columns=names, copy=False)
     except UnicodeEncodeError:  # text that pandas cannot store as a string
         return pd.DataFrame(array, columns=names, dtype=object)
-
-
-def _as_array(X: object) -> NDArray[np.generic]:
-    refused = errors.DataError(
-        f"The predictors (of type {type(X).__name__}) are no rows of one length; use "
-        "a data frame or an array."
-    )
-    with user_data.convert_errors(refused):
-        if np.ma.isMaskedArray(X):
-            return np.ma.filled(X.astype(np.float64), np.nan)
-        return np.asarray(X)
-
-
-def _check_text(names: pd.Index) -> None:
-    """Raise `ColumnError` naming the labels that cannot be written."""
-    wrong = [name for name in names if not user_data.is_valid_text(name)]
-    if wrong:
-        raise ColumnError(
-            f"Column {listing(wrong)} has a name that is not valid text of up to "
-            f"{user_data.LONGEST_TEXT:,} characters; rename it."
-        )
 
 
 def check_unique(columns: pd.Index) -> None:
@@ -298,8 +275,8 @@ def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
             "and decimal=',' if numbers are like 1,5"
         )
     return (
-        "check the spelling and the header, and put names that are not words in "
-        "backticks (a factor i.g of Stata is C(g))"
+        "check the spelling and the header; in a formula write names that are not "
+        "words in backticks, and C(g) for i.g of Stata"
     )
 
 
@@ -315,14 +292,7 @@ def check_distinct(names: Sequence[object]) -> None:
     --------
     >>> check_distinct(["a", "b", "a:b"])
     """
-    for name in map(str, names):
-        if not user_data.is_valid_text(name):
-            raise ColumnError(
-                f"The column {shown(name)} would have a name that is not valid text of "
-                f"up to {user_data.LONGEST_TEXT:,} characters; shorten the level."
-            )
-    twice = [str(name) for name, times in Counter(names).items() if times > 1]
-    if twice:
+    if twice := [name for name, times in Counter(map(str, names)).items() if times > 1]:
         raise ColumnError(
             f"Two columns of the model have the name {listing(twice)}; rename a column "
             "of the data."

@@ -1,8 +1,8 @@
 """Data files, also compressed ones; errors describe the problem in one sentence.
 
-Cells of text files become numbers if all cells of their column are numbers. Whole
-numbers are whole also where cells are empty, and text where 64 bits cannot hold one of
-them, so that no two codes become the same number.
+A column of a text file becomes numeric if all its cells are numbers. Integers remain
+integers if cells are empty, and become text if one of them exceeds 64 bits, so that no
+two codes become the same number.
 """
 
 import bz2
@@ -144,14 +144,15 @@ def cell_value(cell: object, parse: Reader = PLAIN) -> object:
 
 
 def is_text(column: DataColumn) -> bool:
-    """Whether a column of a file was read as text, or as booleans and empty cells."""
+    """Whether a column of a file contains text, or booleans and empty cells."""
     return column.dtype == object or isinstance(column.dtype, pd.StringDtype)
 
 
 def as_at_fit(frame: pd.DataFrame, kinds: Kinds, parse: Reader = PLAIN) -> pd.DataFrame:
     """Convert columns of a file to the types of the fit.
 
-    Numbers become text, and cells of text that are numbers become these; others stay.
+    Numbers become text if the fit had text. If the fit had numbers, cells of text that
+    are numbers become numbers, and other cells remain text.
 
     Examples
     --------
@@ -286,13 +287,9 @@ class CsvStyle:
             object.__setattr__(self, name, tuple(filter(None, texts)))
         if self.sep in ("tab", r"\t"):
             object.__setattr__(self, "sep", "\t")
-        for name, others in (("sep", "\"'"), ("decimal", "\"'"), ("thousands", '"')):
+        for name in ("sep", "decimal", "thousands"):
             value = getattr(self, name)
-            if len(value) != 1 and (name != "thousands" or value):
-                wrong = True
-            else:
-                wrong = value != "" and (value in f"\r\n{others}" or value.isdigit())
-            if wrong:
+            if len(value) != 1 and (name, value) != ("thousands", ""):
                 raise errors.OptionError(
                     f"{name}={value!r} is not allowed; use a single character, such "
                     "as ';' or ','."

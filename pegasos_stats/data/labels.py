@@ -84,7 +84,6 @@ class LabelCoding:
         labels: DataColumn,
         coding: Coding = "factor",
         name: str = "y",
-        formula: str | None = None,
     ) -> "LabelCoding":
         """Find the two levels of a column of labels.
 
@@ -98,8 +97,6 @@ class LabelCoding:
             first label in the data as -1. A pair is used as it is.
         name : str
             Name of the outcome, for messages and tables.
-        formula : str, optional
-            Ignored; accepted for earlier code.
 
         Raises
         ------

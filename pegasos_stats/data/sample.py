@@ -293,16 +293,8 @@ def positions_counted(counts: Vector, data: object) -> Positions:
 
 def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
     """Frequency weights of the rows, NaN if missing."""
-    counts = numbers_of_rows("freq_weights", freq_weights, data, index, COUNTS_ALLOWED)
-    wrong = (counts != np.floor(counts)) & ~np.isnan(counts) | (
-        counts > user_data.LARGEST_WHOLE
-    )
-    if wrong.any():
-        raise errors.DataError(
-            f"freq_weights hold {listing(counts[wrong])} in the rows "
-            f"{user_data.rows_listed(index[wrong])}; use whole numbers up to 2^53."
-        )
-    return counts
+    of_rows = "freq_weights", freq_weights, data, index, COUNTS_ALLOWED
+    return numbers_of_rows(*of_rows, whole=True)
 
 
 def column_of_counts(
@@ -341,6 +333,7 @@ def numbers_of_rows(
     index: pd.Index,
     allowed: str,
     signed: bool = False,
+    whole: bool = False,
 ) -> Vector:
     """Read a finite number of 0 or more for each row; NaN where one is missing.
 
@@ -355,6 +348,8 @@ def numbers_of_rows(
         Allowed values other than the name of a column, for messages.
     signed : bool
         Whether numbers below 0 are allowed as well.
+    whole : bool
+        Whether only whole numbers from 0 to 2^53 are allowed.
 
     Raises
     ------
@@ -366,25 +361,25 @@ def numbers_of_rows(
     if isinstance(numbers, str):
         numbers = column_named(option, numbers, data, allowed)
     numbers = user_data.column_of_frame(numbers)
-    labelled = isinstance(data, pd.DataFrame | pd.Series)
-    if labelled and isinstance(numbers, pd.Series) and len(numbers) == len(index):
-        user_data.check_aligned(option, numbers, index)
-    kind = type(numbers).__name__
     refused = errors.DataError(
-        f"{option} of type {kind} are not numbers; use {allowed}."
+        f"{option} of type {type(numbers).__name__} are not numbers; use {allowed}."
     )
     values = np.array(user_data.floats_of(numbers, refused))
-    if values.shape != (len(index),):
-        raise errors.DataError(
-            f"{option} have the shape {values.shape} and there are "
-            f"{counted(len(index), 'row')}; use one for each row."
-        )
-    wrong = np.isinf(values) | (not signed) & (values < 0.0)
+    if values.ndim != 1:
+        raise refused
+    labelled = isinstance(data, pd.DataFrame | pd.Series)
+    of_rows = numbers if isinstance(numbers, pd.Series) else values
+    user_data.check_aligned(option, of_rows, index, labelled)
+    wrong, kinds = np.isinf(values), "finite numbers"
+    if not signed:
+        wrong, kinds = wrong | (values < 0.0), f"{kinds}, 0 or more"
+    if whole:
+        wrong = wrong | (values > user_data.LARGEST_WHOLE) | (values > np.floor(values))
+        kinds = "whole numbers from 0 to 2^53"
     if wrong.any():
         raise errors.DataError(
             f"{option} hold {listing(values[wrong])} in the rows "
-            f"{user_data.rows_listed(index[wrong])}; use finite numbers"
-            f"{', 0 or more' * (not signed)}."
+            f"{user_data.rows_listed(index[wrong])}; use {kinds}."
         )
     return values
 
@@ -466,8 +461,8 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
     for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
         if not weights[y == sign].any():
             raise errors.DataError(
-                f"All rows of level {level!r} have weight 0; use weights above zero "
-                "to some of them."
+                f"All rows of level {level!r} have weight 0; use weights above 0 "
+                "for some of them."
             )
     return None if (weights == weights[0]).all() else mean_one(weights)
 

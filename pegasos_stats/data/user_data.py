@@ -30,13 +30,7 @@ from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.other_frames import in_pandas
 
 LARGEST_WHOLE = 2.0**53  # below which doubles hold all whole numbers
-NULLABLE = {
-    "b": "boolean",
-    "i": "Int64",
-    "u": "Int64",
-    "uint64": "UInt64",
-}  # types of pandas, by kinds
-USE_TABLE = "use a data frame, an array or a list"
+NULLABLE = {"b": "boolean", "i": "Int64", "u": "UInt64"}  # types of pandas, by kinds
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
 LONGEST_TEXT = 10_000  # characters of a name or level
@@ -69,13 +63,6 @@ def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
         raise
     except Exception:
         raise error from None
-
-
-def unreadable(data: object) -> errors.DataError:
-    """Make the error for data that neither numpy nor pandas can read."""
-    return errors.DataError(
-        f"Data of type {type(data).__name__} cannot be read; {USE_TABLE}."
-    )
 
 
 def is_missing(value: object) -> bool:
@@ -238,8 +225,7 @@ def as_data(data: object) -> pd.DataFrame:
         return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
-            columns = {name: without_rounding(values) for name, values in data.items()}
-            return to_supported_dtype(pd.DataFrame(columns))
+            return to_supported_dtype(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
             raise errors.DataError(
                 "data is a dictionary that makes no frame "
@@ -247,33 +233,14 @@ def as_data(data: object) -> pd.DataFrame:
             ) from None
     if isinstance(data, str | os.PathLike) and "~" not in str(data):
         raise errors.DataError(
-            f"data={errors.shown(str(data))} is text and no data; write path= for a "
-            "file to write, and pd.read_csv(path) or ps.scan(path) for one to read."
+            f"data={errors.shown(str(data))} is text and no data; use path= for a "
+            "file to write, and pd.read_csv(path) or ps.scan(path) for a file to read."
         )
     raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "
         "ps.scan() are read by fits, predict(), confusion() and report()."
     )
-
-
-def without_rounding(values: Any) -> Any:
-    """Convert lists of large integers and missing values, which pandas would round.
-
-    Other values are returned as they are.
-
-    Examples
-    --------
-    >>> without_rounding([2**60 + 1, None]).tolist()
-    [1152921504606846977, <NA>]
-    """
-    if not isinstance(values, list | tuple):
-        return values
-    present = [value for value in values if not is_missing(value)]
-    whole = all(isinstance(v, int) and abs(v) < 2**63 for v in present)
-    if len(present) == len(values) or not whole or not any(v > 1 for v in present):
-        return values
-    return pd.Series([None if is_missing(v) else v for v in values], dtype="Int64")
 
 
 def check_labels(labels: DataColumn, name: str) -> None:
@@ -356,7 +323,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
         if not isinstance(labels, list | tuple) and getattr(labels, "ndim", 0) != 1:
             raise refused
         try:
-            column = pd.Series(without_rounding(labels), copy=False)
+            column = pd.Series(labels, copy=False)
         except UnicodeEncodeError:  # text that pandas cannot store as a string
             column = pd.Series(labels, dtype=object)
         column = to_supported_dtype(column)
@@ -439,7 +406,11 @@ def is_sparse(X: object) -> bool:
     """Whether `X` is a scipy sparse matrix, or a frame with a sparse column."""
     if isinstance(X, pd.DataFrame):
         return any(isinstance(d, pd.SparseDtype) for d in X.dtypes)
-    with convert_errors(unreadable(X)):
+    unreadable = errors.DataError(
+        f"Data of type {type(X).__name__} cannot be read; use a data frame, an array "
+        "or a list."
+    )
+    with convert_errors(unreadable):
         return hasattr(X, "tocsr")
 
 
@@ -512,13 +483,11 @@ def sparse_values(X: "pd.DataFrame | SparseRows") -> SparseRows:
     from scipy.sparse import csr_array
 
     with convert_errors(_not_in_rows()):
-        X = _frame_to_csr(X) if isinstance(X, pd.DataFrame) else X
-    matrix = in_rows(X)
-    if matrix.dtype.kind not in "fiub":
-        raise errors.ColumnError(
-            f"The sparse matrix is of type {matrix.dtype}; use real numbers."
-        )
-    with convert_errors(_not_in_rows()):
+        matrix = in_rows(_frame_to_csr(X) if isinstance(X, pd.DataFrame) else X)
+        if matrix.dtype.kind not in "fiub":
+            raise errors.ColumnError(
+                f"The sparse matrix is of type {matrix.dtype}; use real numbers."
+            )
         if matrix.dtype != np.float32:
             matrix = matrix.astype(np.float64, copy=False)
         if not matrix.has_canonical_format:
@@ -533,9 +502,8 @@ def sparse_values(X: "pd.DataFrame | SparseRows") -> SparseRows:
 def plain_column(column: DataColumn) -> DataColumn:
     """Convert a column to a dtype that formulas can use.
 
-    Unused categories are dropped; nullable numbers, and numbers and booleans that
-    are in an object column, become numpy's where no value is missing; text becomes
-    object.
+    Unused categories are dropped. Nullable columns, and object columns of numbers or of
+    booleans, become columns of numpy if no value is missing. Text becomes object.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -563,9 +531,8 @@ def plain_column(column: DataColumn) -> DataColumn:
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
     """Extend a column to all rows, with missing values in the others."""
-    kind = "uint64" if present.dtype == np.uint64 else present.dtype.kind
-    if kind in NULLABLE:
-        present = present.astype(NULLABLE[kind])  # type: ignore[call-overload]
+    if nullable := NULLABLE.get(present.dtype.kind):
+        present = present.astype(nullable)  # type: ignore[call-overload]
     places = np.where(there, np.cumsum(there) - 1, -1)
     values = present.array.take(places, allow_fill=True)
     return pd.Series(values, there.index, name=present.name)
@@ -587,7 +554,15 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     """
     if are_finite(values if isinstance(values, np.ndarray) else values.data):
         return np.ones(len(index), dtype=bool)
-    check_finite(values, columns, index)
+    places, column_places = _places(values, np.isinf)
+    if column_places.size:
+        first = column_places.min()
+        rows = in_the_rows(index[np.unique(places[column_places == first])])
+        raise errors.ColumnError(
+            f"Column {listing([columns[first]])} holds infinite values {rows}; only "
+            "finite numbers and missing values are allowed: replace them or drop the "
+            "rows."
+        )
     complete = np.ones(values.shape[0], dtype=bool)
     complete[_places(values, np.isnan)[0]] = False
     return complete
@@ -648,26 +623,6 @@ def selected(values: Predictors, rows: Mask) -> Predictors:
     if isinstance(values, np.ndarray):
         return np.ascontiguousarray(values if rows.all() else values[rows])
     return values if rows.all() else values[rows]
-
-
-def check_finite(values: Predictors, columns: pd.Index, index: pd.Index) -> None:
-    """Raise `ColumnError` naming the first column with infinite values, and rows.
-
-    Parameters
-    ----------
-    values : array or CSR array, shape (n, p)
-    columns : Index, shape (p,)
-    index : Index, shape (n,)
-    """
-    places, column_places = _places(values, np.isinf)
-    if not column_places.size:
-        return
-    first = column_places.min()
-    rows = in_the_rows(index[np.unique(places[column_places == first])])
-    raise errors.ColumnError(
-        f"Column {listing([columns[first]])} holds infinite values {rows}; only finite "
-        "numbers and missing values are allowed: replace them or drop the rows."
-    )
 
 
 def _places(

@@ -464,9 +464,7 @@ class LinearModel(Model):
             "penalty": None if is_ridge else penalty,
         }
         sample, has_intercept = sample_of_stream(formula, data, needs_memory, *of_rows)
-        model = cls.of_sample(sample, lam, has_intercept, loss, penalty)
-        model.problem.source.warn_of_memory(model.loss)
-        return model
+        return cls.of_sample(sample, lam, has_intercept, loss, penalty)
 
     @classmethod
     def of_sample(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.errors import CallError, ColumnWarning, PegasosStatsError
+from pegasos_stats.errors import ColumnWarning, PegasosStatsError
 
 N = 60
 rng = np.random.default_rng(2)
@@ -71,15 +71,3 @@ def test_effects_leave_out_only_the_text_that_has_none():
     assert "'g' is text that the formula computes with" in str(result.margins())
     with pytest.raises(PegasosStatsError, match="'g' is text, and has no effect"):
         result.margins("g")
-
-
-def test_calls_with_a_path_and_of_a_module_are_answered():
-    result = ps.logit("y ~ x", DATA, lam=1.0).fit()
-    with pytest.raises(
-        PegasosStatsError, match=r"'x\.html' is text and no data; .*path="
-    ):
-        result.report("x.html")
-    with pytest.raises(CallError, match=r"write ps\.datasets"):
-        ps.data()
-    with pytest.raises(PegasosStatsError, match="known are 'a', 'b'"):
-        result.confusion(DATA, actual=["q"] * N)

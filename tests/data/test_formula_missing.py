@@ -127,20 +127,6 @@ def test_an_outcome_and_an_offset_have_the_same_rule():
     assert offset.tolist() == DATA.x.fillna(0.0).tolist()
 
 
-def test_rows_from_files_have_the_same_rule(tmp_path):
-    pd.concat([DATA.drop(7)] * 30).to_csv(tmp_path / "rows.csv", index=False)
-    data = pd.read_csv(tmp_path / "rows.csv")
-    for terms in ("is.na(x)", "ifelse(is.na(x), 0, x) + is.na(g)",
-                  "I((x > 0) | (s > 2))", "C(g.fillna('none'))"):  # fmt: skip
-        a, b = (
-            ps.logit(f"y ~ {terms}", rows, lam=0.1).fit(ps.Optimum(tol=1e-6, seed=1))
-            for rows in (data, ps.scan(tmp_path / "rows.csv"))
-        )
-        assert a.nobs == b.nobs
-        np.testing.assert_allclose(a.params, b.params, atol=1e-3)
-        assert list(a.params.index) == list(b.params.index)
-
-
 def test_counts_of_what_is_left_out_are_of_the_rows_that_are():
     assert sample_of("is.na(x)").dropped.missing == (("y", 1),)
     assert sample_of("I((x > 0) | (s > 2))").dropped.missing == (("y", 1), ("x", 1))

@@ -192,7 +192,7 @@ def test_a_frame_of_one_column_is_a_column():
         same = ps.SVM(Y_OF_7, X_OF_7["b"], lam=1.0)
         assert found.equals(ps.cross_validate(same, folds=frame["fold"]).scores)
         assert ps.confusion(y, y, freq_weights=w).n_classified == frame["w"].sum()
-    with pytest.raises(ps.errors.DataError, match=r"the shape \(7, 2\)"):
+    with pytest.raises(ps.errors.DataError, match="weights of type DataFrame"):
         ps.SVM(Y_OF_7, X_OF_7, weights=X_OF_7, lam=1.0)
 
 

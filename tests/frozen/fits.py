@@ -128,7 +128,7 @@ def in_a_file(loss: str) -> Fitted:
         path = Path(folder) / "rows.csv"
         frame.to_csv(path, index=False)
         types = {"g": "text", "y": "text", "h": "text"}
-        data = ps.scan(path, memory="1GiB", types=types, n_features=None)
+        data = ps.scan(path, memory="1GiB", types=types)
         return formula(loss, "a + b + c + g", data, frame)
 
 

@@ -1,9 +1,8 @@
-"""A fit from files holds memory=, or says before it counts rows what it takes."""
+"""Memory of a fit from files: within memory=, and a few bytes per row."""
 
 import subprocess
 import sys
 import tracemalloc
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
-from pegasos_stats.data.scan.rows import ROW_BYTES
 
 MIB = 2**20
 BUDGET = 128
@@ -20,6 +18,7 @@ BUDGET = 128
 ALLOWANCE = 96
 FEW, MANY = 45_000, 105_000  # rows, with which samples and retained rows fill `SMALL`
 SMALL = MIB
+ROW_BYTES = 20  # of a fit
 SAVED = 32  # bytes a row that save() takes, beside what the fit has
 LABELS = 24  # bytes a row of predicted whole numbers, in pieces and joined
 FIT = """
@@ -71,7 +70,6 @@ def growth(call):
     return (peaks[1] - peaks[0]) / (MANY - FEW)
 
 
-@pytest.mark.filterwarnings("ignore:The fit needs about")
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
     rng, files = np.random.default_rng(4), {}
@@ -89,16 +87,6 @@ def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
     assert growth(fit) < ROW_BYTES
     assert growth(lambda n: ps.save(fits[n], place, overwrite=True)) < SAVED
     assert growth(lambda n: fits[n].predict(files[n])) < LABELS
-
-
-def test_rows_that_exceed_it_are_warned_of(tmp_path):
-    path, n = tmp_path / "rows.parquet", 1000
-    pd.DataFrame({"y": np.arange(n) % 2, "x": np.sin(np.arange(n))}).to_parquet(path)
-    for memory, is_enough in ((ROW_BYTES * n - 1, False), (ROW_BYTES * n, True)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            ps.svm("y ~ x", replace(ps.scan(path), memory=memory))
-        assert all("bytes a row" not in str(one.message) for one in caught) is is_enough
 
 
 @pytest.mark.parametrize("kind", ["int64", "bool", "str", "category"])

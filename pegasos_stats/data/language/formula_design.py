@@ -511,7 +511,7 @@ def special_types(frame: pd.DataFrame) -> dict[str, str]:
             types[str(name)] = "boolean"
         elif kind in "iu" and not column.between(-(2**53), 2**53).all():
             types[str(name)] = "long"
-        elif kind not in "iuf" and not vocabulary.holds_text(column):
+        elif kind not in "iuf" and vocabulary.kind_of(column) != "text":
             types[str(name)] = "other"
     return types
 

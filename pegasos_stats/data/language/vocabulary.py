@@ -268,7 +268,7 @@ def _truth(value: Value) -> Value:
     return value.astype("boolean")
 
 
-def _kind(value: Value) -> str:
+def kind_of(value: Value) -> str:
     """Return ``"text"``, ``"number"``, or empty for dates, mixtures and no values."""
     if is_column(value):
         is_category = isinstance(value.dtype, pd.CategoricalDtype)
@@ -282,11 +282,6 @@ def _kind(value: Value) -> str:
     return "text" if isinstance(value, str) else "number" if is_number else ""
 
 
-def holds_text(column: pd.Series) -> bool:
-    """Whether a column, or all its categories, are text."""
-    return _kind(column) == "text"
-
-
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
     """Compare two values; lists of ``in`` and ``==`` contain no missing value."""
     if isinstance(left, list) and name in ("==", "!="):
@@ -294,7 +289,7 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
     others = right if isinstance(right, list) else [right]
     if any(value is None for value in (left, *others)):
         raise TypeError(f"'{name}' compares with None; write is.na(x)")
-    if {"text", "number"} <= {*map(_kind, [left, *others])}:
+    if {"text", "number"} <= {*map(kind_of, [left, *others])}:
         raise TypeError(f"'{name}' compares text with numbers")
     if name in COMPARISONS and not isinstance(right, list):
         return where_present(COMPARISONS[name], (left, right), index)
@@ -381,11 +376,6 @@ def filled(x: Value, value: Value) -> Value:
     return x.fillna(real(value))
 
 
-def with_level_of_missing(x: Value) -> Value:
-    """Compute ``addNA(x)``: missing values become the last level, ``NA``."""
-    return x.astype("category").cat.add_categories(["NA"]).fillna("NA")
-
-
 def as_type(x: Value, dtype: str) -> Value:
     """Convert a column to a type of `TYPES`."""
     if dtype not in TYPES.split():
@@ -396,11 +386,6 @@ def as_type(x: Value, dtype: str) -> Value:
     if result.dtype.kind == "i" and not is_text(x) and ((result - x).abs() >= 1).any():
         raise ValueError(f"astype() has numbers that {dtype} cannot hold")
     return result
-
-
-def as_integer(x: Value) -> Value:
-    """Convert to integers, truncated towards zero as in R."""
-    return np.trunc(x.astype(np.float64))
 
 
 def as_character(x: Value) -> Value:
@@ -493,11 +478,6 @@ def factor(
     if isinstance(contrasts, str | int | float):
         raise TypeError("contrasts of C() are such as contr.sum, or a matrix")
     return TermValue(x, True, levels, contrasts, is_factor=True)
-
-
-def releveled(x: Value, ref: Value) -> Value:
-    """Compute ``relevel(x, ref)``: a factor with the reference level `ref`."""
-    return factor(x, formulaic("Treatment", ref))
 
 
 def polynomial(
@@ -819,7 +799,7 @@ VOCABULARY: dict[str, Function] = {
     # transformations
     "I": _any(lambda x: x, all_rows=True),
     "C": _any(factor, "data contrasts levels"),
-    "relevel": _any(releveled, "x ref"),
+    "relevel": _any(lambda x, ref: factor(x, formulaic("Treatment", ref)), "x ref"),
     "bs": _learnt("bs", BASIS),
     **{name: _learnt(name, CUBIC) for name in ("cc", "cr", "cs")},
     "center": _learnt("center", "data"),
@@ -851,7 +831,10 @@ VOCABULARY: dict[str, Function] = {
         ("pd.notna", "pd.notnull", ".notna", ".notnull"),
         _method("notna", all_rows=True),
     ),
-    "addNA": _any(with_level_of_missing, all_rows=True),
+    "addNA": _any(  # missing values become the last level, NA
+        lambda x: x.astype("category").cat.add_categories(["NA"]).fillna("NA"),
+        all_rows=True,
+    ),
     "coalesce": Function(
         lambda *columns: reduce(filled, columns), "", False, True, open=True
     ),
@@ -861,7 +844,7 @@ VOCABULARY: dict[str, Function] = {
     ".isin": _method("isin", "x values", all_rows=True),
     # types
     "as_numeric": _any(lambda x: x.astype(np.float64)),
-    "as_integer": _any(as_integer),
+    "as_integer": _any(lambda x: np.trunc(x.astype(np.float64))),
     "as_logical": _any(lambda x: x.astype(np.float64) != 0),
     "as_character": _any(as_character),
     ".astype": _any(as_type, "x dtype"),

@@ -18,7 +18,6 @@ import pandas as pd
 
 from pegasos_stats import errors
 from pegasos_stats.arrays import DataColumn
-from pegasos_stats.checks import check_count
 from pegasos_stats.data import files as one_file
 from pegasos_stats.data.design import Design, unscaled
 from pegasos_stats.data.files import (
@@ -246,17 +245,11 @@ def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
     )
 
 
-def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
+def svmlight_types(files: Sequence[str]) -> "Types":
     """Read svmlight files to find the union of their columns.
 
     These are ``label``, of whole numbers if all labels are, and ``x1``, ``x2`` and so
     on to the largest index; ``x0`` too if there is the index 0.
-
-    Parameters
-    ----------
-    files : sequence of str
-    n_features : int or None
-        Number of features; columns beyond it are left out.
 
     Raises
     ------
@@ -276,12 +269,12 @@ def svmlight_types(files: Sequence[str], n_features: int | None) -> "Types":
         raise DataError(
             f"The file {shown_path(files[0])} has no rows; use one with data."
         )
-    count = largest + 1 - first if n_features is None else n_features
+    count = largest + 1 - first
     if count > MOST_FEATURES:
         raise DataError(
             f"The svmlight files have {count:,} features, and rows that are read block "
-            f"by block may have {MOST_FEATURES:,}; leave out those beyond, as in "
-            f"n_features={MOST_FEATURES}, or fit sparse rows in memory."
+            f"by block may have {MOST_FEATURES:,}; fit sparse rows in memory: "
+            "read_svmlight()."
         )
     label = pa.int64() if whole else pa.float64()
     features = range(first, first + count)
@@ -357,13 +350,12 @@ def of_equal_size(
 ) -> "Iterator[pa.RecordBatch]":
     """Cut and join batches so that all but the last have this number of rows.
 
-    Files come from others: places of text, indices of levels and characters of each
-    batch are checked before anything looks at them.
+    Files may be damaged, so each batch is validated first.
 
     Raises
     ------
     ArrowInvalid
-        If some are not valid.
+        If offsets, indices of levels or characters are invalid.
 
     Examples
     --------
@@ -487,14 +479,11 @@ class Scan:
         Budget in bytes.
     stated : tuple of pairs of str
         Columns of CSV files, and what each of them holds.
-    n_features : int or None
-        Number of features of svmlight files; others are left out.
     """
 
     files: tuple[str, ...]
     memory: int
     stated: tuple[tuple[str, str], ...] = ()
-    n_features: int | None = None
 
     noun, title = "files", "ps.scan()"
     more = "scan(paths, memory=)"  # of the budget
@@ -513,15 +502,14 @@ class Scan:
         By ``"CSV"`` and ``"svmlight"``, those that are among the files.
         """
         types: dict[str, Types] = {}
-        files = self._in_format("CSV")
-        if files or self.stated:
-            types["CSV"] = types_of_csv(files, dict(self.stated))
-        if files := self._in_format("svmlight"):
-            types["svmlight"] = svmlight_types(files, self.n_features)
+        by_format: dict[str, list[str]] = {"CSV": [], "svmlight": []}
+        for file in self.files:
+            by_format.setdefault(format_of(file), []).append(file)
+        if by_format["CSV"] or self.stated:
+            types["CSV"] = types_of_csv(by_format["CSV"], dict(self.stated))
+        if by_format["svmlight"]:
+            types["svmlight"] = svmlight_types(by_format["svmlight"])
         return types
-
-    def _in_format(self, title: str) -> list[str]:
-        return [file for file in self.files if format_of(file) == title]
 
     @property
     def is_svmlight(self) -> bool:
@@ -530,10 +518,7 @@ class Scan:
 
     @property
     def n_reads(self) -> int:
-        """Passes over the data to determine types: 1 for text files, else 0.
-
-        Also where some files are of another format, or types of some columns stated.
-        """
+        """Passes over the data to determine types: 1 for text files, else 0."""
         stated = {name for name, _ in self.stated}
         return int(any(set(types) - stated for types in self.types.values()))
 
@@ -619,7 +604,7 @@ class Scan:
         for file, schema in self.schemas.items():
             there = set(schema.names)
             missing = [name for name in wanted if name not in there]
-            if ending_of(file) in SVMLIGHT and self.n_features is None:
+            if ending_of(file) in SVMLIGHT:
                 missing = [name for name in missing if not is_feature(name)]
             if missing:
                 noun = "Column" if len(missing) == 1 else "Columns"
@@ -647,9 +632,8 @@ class Scan:
     ) -> Iterator[pd.DataFrame]:
         """Read all files once, in pieces that are the same in every pass.
 
-        Labels are what rows are called in an error: their number in the file, and the
-        file if there are several. Pieces of the same rows are the same whatever the
-        format of their files.
+        Row labels, for errors, are row numbers within a file; the name of the index is
+        the file, if there are several. Pieces do not depend on the format of the files.
 
         Parameters
         ----------
@@ -835,7 +819,6 @@ def scan(
     *,
     memory: str | int = MEMORY,
     types: Mapping[str, str] | None = None,
-    n_features: int | None = None,
 ) -> Scan:
     """Declare files as the data of a fit, to be read block by block.
 
@@ -863,9 +846,6 @@ def scan(
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. If types are missing, the files are read once more to
         find them.
-    n_features : int, optional
-        Number of features of svmlight files, at most 5,000; those beyond it are left
-        out. By default all of them, up to the largest index.
 
     Returns
     -------
@@ -894,10 +874,7 @@ def scan(
             "scan() reads files by pyarrow, which is not installed; install it by "
             "pip install 'pegasos_stats[files]'."
         ) from None
-    files = all_files(paths)
-    if n_features is not None:
-        check_count("n_features", n_features, MOST_FEATURES)
-    return Scan(files, bytes_of(memory), stated_types(types), n_features)
+    return Scan(all_files(paths), bytes_of(memory), stated_types(types))
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:
@@ -977,10 +954,10 @@ def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFra
 
 
 def joined(parts: list[DataColumn]) -> DataColumn:
-    """Concatenate parts of a column; categories in the order of the first.
+    """Concatenate parts of a column; categories in the order of the first part.
 
-    They stay ordered if they are the same in all parts. Of an empty part counts which
-    numbers it would hold.
+    Categories stay ordered if all parts have the same ones. An empty part matters only
+    for the type of numbers.
 
     Raises
     ------
@@ -1019,18 +996,28 @@ def scanned_frames(
     also: Sequence[str] = (),
     id: str | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Yield the columns of a model, others and names of rows, block by block.
+    """Yield the columns that a model needs and further columns, block by block.
 
     Rows are numbered from 0 in each file, as in messages. Columns have the types of
     the fit.
+
+    Parameters
+    ----------
+    scan : Scan
+    design : Design
+    coding : LabelCoding
+    also : sequence of str
+        Further columns, such as weights.
+    id : str, optional
+        Column with the names of the rows.
 
     Raises
     ------
     ColumnError
         If a file lacks a column.
     DataError
-        If files change while they are read, or count their features from 0 and those
-        of the fit from 1.
+        If files change during the pass, or number features from 0 if the files of the
+        fit numbered them from 1.
     """
     stamps = scan.renewed()
     inner = unscaled(design)
@@ -1040,7 +1027,8 @@ def scanned_frames(
     of_all = str(inner.formula) == f"{one_file.LABEL_NAME} ~ ."
     if of_all and scan.is_svmlight and "x0" in scan.kinds and "x0" not in variables:
         raise DataError(
-            "The svmlight files have the index 0, those of the fit did not; renumber."
+            "The svmlight files have the index 0, and those of the fit did not; "
+            "renumber the features."
         )
     scan.check(used)
     empty = True

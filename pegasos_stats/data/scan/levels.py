@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,13 +91,13 @@ class ResolvedFormula:
     outcome : tuple of str
         Columns that the outcome uses.
     plain : bool
-        Whether the columns are the matrix as they are.
+        Whether the columns of the data form the design matrix.
     offsets : Offset or None
         Source of the offset, if there is one.
     offset_columns : tuple of str
         Columns that the offset uses.
     n_reads : int
-        Times that all rows had to be looked at, for levels, and for types of CSV.
+        Number of passes over all rows, to find levels and types of CSV columns.
     """
 
     design: FormulaDesign
@@ -131,75 +131,59 @@ def resolve_formula(
         If no row is complete.
     """
     of = formula, intercept, scan.kinds, offset, scan.noun
-    facts = LevelCollector(*of)
-    scan.check(facts.columns)
-    for name in facts.columns:
+    collector = LevelCollector(*of)
+    columns = collector.columns
+    scan.check(columns)
+    for name in columns:
         if scan.kinds[name] not in files.ALLOWED:
             raise ColumnError(
                 f"Column {listing([name])} is of type {scan.kinds[name]}; a fit from "
                 f"{scan.noun} needs numbers, text or booleans."
             )
     for part in scan.first_and_others:
-        for rows in part.map_parts(partial(rows_with_new_levels, of), facts.columns):
-            facts.add(rows)
-        if facts.is_enough:
+        for rows in part.map_parts(partial(rows_with_new_levels, of), columns):
+            collector.add(*rows)
+        if collector.is_enough:
             break
-    if not facts.rows:
-        raise no_rows(facts.total, facts.missing)
-    pattern = files.joined_frames(facts.rows, facts.columns)
+    if not collector.rows:
+        raise no_rows(collector.total, collector.missing)
+    pattern = files.joined_frames(collector.rows, columns)
     labels = terms_of.outcome_of(formula, pattern)
     levels = LabelCoding.from_labels(labels, coding, str(labels.name))
     if levels.rule == "factor":
         levels = as_in_formula(levels, formula)
-    everything = np.ones(len(pattern), dtype=bool)
+    usable = np.ones(len(pattern), dtype=bool)
     design, _ = FormulaDesign.from_terms(
-        formula, facts.terms, pattern, everything, every_row=False
+        formula, collector.terms, pattern, usable, every_row=False
     )
     return ResolvedFormula(
         design=design,
         coding=levels,
-        intercept=any(str(term) == "1" for term in facts.terms),
-        outcome=tuple(facts.outcome),
+        intercept=any(str(term) == "1" for term in collector.terms),
+        outcome=tuple(collector.outcome),
         plain=set(design.names) == {*design.numeric} == {*design.variables},
-        offsets=facts.offsets,
-        offset_columns=tuple(facts.offset_columns),
-        n_reads=int(not facts.is_enough) + scan.n_reads,
+        offsets=collector.offsets,
+        offset_columns=tuple(collector.offset_columns),
+        n_reads=int(not collector.is_enough) + scan.n_reads,
     )
-
-
-class LevelRows(NamedTuple):
-    """Rows that introduce new levels, and facts about the rows that were read.
-
-    Attributes
-    ----------
-    frame : DataFrame
-    total : int
-        Number of rows that were read.
-    missing : Counter of str
-        Number of missing values of each column in these rows.
-    """
-
-    frame: pd.DataFrame
-    total: int
-    missing: Counter[str]
 
 
 def rows_with_new_levels(
     of: tuple[Any, ...], source: files.Scan | Partition
-) -> LevelRows:
-    """Return the rows of files or a partition that introduce new levels."""
-    facts = LevelCollector(*of)
-    for frame in source.frames(facts.columns):
-        facts.add(LevelRows(frame, len(frame), Counter()))
-        if facts.is_enough:
+) -> tuple[pd.DataFrame, int, Counter[str]]:
+    """Return rows with new levels; the numbers of rows read and of missing values."""
+    collector = LevelCollector(*of)
+    for frame in source.frames(collector.columns):
+        collector.add(frame, len(frame), Counter())
+        if collector.is_enough:
             break
-    nothing = pd.DataFrame({name: [] for name in facts.columns})
-    few = files.joined_frames(facts.rows or [nothing], facts.columns)
-    return LevelRows(few, facts.total, facts.missing)
+    nothing = pd.DataFrame({name: [] for name in collector.columns})
+    rows = files.joined_frames(collector.rows or [nothing], collector.columns)
+    return rows, collector.total, collector.missing
 
 
 class LevelCollector:
-    """Collects the first rows, and rows with new factor levels or labels.
+    """Collects the first rows, and rows with new levels of factors or the outcome.
 
     Attributes
     ----------
@@ -232,21 +216,18 @@ class LevelCollector:
     ) -> None:
         nothing = pd.DataFrame({name: [] for name in kinds})
         self._formula = formula
-        self.offsets = Offset.from_options(
-            offset, terms_of.offset_terms(formula, nothing)
-        )
-        self.offset_columns = (
-            [] if self.offsets is None else self.offsets.columns(list(kinds))
-        )
+        terms = terms_of.offset_terms(formula, nothing)
+        self.offsets, self.offset_columns = Offset.from_options(offset, terms), []
+        if self.offsets is not None:
+            self.offset_columns = self.offsets.columns(list(kinds))
         self.terms = terms_of.read_terms(formula, nothing, intercept)
         if all(str(term) == "1" for term in self.terms):
             raise refused(formula, formula_design.NO_PREDICTOR)
         self.outcome = columns_of_outcome(formula, nothing, noun)
         factors = terms_of.factors_of(self.terms, formula, nothing)
         self.variables, names, expressions = factors
-        for term in () if self.offsets is None else self.offsets.terms:
-            check_rowwise(read_expression(term, kinds, formula), formula, noun)
-        for expression in expressions.values():
+        added = [read_expression(term, kinds, formula) for term in terms]
+        for expression in [*expressions.values(), *added]:
             check_rowwise(expression, formula, noun)
         called = {terms_of.factored(text, ()) for text in expressions} & {*kinds}
         self._by_name = {name for name in names if kinds[name] in (TEXT, files.UNKNOWN)}
@@ -269,9 +250,18 @@ class LevelCollector:
         labels = set[object]().union(*self._labels.values())
         return len(labels) > (MOST_LABELS if self._has_factors else 1)
 
-    def add(self, part: LevelRows) -> None:
-        """Collect new levels from a part of the rows."""
-        frame, self.total = part.frame, self.total + part.total
+    def add(self, frame: pd.DataFrame, total: int, missing: Counter[str]) -> None:
+        """Collect rows with new levels.
+
+        Parameters
+        ----------
+        frame : DataFrame
+        total : int
+            Number of rows that were read for this frame.
+        missing : Counter of str
+            Missing values of each column in rows that are not in the frame.
+        """
+        self.total += total
         labels = terms_of.outcome_of(self._formula, frame)
         usable = labels.notna().to_numpy(dtype=bool)
         if self.offsets is not None:
@@ -279,9 +269,9 @@ class LevelCollector:
         rows = formula_design.FormulaRows.of(
             self._formula, self.terms, frame, usable, {}
         )
-        absent = {name: len(places) for name, places in rows.absent.items()}
-        without = Counter({str(labels.name): int(labels.isna().sum())})
-        self.missing += without + Counter(absent) + part.missing
+        self.missing.update(missing)
+        self.missing.update({name: len(at) for name, at in rows.absent.items()})
+        self.missing.update({str(labels.name): int(labels.isna().sum())})
         complete = rows.used.index
         if len(complete) == 0:
             return

@@ -25,15 +25,8 @@ from pegasos_stats.data.design import ScaledDesign, Scaling, moments, overflow
 from pegasos_stats.data.labels import Coding
 from pegasos_stats.data.language.formula import outcome_of
 from pegasos_stats.data.language.formula_design import doubtful_in, warn_of_columns
-from pegasos_stats.data.sample import (
-    MissingRowCounts,
-    NaAction,
-    Sample,
-    kind_of,
-    no_rows,
-    some_missing,
-)
-from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece, stamp_of
+from pegasos_stats.data.sample import MissingRowCounts, NaAction, Sample
+from pegasos_stats.data.scan.files import Scan, Stamps, rows_of_piece
 from pegasos_stats.data.scan.levels import (
     ResolvedFormula,
     Source,
@@ -63,7 +56,6 @@ MATRICES = 2  # p x p matrices that the products of a block need
 MATRIX_SHARE = 4  # 1/4 of the budget is for a piece of the matrix, or retained rows
 MOST_SAMPLED = 320_000
 COMPARED_ROWS = 100  # sampled rows by which training data are recognised
-ROW_BYTES = 20  # memory of a fit per row, in addition to the budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +163,9 @@ class Matrices:
         self.dtype = np.dtype(np.float32 if self.single else np.float64)
 
     def columns(self, piece: pd.DataFrame) -> list[Vector] | None:
-        """Return columns that form the design matrix without computation or scaling.
+        """Return the columns of the data if they form the unscaled design matrix.
 
-        None if one holds other things, or the matrix is computed.
+        None if a column is not numeric, or if the formula computes the matrix.
         """
         by_name = dict(piece.items())
         columns = [by_name[name] for name in self._names or ()]
@@ -203,7 +195,7 @@ class Matrices:
     ) -> tuple[Dense, Mask, dict[str, Mask]]:
         """Return the design matrix of the complete rows of a piece.
 
-        Values of the other rows may be any, as levels that no other row has.
+        Incomplete rows may have any values, such as unknown levels.
 
         Returns
         -------
@@ -211,7 +203,7 @@ class Matrices:
         bool array
             Complete rows.
         dict
-            In which rows a column has no value.
+            For each column, which rows have no value.
         """
         frame = piece[list(self.variables)]
         matrix = self.design.matrix(frame if usable.all() else frame[usable])
@@ -293,9 +285,9 @@ def sample_of(
     Parameters
     ----------
     samples : sequence of pairs of Reservoir
-        Of -1 and +1, for files or for each partition.
+        Rows with label -1 and with +1: one pair for files, or one for each partition.
     sizes : sequence of int
-        Rows that each was drawn from.
+        Number of rows that each pair was drawn from.
     most : int
 
     Examples
@@ -351,10 +343,10 @@ class PassCounts(NamedTuple):
     Attributes
     ----------
     columns, negative, positive : Columns
-        Moments of the predictors; of each class, weighted, if they are wanted.
+        Moments of the predictors: of all rows, and, if needed, weighted of each class.
     pieces : list of Piece
     y, weights, offset : list of arrays
-        Of the rows of each piece that are used, weights before scaling.
+        Values of the used rows of each piece; weights before scaling.
     lacking : Counter
         Number of missing values of each column.
     without : int
@@ -382,17 +374,17 @@ class PassCounts(NamedTuple):
         Raises
         ------
         DataError
-            If there are some and none may be dropped, or all are.
+            If rows are excluded although `na_action` is "raise", or no row remains.
         LabelError
-            If a level of the outcome is in none that is used.
+            If no used row has one of the two levels of the outcome.
         """
         y, coding = np.concatenate(self.y), formula.coding
         others = self.rows - self.without - y.size
         dropped = MissingRowCounts(self.without, others, tuple(self.lacking.items()))
         if na_action == "raise" and dropped.total:
-            raise some_missing(dropped)
+            raise row_options.some_missing(dropped)
         if y.size == 0:
-            raise no_rows(self.rows, self.lacking)
+            raise row_options.no_rows(self.rows, self.lacking)
         for sign, level in zip((-1, 1), coding.levels, strict=True):
             if not (y == sign).any():
                 raise errors.LabelError(
@@ -492,11 +484,8 @@ class CountingRule:
             columns, lacking = [*np.ascontiguousarray(X.T)], lacking | further
             sums = Columns.of(columns)
         y = formula.coding.encode(labels[complete]).astype(np.int8)
-        row_weights = (
-            options.weights[complete]
-            if isinstance(options.weights, np.ndarray)
-            else None
-        )
+        weights = options.by_row.get("weights")
+        row_weights = None if weights is None else weights[complete]
 
         def of_class(sign: int) -> Columns:
             if not self.standardize or self.weights is None:
@@ -554,7 +543,7 @@ class StreamedRows(RowSource):
     step : int
         Rows of a piece at most.
     first_reads : int
-        Of all rows, before a fit.
+        Number of passes before the fit.
     stamps : dict
         Size, time and inode of each file before it was first read.
     workers : int, optional
@@ -614,30 +603,10 @@ class StreamedRows(RowSource):
         """Whether the rows were read from these files or this frame."""
         return cast(Source, self.scan).holds(data)
 
-    def warn_of_memory(self, loss: str) -> None:
-        """Warn if the budget is less than rows and products of columns need."""
-        n, p = self.shape
-        row = ROW_BYTES + 8 * sum(x is not None for x in (self.weights, self.offset))
-        products = 0 if loss == "hinge" else 8 * MATRICES * p * p
-        needed = n * row + products
-        if needed > self.scan.memory:
-            errors.warn_caller(
-                f"The fit needs about {needed / 2**20:,.0f} MiB for {n:,} rows ({row} "
-                f"bytes a row) and {p:,} columns, more than the "
-                f"{self.scan.memory / 2**20:,.0f} MiB of {self.scan.more}; use more, "
-                "or fit fewer rows.",
-                errors.PegasosStatsWarning,
-            )
-
     def check_unchanged(self) -> None:
         """Raise `DataError` if files have changed."""
-        for file, stamp in self.stamps.items():
-            try:
-                same = stamp_of(file) == stamp
-            except DataError:  # it is gone
-                same = False
-            if not same:
-                raise self._changed()
+        if isinstance(self.scan, Scan) and self.scan.renewed() != self.stamps:
+            raise self._changed()
 
     def _changed(self) -> DataError:
         return DataError(
@@ -650,10 +619,10 @@ class StreamedRows(RowSource):
     ) -> Iterator[Result]:
         """Apply `work` to each block of rows, in their order, in one pass.
 
-        The blocks are the same each time. `work` gets the values of the block's
-        rows too, of those of all rows, shape (n,), which it may change in place. It may
-        run in several threads or elsewhere, where it is sent with all that it holds.
-        Results of consecutive blocks may be combined, see `plus`.
+        The blocks are the same in every pass. `work` also receives the `values` of the
+        rows of the block, from those of all rows, shape (n,), and may change them in
+        place. It may run in several threads or, pickled, on another machine. Results of
+        consecutive blocks may be combined, see `plus`.
         """
 
         def apply(make: Callable[[], Block]) -> Result:
@@ -737,7 +706,10 @@ class StreamedRows(RowSource):
             columns = self.matrices.columns(table) if piece.clean else None
             rows: Callable[[slice], Dense]
             if columns is None:
-                X = self._matrix(table, usable)
+                try:
+                    X = self.matrices.matrix(table, usable)[0]
+                except errors.PegasosStatsError:  # of values that were not there before
+                    raise self._changed() from None
                 count, rows = len(X), X.__getitem__
             else:
                 if piece.usable is not None:
@@ -750,12 +722,6 @@ class StreamedRows(RowSource):
         if next(expected, None) is not None:
             raise self._changed()
         self.check_unchanged()
-
-    def _matrix(self, table: pd.DataFrame, usable: Mask) -> Dense:
-        try:
-            return self.matrices.matrix(table, usable)[0]
-        except errors.PegasosStatsError:  # of values that were not there before
-            raise self._changed() from None
 
     def _block(self, first: int, rows: Callable[[slice], Dense], some: slice) -> Block:
         X = rows(some)
@@ -935,7 +901,7 @@ def sample_of_stream(
         dropped=rows.dropped,
         complete=np.broadcast_to(np.True_, n),
         weights=rows.weights,
-        weights_of=kind_of(weights),
+        weights_of=row_options.kind_of(weights),
         offset=rows.offset,
         offsets=resolved.offsets,
     )

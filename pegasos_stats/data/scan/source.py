@@ -247,9 +247,6 @@ class RowSource(ABC):
         """Whether the rows were read from this source of data."""
         return False
 
-    def warn_of_memory(self, loss: str) -> None:  # noqa: B027
-        """Warn if a fit needs more memory than the user allows."""
-
     def check_in_memory(self, **options: object) -> None:
         """Raise `OptionError` for an option that needs the rows in memory.
 
