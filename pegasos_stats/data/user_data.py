@@ -524,6 +524,13 @@ def plain_column(column: DataColumn) -> DataColumn:
     values = list(column) if pd.api.types.is_object_dtype(dtype) else []
     if values and all(isinstance(v, bool | np.bool_) for v in values):
         return column.astype(bool)
+    if (
+        values
+        and all(type(v) is int for v in values)
+        and (max(values) > LARGEST_WHOLE or min(values) < -LARGEST_WHOLE)
+    ):  # doubles would merge codes
+        is_long = min(values) < -(2**63) or max(values) >= 2**63
+        return column.map(str) if is_long else column.astype(np.int64)
     if values and all(_is_number(v) for v in values):
         return column.map(_as_number).astype(np.float64)
     return column

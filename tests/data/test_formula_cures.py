@@ -63,11 +63,10 @@ def test_splines_go_on_beyond_the_rows_of_the_fit_with_a_warning():
     np.testing.assert_allclose(scores, expected.decision_function(new), rtol=1e-6)
 
 
-def test_effects_leave_out_only_the_text_that_has_none():
+def test_effects_leave_out_the_text_of_expressions():
     result = ps.logit("y ~ x + I(g == 'u')", DATA, lam=0.1).fit()
     both = [result.margins(v, at=a).tidy() for v in (None, "x") for a in (None, "mean")]
     for one, other in zip(both[:2], both[2:], strict=True):
         pd.testing.assert_frame_equal(one, other)
-    assert "'g' is text that the formula computes with" in str(result.margins())
     with pytest.raises(PegasosStatsError, match="'g' is text, and has no effect"):
         result.margins("g")

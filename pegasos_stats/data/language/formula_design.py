@@ -1,8 +1,8 @@
 """Designs from formulas: columns of the terms, coded at the fit and for new rows.
 
-Text, categories and ``C()`` are factors, and nothing else is. As in R a factor has one
-column less if the terms before it span its constant. The codings of the factors and the
-states of the functions are stored at the fit and code new rows.
+Only text, categories and ``C()`` are factors. As in R a factor has one column less if
+earlier terms span the constant. The fit stores the codings of the factors and the
+states of the functions, and codes new rows by them.
 """
 
 import re
@@ -46,8 +46,8 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.errors import ColumnError, counted, listing, shown
 
-FEW_LEVELS = 10  # plausible for any number of rows
-ROWS_PER_LEVEL = 3  # a column with fewer probably names its rows
+FEW_LEVELS = 10  # are plausible for any number of rows
+ROWS_PER_LEVEL = 3  # with fewer, levels are probably names of rows
 LOW_CODES, HIGH_CODES = (-99, -999, -9999, -99999), (999, 9999, 99999)
 LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
 Item = TypeVar("Item")
@@ -58,12 +58,12 @@ Pairs: TypeAlias = frozenset[tuple[str, bool]]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
-MANY_LEVELS = 1000  # with few rows each, by which a column of text names rows
+MANY_LEVELS = 1000  # with few rows each they are names of rows
 MOST_LEVELS = 10_000  # of one factor
 MOST_TERM_COLUMNS = 100_000  # some seconds
-MOST_PARTS = 600_000  # sets of factors within all terms, some seconds
-MOST_NEW_PARTS = 300  # within one term and in no earlier one, whose cube is the time
-ROWS_AT_ONCE = 2048  # of the design matrix, whose columns are written in turn
+MOST_PARTS = 600_000  # products of factors within all terms; some seconds
+MOST_NEW_PARTS = 300  # new products within one term; time grows with its cube
+ROWS_AT_ONCE = 2048  # of the design matrix, which are filled column by column
 NO_PREDICTOR = (
     "has no predictor; add one (null_deviance of a fit is that of the intercept alone)."
 )
@@ -546,7 +546,7 @@ class FormulaDesign:
     functions : dict of str to callable
         Further functions, of the caller.
     doubtful : tuple of SuspiciousColumn
-        Columns that are probably not meant as they were read.
+        Columns that were probably read as another type than intended.
     types : dict of str to str
         Types of variables that databases treat differently, see `special_types`.
     """
@@ -779,15 +779,15 @@ class FormulaDesign:
 
 
 def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
-    """Suspicious columns of a design."""
+    """Return the suspicious columns of a design."""
     inner = unscaled(design)
     return inner.doubtful if isinstance(inner, FormulaDesign) else ()
 
 
 def kinds_at_fit(design: Design, coding: LabelCoding) -> dict[str, str]:
-    """Return the kinds of the columns of a formula at the fit, for reading new files.
+    """Return the kinds of the columns at the fit, for reading new files.
 
-    Codes of letters and digits may all be digits in new rows.
+    In new rows, codes of letters and digits may all be digits.
     """
     inner, kinds = unscaled(design), dict[str, str]()
     if isinstance(inner, FormulaDesign):

@@ -47,18 +47,18 @@ if TYPE_CHECKING:
 
 # ------------------------------------------------------------------------- formats
 
-UNKNOWN = "values of unknown type"  # objects, or none at all
+UNKNOWN = "values of unknown type"  # objects, or no value
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
-FILE_OF_ARROW = b"ARROW1"  # begins one; a stream begins otherwise
+FILE_OF_ARROW = b"ARROW1"  # first bytes of a file; those of a stream differ
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
-MISSING += ["nan", "null"]  # as pandas has it
-SIGN = r"^[ \t]*\+(\d)"  # before a whole number, which Arrow does not allow
+MISSING += ["nan", "null"]  # defaults of pandas
+SIGN = r"^[ \t]*\+(\d)"  # plus signs, which Arrow does not allow
 WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
-NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # to pandas; Arrow reads 0x1f and NAN as numbers
+NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # text to pandas, numbers to Arrow
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
-MOST_FEATURES = 5000  # of rows that are written out with their zeros
+MOST_FEATURES = 5000  # of svmlight files, whose rows become dense
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".arrows", ".feather", ".ipc")
 FORMATS = {  # by the endings of files
     **dict.fromkeys(PARQUET, "Parquet"),
@@ -66,8 +66,8 @@ FORMATS = {  # by the endings of files
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(SVMLIGHT, "svmlight"),
 }
-LONG = "whole numbers that 64 bits do not hold"  # which are text, as they are codes
-WIDER = {  # types of a CSV column, and which it may have after it had one; or text
+LONG = "whole numbers that 64 bits do not hold"  # they become text, as codes
+WIDER = {  # by type: possible types of a CSV column with more values, else text
     "null": ("bool", "int64", LONG, "double"),
     "bool": ("bool",),
     "int64": ("int64", LONG, "double"),
@@ -81,7 +81,7 @@ UNITS |= {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?I?B)", re.ASCII | re.IGNORECASE)
 MEMORY = "1GiB"
 CSV_BLOCK = 2**21  # bytes at a time
-LEAST_MEMORY = 64 * 2**20  # bytes; blocks would have very few rows with less
+LEAST_MEMORY = 64 * 2**20  # bytes; with less, blocks would have very few rows
 PIECE_SHARE = 32  # 1/32 of the budget is for the rows of a piece
 PIECE_ROWS = 2**15  # at most
 MAGIC = "*?["
@@ -407,12 +407,12 @@ def stamp_of(file: str) -> Stamp:
 
 
 def all_files(paths: Paths) -> tuple[str, ...]:
-    """Files of these paths, each once, in the order in which they are read.
+    """Return the files of these paths in the order in which they are read.
 
     Raises
     ------
     OptionError
-        If `paths` holds something else than paths, or a file twice.
+        If `paths` contains other objects than paths, or a file twice.
     DataError
         If no file matches, or a file is not there.
     """
@@ -829,23 +829,22 @@ def scan(
         files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), recognised by
         their extensions. A pattern such as ``"folder/*.parquet"`` means the files
         that it matches, in the order of their names; a folder means the files in
-        it with such an extension. Columns are found by name, and each must hold one
+        it with such an extension. Columns are matched by name, and each must have one
         kind of values in all files. The columns of svmlight files are ``label`` and
-        ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one;
-        a feature that is in no row is 0 in new data. They are read once more to find
-        them, and their zeros are written out. An error names a row by its number in the
+        ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one.
+        One more pass finds the features of svmlight files, whose rows become dense;
+        features that new files lack are 0. An error names a row by its number in the
         file, counted from 0.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
-        holds the rows near its margin in memory, some percent of all with ten columns,
-        a third or more with thousands; if they do not fit, it needs more passes. It
-        bounds rows, a text counted as a number, and products of columns, not libraries
-        and their buffers: some 250 MB come on top. A record batch of an Arrow file is
-        read as a whole.
+        stores the rows near its margin in memory: a few percent of all rows with ten
+        columns, a third or more with thousands. If they do not fit, it needs more
+        passes. The budget bounds rows, where a text counts as a number, and products
+        of columns. Libraries and their buffers need some 250 MB in addition. A record
+        batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
-        in ``{"zip": "text"}``. If types are missing, the files are read once more to
-        find them.
+        in ``{"zip": "text"}``. One more pass finds the types of other columns.
 
     Returns
     -------
