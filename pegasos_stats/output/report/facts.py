@@ -61,12 +61,6 @@ SYNONYMS = ("recall", "pos_pred_value")  # of sensitivity and precision
 SUSPICIOUS_AUC = 0.99  # of the model and of a single term
 MIN_LEAK_ROWS = 10  # of the rarer class; fewer may be separated by chance
 MAX_LEAK_ROWS = 20_000  # to rank terms
-STATISTICS = {
-    "Auc": "AUC",
-    "R2": "R2 (Nagelkerke)",
-    "Slope": "Calibration slope",
-    "Intercept": "Calibration intercept",
-}
 UNDEFINED = "NA"
 NBSP = "\N{NO-BREAK SPACE}"  # to keep an interval on one line
 MIN_SHOWN_P = 1e-4  # smaller p-values are written as < 0.0001
@@ -312,24 +306,6 @@ class ReportFacts:
         """Notes on standard errors."""
         result = self.result
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
-
-    @property
-    def corrected(self) -> list[list[str]]:
-        """Lines of a table: apparent and corrected statistics with intervals."""
-        if self.optimism is None:
-            return []
-        columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
-        table, lines = self.optimism.tidy(), []
-        numbers = table[columns].to_numpy(dtype=np.float64)
-        for term, row in zip(table["term"], numbers.tolist(), strict=True):
-            name = str(term).replace("benefit_", "benefit at ")
-            name = name.replace("_", " ").capitalize()
-            *cells, low, high = map(decimals, row)
-            interval = "" if math.isnan(row[-1]) else f" [{low}, {high}]"
-            lines.append(
-                [STATISTICS.get(name, name), *cells[:-1], cells[-1] + interval]
-            )
-        return lines
 
     @property
     def model(self) -> str:
