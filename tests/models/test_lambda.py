@@ -102,11 +102,10 @@ def test_the_command_line(tmp_path, capsys):
     def lambda_of(*options):
         assert main([*given, "--json", *options]) == 0
         found = json.loads(capsys.readouterr().out)
-        return found["lambda"], found["lambda_rule"]
+        return found["lam"], found["lambda_rule"]
 
     assert lambda_of() == lambda_of("--kernel", "gaussian") == (1.0 / (N - 4), "1/n")
     assert lambda_of("--lam", "0.5") == lambda_of("--lambda", "0.5") == (0.5, "given")
-    assert lambda_of("--profile", "homework") == (1e-4, "given")
     assert main([*given, "--epochs", "2"]) == 2
     assert "lam=" in capsys.readouterr().err
 

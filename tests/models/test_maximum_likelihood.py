@@ -69,7 +69,7 @@ def test_files_partitions_sparse_rows_and_the_command_line_agree(tmp_path, capsy
     assert result.df_model == 3
     options = "--formula", formula, "--loss", "log", "--json"
     printed = json.loads(run(capsys, "fit", tmp_path / "rows.csv", *options).out)
-    assert (printed["lambda"], printed["lambda_rule"]) == (0.0, "ml")
+    assert (printed["lam"], printed["lambda_rule"]) == (0.0, "ml")
     assert printed["params"]["x"] == pytest.approx(result.params["x"], rel=1e-9)
     ps.save(result, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")

@@ -146,7 +146,7 @@ def test_a_fit_is_that_of_python(words, files, capsys, monkeypatch):
     result = model.fit(solver, **({"refine": 1e-6} if refined else {}))
     for name in ("objective", "n_iter", "seed", "relative_gap"):
         assert facts[name] == getattr(result, name)
-    assert facts["solver"] == result.solver.name
+    assert facts["solver"] == result.solver_name
     assert facts["intercept"] == result.problem.intercept
     assert facts["refine"] == (1e-6 if refined else None)
     assert facts["label_counts"]["training"] == {"5": 100, "6": 100}

@@ -46,7 +46,7 @@ def test_a_folder_or_a_pattern_is_fitted_as_in_python(rows, result, tmp_path, ca
         found = run(capsys, "fit", train, *given, "--test", rows / "part1.parquet")
         assert params_of(found) == result.params.to_dict()
         facts = json.loads(found.out)
-        assert (facts["solver"], facts["rows_used"]) == ("Optimum", result.nobs)
+        assert (facts["solver"], facts["nobs"]) == ("Optimum", result.nobs)
         assert "relative gap" in found.err
         test = result.confusion(ps.scan(rows / "part1.parquet"))
         assert facts["confusion"]["test"]["table"] == test.counts[:, :2].tolist()

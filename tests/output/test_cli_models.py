@@ -63,7 +63,7 @@ def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
     found = strict(run(capsys, "fit", small, *given, "--json").out)
     model = ps.logit("y ~ .", frame)
     path = ps.lambda_path(model, folds=10, seed=1)
-    assert found["lambda"] == path.lambda_min != path.lambda_1se
+    assert found["lam"] == path.lambda_min != path.lambda_1se
     assert found["lambda_rule"] == "cv"
     nested = ps.cross_validate(model, folds=3, seed=2, lambda_path=True, rule="min")
     table = found["confusion"]["out-of-fold"]

@@ -52,10 +52,6 @@ from pegasos_stats.studies.parity import check_against_r
 
 DEMO_SEED = 443  # demo repeats the run of the R script
 
-# Fields of a solver that JSON reports elsewhere or not at all.
-NO_FACTS = ("seed", "steps", "ties", "gap_tol", "sample_kind", "intercept", "name")
-RESULT_FACTS = "seed n_iter n_violations objective dual_objective gap relative_gap"
-
 Facts = dict[str, object]  # by name, for JSON
 
 
@@ -261,9 +257,6 @@ def fit_json(evaluated: EvaluatedFit, coefficients: bool) -> str:
             for k, t in evaluated.tables.items()
         },
         "factors": {name: len(factor) for name, factor in levels},
-        "rows_used": result.nobs,
-        "rows_dropped": result.dropped.total,
-        "rows_of_weight_0": result.problem.n_weightless,
         "missing": dict(result.dropped.missing),
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
@@ -291,32 +284,18 @@ def strict_json(content: object) -> str:
 
 
 def result_facts(result: Fitted) -> Facts:
-    """Model, solver and solution of a fit, for JSON."""
-    problem, solver, then = result.problem, result.solver, result.refinement
-    kernel = getattr(problem, "kernel", None)
-    names = [name for name in declared(type(solver)) if name not in NO_FACTS]
-    options = {name: getattr(solver, name) for name in names}
-    if isinstance(options.get("order"), np.ndarray):
-        options["order"] = "rows"
-    facts: Facts = {
-        "loss": problem.loss,
-        "lambda": problem.lam,
+    """The columns of `glance`, the methods and the solution of a fit, for JSON."""
+    problem, then = result.problem, result.refinement
+    glance = result.glance().iloc[0].items()
+    facts = {str(k): None if pd.isna(v) else errors.plain(v) for k, v in glance}
+    facts |= {
         "lambda_rule": problem.lam_rule,
-        "penalty": problem.penalty,
         "intercept": problem.intercept,
-        "kernel": str(kernel) if kernel else None,
-        "weighted": problem.weights is not None,
-        "counted_in": None if result.counted is None else result.counted.lines,
-        "standardized": result.scaling is not None,
-        "solver": solver.name,
         "methods": [run._asdict() for run in result.solution.methods],
-        **options,
         "refine": None if then is None else then.tol,
-        **{name: getattr(result, name) for name in RESULT_FACTS.split()},
-        "above_minimum": [result.shortfall.at_least, result.shortfall.at_most],
     }
     if isinstance(result, KernelResults):
-        return facts | {"n_support": result.n_support, "alpha": result.intercept}
+        return facts | {"alpha": result.intercept}
     original = result.params_original.to_dict()
     return facts | {"params": result.params.to_dict(), "params_original": original}
 
