@@ -43,7 +43,6 @@ from pegasos_stats.compiled.rows import (
 )
 
 LEAST_COLUMNS = 11  # with 10 columns, blocks of four take as long as single steps
-SEGMENT = 1024  # steps per rounding bound, which takes as long as a step
 # Bound on the rounding error by adding a number to a score, relative to it.
 SUMMAND = 2.0**-48
 (
@@ -110,7 +109,7 @@ class State(NamedTuple):
         Sum of the iterates ``beta`` to average.
     work : float64 array, shape (p,)
         Scratch: the gradient of a batch, or the lag of ``total``.
-    slopes : float64 array, shape (batch_size,)
+    derivatives : float64 array, shape (batch_size,)
         Scratch: minus the derivatives of the losses in a batch.
     case_weights : float64 array, shape (n,) or (0,)
         Weight of each row's loss; empty if all are 1.
@@ -130,7 +129,7 @@ class State(NamedTuple):
     weights: Vector
     total: Vector
     work: Vector
-    slopes: Vector
+    derivatives: Vector
     case_weights: Vector
     offset: Vector
     scalars: Vector
@@ -154,10 +153,10 @@ def start(
     if case_weights is not None:
         scalars[HEAVIEST] = max(1.0, case_weights.max(initial=0.0))
     w, total, work, none = np.zeros(p), np.zeros(p), np.zeros(p), np.zeros(0)
-    weights, slopes = np.zeros(n), np.zeros(batch_size)
+    weights, derivatives = np.zeros(n), np.zeros(batch_size)
     case_weights = read_only(none if case_weights is None else case_weights)
     offset = read_only(none if offset is None else offset)
-    return State(w, weights, total, work, slopes, case_weights, offset, scalars)
+    return State(w, weights, total, work, derivatives, case_weights, offset, scalars)
 
 
 def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) -> None:
@@ -304,7 +303,7 @@ def keep_weights(share: float, state: State) -> float:
 
 
 @inlined
-def put_slopes(
+def store_derivatives(
     X: Rows,
     y: Signs,
     rows: Integers,
@@ -316,7 +315,7 @@ def put_slopes(
     bound: float,
     state: State,
 ) -> float:
-    """Store ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``slopes``.
+    """Store ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``derivatives``.
 
     ``s(m_i)`` is minus the derivative of the loss times the weight of the row. Returns
     ``h``, the sum of ``s(m_i) y_i``.
@@ -331,7 +330,7 @@ def put_slopes(
             near = bound + SUMMAND * abs(at)
         m = margin(X, i, y[i], unit, state.w, at, near)
         s = weighted_slope(state, i, loss, m)
-        state.slopes[k - first] = s
+        state.derivatives[k - first] = s
         state.scalars[VIOLATIONS] += 1.0 if violated(loss, m) else 0.0
         h = h + s * y[i]
     return h
@@ -365,16 +364,18 @@ def literal_epoch(
         if any_size:
             eta = sizes[first // size]
             divisor = keep_weights(eta * lam, state)
-        # Few steps per bound, because eta changes.
+        # A bound holds for as many steps as were taken, because eta changes.
         if rule.loss == HINGE and first >= bounded:
-            count = 1.0 if any_size else min(scalars[STEPS], SEGMENT)
+            count = 1.0 if any_size else scalars[STEPS]
             bound = rounding_bound(state, count * eta * scalars[HEAVIEST], alpha)
             bounded = first + int(count) * size
-        h = put_slopes(X, y, rows, first, last, 1.0, alpha, rule.loss, bound, state)
+        h = store_derivatives(
+            X, y, rows, first, last, 1.0, alpha, rule.loss, bound, state
+        )
         if last - first > 1:
             state.work[:] = 0.0
         for k in range(first, last):
-            i, s = rows[k], state.slopes[k - first]
+            i, s = rows[k], state.derivatives[k - first]
             state.weights[i] += s / (last - first) / divisor
             if s != 0.0 and last - first > 1:
                 row_add(X, i, s * y[i], state.work)
@@ -479,7 +480,9 @@ def scaled_epoch(
         if any_size:
             eta = sizes[first // size]
             divisor = keep_weights(eta * lam, state)
-        h = put_slopes(X, y, rows, first, last, unit, alpha, rule.loss, bound, state)
+        h = store_derivatives(
+            X, y, rows, first, last, unit, alpha, rule.loss, bound, state
+        )
         if any_size:
             scalars[UNIT] = (1.0 - eta * lam) * unit
             if abs(scalars[UNIT]) < floor:
@@ -489,7 +492,7 @@ def scaled_epoch(
             w[:] = 0.0
             scalars[NORM2] = 0.0
         for k in range(first, last):
-            i, s = rows[k], state.slopes[k - first]
+            i, s = rows[k], state.derivatives[k - first]
             if s != 0.0:
                 share = s / (last - first)
                 d = share * y[i] / scalars[SCALE]
@@ -663,7 +666,7 @@ def block_epoch(
     for first in range(0, visits, 4):
         last = min(first + 4, visits)
         if first >= bounded and not rule.fast:
-            count = min(max(scalars[STEPS], 4.0), SEGMENT)
+            count = max(scalars[STEPS], 4.0)
             moved = count * scalars[HEAVIEST] / (rule.lam * (scalars[STEPS] + 1.0))
             bound = rounding_bound(state, moved, scalars[ALPHA])
             bounded = first + int(count) // 4 * 4

@@ -135,7 +135,7 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
     Parameters
     ----------
     rows : WorkingSet
-        Dual weights and slopes are changed in place.
+        Dual weights and gradients are changed in place.
     scale : float
         ``lam n``.
     least : float

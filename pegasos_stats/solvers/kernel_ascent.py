@@ -383,9 +383,9 @@ class KernelAscent:
         half = max(1, count // 2)
         rise, fall = self._rise[self._order], -self._fall[self._order]
         extremes = []
-        for slopes in (rise, fall):
-            top = np.argpartition(slopes, -half)[-half:]
-            extremes.append(top[slopes[top] > -np.inf])
+        for gradients in (rise, fall):
+            top = np.argpartition(gradients, -half)[-half:]
+            extremes.append(top[gradients[top] > -np.inf])
         return np.unique(self._order[np.concatenate(extremes)])
 
 

@@ -31,8 +31,8 @@ class MarginLoss:
     formula : str
     at_zero : float
         Value at margin 0.
-    values, slopes : callable
-        Losses, and minus their derivatives ``s``, of margins.
+    values, dual_weights : callable
+        Losses of margins, and the dual weights ``s``, minus the derivatives.
     second_derivatives : callable
         Second derivatives, as functions of ``s``; 0 for the hinge.
     conjugate_terms : callable
@@ -58,7 +58,7 @@ class MarginLoss:
     formula: str
     at_zero: float
     values: Callable[[Vector], Vector]
-    slopes: Callable[[Vector], Vector]
+    dual_weights: Callable[[Vector], Vector]
     second_derivatives: Callable[[Vector], Vector]
     conjugate_terms: Callable[[Vector, Vector | None], Vector]
     null_intercept: Callable[[float, float], float]
@@ -80,7 +80,7 @@ def log_losses(m: Vector) -> Vector:
     return losses
 
 
-def log_slopes(m: Vector) -> Vector:
+def log_dual_weights(m: Vector) -> Vector:
     """Compute ``1 / (1 + exp(m))``."""
     from scipy.special import expit
 
@@ -124,7 +124,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         formula="max(0, 1 − mᵢ)",
         at_zero=1.0,
         values=lambda m: np.maximum(0.0, 1.0 - m),
-        slopes=lambda m: (m < 1.0).astype(np.float64),
+        dual_weights=lambda m: (m < 1.0).astype(np.float64),
         second_derivatives=np.zeros_like,
         conjugate_terms=lambda a, weights: a,
         null_intercept=lambda plus, minus: float(np.sign(plus - minus)),
@@ -136,7 +136,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         formula="log(1 + exp(−mᵢ))",
         at_zero=float(np.log(2.0)),
         values=log_losses,
-        slopes=log_slopes,
+        dual_weights=log_dual_weights,
         second_derivatives=lambda s: s * (1.0 - s),
         conjugate_terms=log_entropies,
         null_intercept=lambda plus, minus: math.log(plus) - math.log(minus),
@@ -150,7 +150,7 @@ LOSSES: dict[LossName, MarginLoss] = {
         formula="max(0, 1 − mᵢ)²",
         at_zero=1.0,
         values=squared_losses,
-        slopes=lambda m: 2.0 * np.maximum(0.0, 1.0 - m),
+        dual_weights=lambda m: 2.0 * np.maximum(0.0, 1.0 - m),
         second_derivatives=lambda s: np.where(s > 0.0, 2.0, 0.0),
         conjugate_terms=squared_conjugate_terms,
         null_intercept=lambda plus, minus: (plus - minus) / (plus + minus),

@@ -731,8 +731,8 @@ class Ascent:
             return "does not exist: the predictors together separate the classes"
         if self._direction is None:
             return "may not exist: neither the dual nor a linear programme decides"
-        slopes = np.abs(self._direction[int(at.intercept) :])
-        places = np.flatnonzero(slopes > 1e-6 * slopes.max(initial=0.0))
+        sizes = np.abs(self._direction[int(at.intercept) :])
+        places = np.flatnonzero(sizes > 1e-6 * sizes.max(initial=0.0))
         named = [names[j] for j in at.columns[places]]
         return (
             f"does not exist: a combination of {listing(named, 3)} separates "

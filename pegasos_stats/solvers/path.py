@@ -268,7 +268,7 @@ class PathPoint(NamedTuple):
     objective, dual : float64 array, shape (fits,)
         ``P`` at `theta`, and a lower bound on its minimum, valid in real arithmetic;
         both are not finite if the fit failed.
-    reads : int array, shape (fits,)
+    n_passes : int array, shape (fits,)
         Passes over the rows.
     """
 
@@ -276,7 +276,7 @@ class PathPoint(NamedTuple):
     theta: Vector
     objective: Vector
     dual: Vector
-    reads: Rows
+    n_passes: Rows
 
     def certified(self, tol: float) -> Vector:
         """Mark the fits whose relative gap is at most `tol`."""
@@ -452,7 +452,7 @@ class HingePath:
         # Approximate change of a margin per unit of its dual weight.
         gamma = np.full(rows.k + 1, max(1.0, rows.mean_square / (4.0 * lam * rows.n)))
         P, D = np.full(rows.k + 1, np.inf), np.zeros(rows.k + 1)
-        reads = np.zeros(rows.k + 1, dtype=np.int64)
+        n_passes = np.zeros(rows.k + 1, dtype=np.int64)
         for turn in range(ROUNDS):
             near_rows = NearRows(rows, near, inside, fits)
             at, g = theta[fits], gamma[fits]
@@ -467,7 +467,7 @@ class HingePath:
                 self.width = min(WIDE, max(NARROW, 1.2 * moved))
             P[fits] = rows.value(lam, at, loss, fits)
             D[fits] = rows.bound(lam, at, *near_rows.by_class(a), fits)
-            reads[fits] += 1
+            n_passes[fits] += 1
             fits = fits[~(P[fits] - D[fits] <= tol * P[fits])]
             if not len(fits):
                 break
@@ -479,7 +479,7 @@ class HingePath:
             near = np.union1d(near, np.flatnonzero(wrong))
             inside = inside & ~wrong
         self._zero_where_best(lam, theta, P)
-        return PathPoint(lam, theta, P, D, reads)
+        return PathPoint(lam, theta, P, D, n_passes)
 
     def _zero_where_best(self, lam: float, theta: Vector, P: Vector) -> None:
         """Set coefficients to 0 where this does not increase the objective."""
@@ -520,7 +520,7 @@ class SmoothPath:
             best[:, -1] = rows.null_intercepts
         theta = extrapolated(past, lam) if past else best.copy()
         P, D, slope = np.full(B, np.inf), np.zeros(B), np.zeros_like(theta)
-        reads, fits = np.zeros(B, dtype=np.int64), rows.every
+        n_passes, fits = np.zeros(B, dtype=np.int64), rows.every
         inverse, largest = None, np.inf
         for turn in range(1, 31):
             loss, curvature, image = self._pass(theta[fits], fits)
@@ -533,7 +533,7 @@ class SmoothPath:
             at = fits[lower]
             best[at], P[at], D[at] = theta[at], risk[lower], dual[lower]
             slope[at] = descent[lower] * rows.free[at]
-            reads[fits] += 1
+            n_passes[fits] += 1
             gap = np.where(np.inf > P, (P - D) / P, np.inf)
             before, largest = largest, gap[fits].max()
             still = ~(gap[fits] <= (AIM * tol if turn <= SHARED else tol))
@@ -554,7 +554,7 @@ class SmoothPath:
             if inverse is None:
                 inverse = self._inverse(self.hessian, lam, rows.k)
             theta[going] = best[going] - slope[going] @ inverse * rows.free[going]
-        return PathPoint(lam, best, P, D, reads)
+        return PathPoint(lam, best, P, D, n_passes)
 
     def _pass(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
         """Sum losses, second derivatives and ``w_i a_i z_i`` by class.
@@ -595,8 +595,8 @@ class SmoothPath:
         H = np.zeros((rows.q, rows.q))
         for _, part in rows.blocks:
             Z, w = rows.Z[part], rows.weights[part] * (rows.folds[part] != fit)
-            slopes = rows.loss.slopes(-(Z @ theta) - rows.shift[part])
-            A = Z * np.sqrt(w * rows.loss.second_derivatives(slopes))[:, None]
+            s = rows.loss.dual_weights(-(Z @ theta) - rows.shift[part])
+            A = Z * np.sqrt(w * rows.loss.second_derivatives(s))[:, None]
             H += A.T @ A
         return H
 

@@ -153,7 +153,7 @@ def newton_steps(
     """
     Z, shift = rows
     for _ in range(NEWTON_STEPS):
-        a = loss.slopes(theta @ Z.T + shift)
+        a = loss.dual_weights(theta @ Z.T + shift)
         g = (weights * a) @ Z - penalties * theta
         H = np.stack([(Z.T * row) @ Z for row in weights * loss.second_derivatives(a)])
         diagonal = np.einsum("bjj->bj", H)
@@ -185,7 +185,7 @@ class SmoothResamples(Resamples):
         enough = 0.01 * self._tol
         theta, *_ = newton_steps(loss, (Z, shift), parts, penalties, theta, enough)
         m = theta @ Z.T + shift
-        a = loss.slopes(m)
+        a = loss.dual_weights(m)
         risk = (parts * loss.values(m.ravel()).reshape(m.shape)).sum(axis=1)
         risk += 0.5 * (penalties * theta**2).sum(axis=1)
         if self._free:

@@ -196,7 +196,7 @@ class SmoothRisk:
     def _losses(self, m: Vector, a: Vector) -> Vector:
         """Compute losses at margins, and store minus their derivatives in ``a``."""
         if self._problem.loss != "log":
-            a[:] = self._loss.slopes(m)
+            a[:] = self._loss.dual_weights(m)
             return self._loss.values(m)
         least = 1.0 - MOST_EXPONENT[m.dtype]
         c = m if np.minimum.reduce(m) >= least else np.maximum(m, least)

@@ -402,7 +402,7 @@ def run_passes(problem: Problem, solver: AnySolver, progress: bool) -> StreamedF
         at, solution = passes.certificate, passes.solution
         if solver.stops and not (passes.reached or near_enough(at, solver)):
             # If the active rows do not fit in memory, the solver may not converge.
-            lacks_room = problem.loss == "hinge" and X.most_kept < problem.n
+            lacks_room = problem.loss == "hinge" and X.max_retained_rows < problem.n
             more = f"; more memory may help: {X.scan.more}" * lacks_room
             warn_of(at, solver, "tol", epochs=solution.n_epochs, hint=more)
     X.check_unchanged()

@@ -372,7 +372,7 @@ def sums_at(
     )
     exposed = np.zeros(0)
     if loss != "log":
-        exposed = LOSSES[loss].slopes(m - reach)
+        exposed = LOSSES[loss].dual_weights(m - reach)
         exposed *= 1.0 if weights is None else weights
     products = np.zeros(0) if offset is None else a * y * offset
     dual = total(a)

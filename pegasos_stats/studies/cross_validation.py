@@ -118,8 +118,8 @@ def null_dual(problem: Problem) -> Vector:
     if problem.loss == "hinge" and problem.offset is None:
         return feasible(w.copy(), y, problem.intercept, w)
     m = y * (problem.row_offsets + zero_model(problem)[0])
-    slopes = problem.loss_function.slopes(m)
-    return feasible(w * slopes, y, problem.intercept, problem.dual_upper_bounds)
+    s = problem.loss_function.dual_weights(m)
+    return feasible(w * s, y, problem.intercept, problem.dual_upper_bounds)
 
 
 def _first_order(problem: Problem, a: Vector) -> Vector:

@@ -643,7 +643,7 @@ def _fits_of(
             low, high = (int((y[scores == 0.0] == level).sum()) for level in (-1, 1))
             gap = Certificate(gap.objective, gap.dual_objective, wrong, (low, high))
             model, scores = Coefficients(beta.copy(), float(alpha)), np.empty(0)
-        yield FoldFit(gap, int(point.reads[j]) * n, None, scores, model)
+        yield FoldFit(gap, int(point.n_passes[j]) * n, None, scores, model)
 
 
 def _scaling(

@@ -127,7 +127,7 @@ def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):
     for scheduler, most in ways:
         with dask.config.set(scheduler=scheduler):
             svm = ps.svm("y ~ . - w", there, lam=LAM, **BALANCED)
-            svm.problem.X.most_kept = most
+            svm.problem.X.max_retained_rows = most
             fits.append(svm.fit(SOLVER))
     at_home, small, threads = (fit.certificate for fit in fits)
     assert small.relative_gap <= SOLVER.tol

@@ -23,13 +23,13 @@ def sample_rows(y, most):
 
 
 class InMemory(StreamedRows):
-    def __init__(self, problem, workers, most_kept):
+    def __init__(self, problem, workers, max_retained_rows):
         self._problem, self.workers, self._at_once = problem, workers, None
         self.scan = None
         self.shape, self.radius = problem.X.shape, problem.radius
         self.means, self.spread = problem.moments
         self.matrices, self.n_reads = SimpleNamespace(design=None), 0
-        self.most_kept = most_kept or problem.n
+        self.max_retained_rows = max_retained_rows or problem.n
 
     def sample(self, most):
         problem, w = self._problem, self._problem.row_weights
@@ -50,6 +50,6 @@ class InMemory(StreamedRows):
             )
 
 
-def streamed(problem, workers=None, most_kept=None):
+def streamed(problem, workers=None, max_retained_rows=None):
     """The same problem, whose rows are read a few times."""
-    return replace(problem, X=InMemory(problem, workers, most_kept))
+    return replace(problem, X=InMemory(problem, workers, max_retained_rows))

@@ -121,7 +121,7 @@ def of_budget(rows_kept, tol=1e-6, free=True, weighted=False):
     problem = Problem(X, y, 1e-3, intercept=free, weights=w)
     seen = []
     found = few_reads(
-        *(streamed(problem, most_kept=rows_kept), Optimum(tol=tol, seed=1)),
+        *(streamed(problem, max_retained_rows=rows_kept), Optimum(tol=tol, seed=1)),
         observe=lambda read, at: seen.append(at),
     )
     return problem, found, seen

@@ -553,7 +553,7 @@ class StreamedRows(RowSource):
     shape : pair of int
     n_reads : int
         Number of passes over all rows.
-    most_kept : int
+    max_retained_rows : int
         Rows that fit into memory of the client.
     """
 
@@ -584,7 +584,7 @@ class StreamedRows(RowSource):
         self.noun, self.title = self.scan.noun, self.scan.title
         self.is_ordered = self.scan.is_ordered
         room = self.scan.memory // MATRIX_SHARE // (8 * p)
-        self.most_kept = max(1, room)
+        self.max_retained_rows = max(1, room)
         self._at_once: int | None = max(1, room // (MATRICES * p))  # blocks
 
     @property

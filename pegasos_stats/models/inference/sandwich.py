@@ -218,7 +218,7 @@ class Fitted:
             f = f + block.offset
         u, w = 1.0 - block.y * f, block.w
         if self.loss != "hinge":
-            s = LOSSES[self.loss].slopes(1.0 - u)
+            s = LOSSES[self.loss].dual_weights(1.0 - u)
         elif dual.size:
             s = np.clip(np.divide(dual, w, np.zeros(w.size), where=w > 0.0), 0.0, 1.0)
         else:

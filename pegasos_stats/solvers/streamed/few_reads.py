@@ -75,7 +75,7 @@ class Curve(NamedTuple):
     Examples
     --------
     >>> hinge = Curve("hinge", 0.5)
-    >>> hinge.slopes(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
+    >>> hinge.dual_weights(np.array([0.7, 0.9, 1.0, 1.25, 2.0]))
     array([1. , 0.7, 0.5, 0. , 0. ])
     >>> Curve("hinge", 0.8).above(np.ones(3), np.array([0.0, 1.0, 2.0]))
     0.1
@@ -84,10 +84,10 @@ class Curve(NamedTuple):
     loss: LossName
     width: float = 0.0
 
-    def slopes(self, m: Vector) -> Vector:
+    def dual_weights(self, m: Vector) -> Vector:
         """Minus the derivatives; ``clip(1/2 + (1 - m) / width, 0, 1)`` if smoothed."""
         if not self.width:
-            return LOSSES[self.loss].slopes(m)
+            return LOSSES[self.loss].dual_weights(m)
         return np.clip(0.5 + (1.0 - m) / self.width, 0.0, 1.0)
 
     def second_derivatives(self, w: Vector, s: Vector) -> Vector:
@@ -158,7 +158,7 @@ class NewtonPass:
         scores = bounds.scores(X, self.point)
         f = scores if offset is None else scores + offset
         m = y * f
-        s = self.curve.slopes(m)
+        s = self.curve.dual_weights(m)
         begin, end = np.searchsorted(self.sampled, [first, first + y.size])
         dual[:] = bounds.cut(w * s)
         dual[self.sampled[begin:end] - first] = 0.0
@@ -263,7 +263,7 @@ class Newton:
         """Bound from the dual point: ``w_i s_i``, balanced in the sample."""
         problem, sample = self._problem, self._sample
         f = bounds.scores(sample.X, self.point, sample.offset)
-        a = bounds.cut(sample.w * self.curve.slopes(sample.y * f))
+        a = bounds.cut(sample.w * self.curve.dual_weights(sample.y * f))
         most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
         weights = bounds.balanced(a, sample.y, most, excess) if problem.intercept else a
         self._of_sample = np.zeros(a.size)
@@ -393,7 +393,7 @@ class StreamingSolver:
         self.step: hinge.StreamedHinge | Newton
         if problem.loss != "hinge":
             self.step = Newton(problem, sample, point)
-        elif problem.X.most_kept < problem.n:
+        elif problem.X.max_retained_rows < problem.n:
             self.step = Newton(problem, sample, point, self._width)
         else:
             self.step = hinge.StreamedHinge(problem, sample, point, self._width)
@@ -444,7 +444,7 @@ class StreamingSolver:
         """Store active rows from now on, if they fit in memory."""
         problem, sample = self._problem, self._sample
         delta = max(step.distance, 2.0**-20 * self._width)
-        room, fewest = hinge.ROOM * problem.X.most_kept, 4 * (problem.p + 1)
+        room, fewest = hinge.ROOM * problem.X.max_retained_rows, 4 * (problem.p + 1)
         most = max(fewest, room / 2.0**self._failed)
 
         def near(delta: float) -> float:

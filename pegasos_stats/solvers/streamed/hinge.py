@@ -32,10 +32,10 @@ from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image
 
-ZERO, FULL, KEPT = 0, 1, 2  # dual weight 0; dual weight w_i; active, in memory
+ZERO, FULL, RETAINED = 0, 1, 2  # dual weight 0; dual weight w_i; active, in memory
 SAMPLE_ERRORS = 3.5  # width of the active set, in sqrt(p / m)
 ROOM = 0.8  # maximum share of the memory to fill in one pass
-NOBODY = np.zeros(0, dtype=np.int64)  # no rows
+NO_ROWS = np.zeros(0, dtype=np.int64)  # no rows
 
 
 class NoRoomError(Exception):
@@ -96,7 +96,7 @@ def is_wrong(state: Values, m: Vector) -> Values:
 
     Examples
     --------
-    >>> is_wrong(np.array([FULL, FULL, ZERO, KEPT]), np.array([0.5, 1.5, 0.5, 0.5]))
+    >>> is_wrong(np.array([FULL, FULL, ZERO, RETAINED]), np.array([0.5, 1.5, 0.5, 0.5]))
     array([False,  True,  True, False])
     """
     wrong: Values = ((state == FULL) & (m > 1.0)) | ((state == ZERO) & (m < 1.0))
@@ -160,7 +160,7 @@ class HingePass:
         rows, a = np.flatnonzero(joins), bounds.cut(w) * (before == FULL)
         began, a[rows] = a[rows], 0.0
         state[:] = before
-        state[rows] = KEPT
+        state[rows] = RETAINED
         of_class = a * (y < 0.0), a * (y > 0.0)
         o = np.zeros(y.size) if offset is None else offset
         joined = RowSubset(first + rows, X[rows], y[rows], w[rows], o[rows])
@@ -211,7 +211,7 @@ class StreamedHinge:
         Bound of the current dual point.
     active : ActiveRows
     state : int8 array, shape (n,)
-        `ZERO`, `FULL` or `KEPT` of each row.
+        `ZERO`, `FULL` or `RETAINED` of each row.
     violations : int
         Rows with a margin below 1 in the last pass.
     has_stalled : bool
@@ -228,7 +228,7 @@ class StreamedHinge:
     ) -> None:
         self._problem, self._delta = problem, delta
         self.point, self.bound = point, bounds.NO_BOUND
-        self.active = ActiveRows(min(problem.X.most_kept, problem.n), problem.p)
+        self.active = ActiveRows(min(problem.X.max_retained_rows, problem.n), problem.p)
         self.state = np.zeros(problem.n, dtype=np.int8)
         self._few = thinned(sample, max(1, 2**20 // problem.p // 2))
         self._state_of_few = np.zeros(self._few.y.size, dtype=np.int8)
@@ -295,7 +295,7 @@ class StreamedHinge:
         y = np.array([-1.0, 1.0])[there]
         mean: Matrix = X[there] / of[:, None]
         offsets: Vector = sums.offset_sums[there] / of
-        return self.active.together(RowSubset(NOBODY, mean, y, of, offsets))
+        return self.active.together(RowSubset(NO_ROWS, mean, y, of, offsets))
 
     def _within_room(self, end: Point) -> Point:
         """Shorten a step so that the rows on the wrong side fit in memory.
@@ -305,7 +305,7 @@ class StreamedHinge:
         NoRoomError
             If no step length suffices, and not all rows fit.
         """
-        problem, left = self._problem, self._problem.X.most_kept - self.active.m
+        problem, left = self._problem, self._problem.X.max_retained_rows - self.active.m
         most, few = min(ROOM * left, max(self.active.m, 0.01 * problem.n)), self._few
         solved = end
         for _ in range(9):
@@ -315,7 +315,7 @@ class StreamedHinge:
                 return end
             beta = (self.point.beta + end.beta) / 2.0
             end = Point(beta, (self.point.alpha + end.alpha) / 2.0)
-        if problem.X.most_kept < problem.n:
+        if problem.X.max_retained_rows < problem.n:
             raise NoRoomError
         return solved
 
