@@ -168,7 +168,9 @@ def test_json_is_strict_where_nothing_is_defined(tmp_path, capsys):
     path.write_text("y,a\n0,0\n1,0\n")
     options = ["--outcome", "y", "--no-intercept", "--json", "--trace"]
     content = strict(run(capsys, "fit", path, *options).out)
-    assert content["confusion"]["training"]["error_rate"] is None
+    statistics = content["confusion"]["training"]["statistics"]
+    (rate,) = (line for line in statistics if line["term"] == "error_rate")
+    assert rate["estimate"] is None
     assert content["confusion"]["training"]["n_undecided"] == 2
 
 

@@ -68,7 +68,8 @@ def test_a_lambda_that_is_chosen_is_chosen_anew_in_each_fold(small, capsys):
     nested = ps.cross_validate(model, folds=3, seed=2, lambda_path=True, rule="min")
     table = found["confusion"]["out-of-fold"]
     assert table["table"] == nested.confusion().table.to_numpy().tolist()
-    assert (table["rows"], table["interval_exact"]) == ("out of fold", None)
+    assert table["rows"] == "out of fold"
+    assert {line["conf_low"] for line in table["statistics"]} == {None}
 
 
 def test_a_lambda_that_is_given_is_validated(small, capsys):
@@ -95,8 +96,9 @@ def test_predict_has_a_positive_class_and_knows_its_rows(small, tmp_path, capsys
     predict = ["predict", model, other, "--positive", 7]
     found = strict(run(capsys, *predict, "--json").out)["confusion"]
     table = ps.load(model).confusion(frame, positive=7, mode="sens_spec")
-    assert (found["positive"], found["rows"]) == ("7", "new")
-    assert found["by_class"] == table.by_class.to_dict()
+    assert found["rows"] == "new"
+    expected = table.tidy().astype(object).where(table.tidy().notna(), None)
+    assert found["statistics"] == expected.to_dict(orient="records")
     assert str(table) in run(capsys, *predict, "-o", tmp_path / "out.csv").out
     assert "positive=" in refused(capsys, [*predict[:-1], "8"])
     printed = run(capsys, "predict", model, small, "-o", tmp_path / "out.csv").out

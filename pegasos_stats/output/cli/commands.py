@@ -279,7 +279,8 @@ def strict_json(content: object) -> str:
     >>> json.loads(strict_json([1.5, float("nan")]))
     [1.5, None]
     """
-    finite = json.loads(json.dumps(content), parse_constant=lambda _: None)
+    text = json.dumps(content, default=str)  # levels may be dates or of numpy
+    finite = json.loads(text, parse_constant=lambda _: None)
     return json.dumps(finite, indent=2) + "\n"
 
 
@@ -301,23 +302,18 @@ def result_facts(result: Fitted) -> Facts:
 
 
 def _table_facts(table: ConfusionMatrix) -> Facts:
-    """Facts of a confusion table; only new rows have intervals."""
-    facts, is_new = Facts(), table.source == "new"
-    if table.choices.mode is not None:
-        with warnings.catch_warnings():  # undefined statistics are null
-            warnings.simplefilter("ignore", errors.UndefinedMetricWarning)
-            of_class = table.by_class.to_dict()
-        facts = {"positive": str(table.positive), "by_class": of_class}
-    return facts | {
+    """Counts, the statistics of `tidy`, and misclassified rows, for JSON."""
+    with warnings.catch_warnings():  # undefined statistics are null
+        warnings.simplefilter("ignore", errors.UndefinedMetricWarning)
+        statistics = table.tidy().to_dict(orient="records")
+    return {
         "actual": [str(level) for level in table.table.index],
         "predicted": [str(level) for level in table.table.columns],
         "table": table.table.to_numpy().tolist(),
         "n_errors": table.n_errors,
         "n_undecided": table.n_undecided,
-        "error_rate": table.error_rate if table.n_classified else None,
         "rows": table.source,
-        "interval_exact": table.error_interval("exact") if is_new else None,
-        "interval_wilson": table.error_interval("wilson") if is_new else None,
+        "statistics": statistics,
         "misclassified_rows": [str(row) for row in table.errors.index],
     }
 
