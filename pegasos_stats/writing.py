@@ -289,16 +289,3 @@ def shown_path(path: str) -> str:
     """
     plain = path if path.isprintable() and path.strip() else ascii(path)
     return plain if len(plain) <= MAX_PATH else f"...{plain[3 - MAX_PATH :]}"
-
-
-def is_same(path: str, second: str) -> bool:
-    """Return whether two paths lead to the same file, even before it exists.
-
-    Examples
-    --------
-    >>> is_same("fit.model", "./fit.model"), is_same("fit.model", "other.model")
-    (True, False)
-    """
-    if os.path.exists(path) and os.path.exists(second):
-        return os.path.samefile(path, second)
-    return os.path.realpath(path) == os.path.realpath(second)

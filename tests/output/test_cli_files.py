@@ -123,7 +123,7 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
         (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "sep=';'"),
         (["fit", rows], "--outcome"),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
-        ([*train, "--save", rows / "part0.parquet"], "overwrite an input file"),
+        ([*train, "--save", rows / "part0.parquet"], "is not a model"),
         ([*train, "--solver", "pegasos", "--lambda", "1"], "order="),
         ([*train, "--memory", "0.5 MB"], "memory='0.5 MB' is not allowed"),
     ]:

@@ -19,7 +19,6 @@ from pegasos_stats.persist.archive import MODEL
 from pegasos_stats.writing import (
     Kind,
     checked_path,
-    is_same,
     outputs,
     validated_output_path,
 )
@@ -142,15 +141,6 @@ def test_a_file_that_appears_meanwhile_stays(tmp_path):
     path.unlink()
     write_while(path, lambda: path.write_bytes(b"note of another run"))
     assert contents(tmp_path) == {"a.txt": b"note: new"}
-
-
-def test_links_and_other_names_are_the_same_file(earlier, tmp_path):
-    (tmp_path / "link").symlink_to("a.txt")
-    os.link(earlier, tmp_path / "other")
-    for name in ("link", "other", "./a.txt"):
-        assert is_same(str(earlier), os.path.join(tmp_path, name))
-    assert not is_same(str(earlier), str(tmp_path / "new"))
-    assert is_same(str(tmp_path / "new"), os.path.join(tmp_path, ".", "new"))
 
 
 def test_several_files_are_put_in_their_places_together(tmp_path):

@@ -180,11 +180,10 @@ def _fit(
     data: Callable[[], tuple[InputRows, InputRows | None]] | None = None,
 ) -> None:
     """Fit, evaluate and print; write the model, its proof and its report on request."""
-    inputs = [options.train, options.test]
     places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
     if output.proof is not None:
         places.append((design_path(output.proof), DESIGN))
-    files.check_places(inputs, output.overwrite, *places)
+    files.check_places(output.overwrite, *places)
     train, test = _input_data(options) if data is None else data()
     evaluated = _evaluated(train, test, options, output)
     written = None
@@ -436,13 +435,12 @@ def predict(options: groups.Predict, line: str) -> None:
     if options.output in ("-", "/dev/stdout"):
         options = replace(options, output=None)
     place = options.output
-    inputs = [options.data, options.model]
     if place is not None and (end := splitext(place)[1].lower()) in files.NO_TEXT:
         raise OptionError(
             f"Predictions are written as CSV, but {writing.shown_path(place)} ends in "
             f"'{end}'; use a name that ends in .csv."
         )
-    files.check_places(inputs, options.overwrite, (place, files.PREDICTIONS))
+    files.check_places(options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
     result = saved.result
     if not isinstance(result, Results):

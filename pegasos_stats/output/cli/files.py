@@ -4,8 +4,7 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
 
@@ -249,49 +248,29 @@ NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # never CSV files
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 
-def check_places(
-    inputs: Sequence[str | None],
-    overwrite: bool,
-    *places: tuple[str | None, writing.Kind],
-) -> None:
+def check_places(overwrite: bool, *places: tuple[str | None, writing.Kind]) -> None:
     """Check the output files of a command, before it reads and fits.
 
     Raises
     ------
     OptionError
-        If an output would replace an input, or two outputs are the same file.
+        If two outputs are the same file, or one is standard output.
     DataError
         If a file cannot be written, or would replace a file that the package did not
         write.
 
     Examples
     --------
-    >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
+    >>> check_places(False, ("out.csv", PREDICTIONS))
     """
-    used_files = {
-        file: "overwrite an input file" for p in inputs for file in _files_of(p)
-    }
-    for path, kind in places:
-        if path is None:
-            continue
-        if writing.checked_path(path) == "-":
+    files = [(path, kind) for path, kind in places if path is not None]
+    names = {os.path.realpath(writing.checked_path(path)) for path, _ in files}
+    if len(names) < len(files):
+        raise OptionError("Two outputs have the same path; use different paths.")
+    for path, kind in files:
+        if path == "-":
             raise OptionError(f"The {kind.noun} cannot be written to -; use a path.")
-        outputs = [path, report.rows_path(path)] if kind is report.REPORT else [path]
-        for file in outputs:
-            for used, what in used_files.items():
-                if writing.is_same(file, used):
-                    where = writing.shown_path(file)
-                    raise OptionError(f"The file {where} would {what}.")
         if kind is report.REPORT:
             report.checked_page(path, overwrite=overwrite)
         else:
             writing.validated_output_path(path, kind, overwrite)
-        used_files |= dict.fromkeys(outputs, "be written twice")
-
-
-def _files_of(path: str | None) -> list[str]:
-    """Existing files that a path or pattern matches."""
-    with suppress(DataError):
-        if path and are_scanned(path):
-            return scans.matched(path)
-    return [path] if path and os.path.isfile(path) else []
