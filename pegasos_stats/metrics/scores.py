@@ -721,8 +721,8 @@ def decision_curve(
 
         net benefit(t) = TP/n - FP/n * t / (1 - t)
 
-    A model is useful at a threshold if its net benefit exceeds that of acting in all
-    rows, and that of acting in none, which is 0.
+    A model is useful at a threshold if its net benefit exceeds the net benefit of
+    acting in all rows, and 0, the net benefit of acting in none.
 
     Parameters
     ----------
@@ -857,8 +857,8 @@ def roc_band(
     Returns
     -------
     DataFrame
-        Columns ``false_positive, low, high``. Between two lines `high` is that of the
-        first, and `low` that of the second.
+        Columns ``false_positive, low, high``. Between two lines `high` is the value of
+        the first line and `low` the value of the second.
 
     Raises
     ------

@@ -49,7 +49,7 @@ NAN = float("nan")
 TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
 MIN_SLOPE_SCORE = 1e-290  # smallest size of scores by which A can be divided
 MAX_RELATIVE_GAP = 0.01  # fits with a larger gap are not compared
-SHARE_COLUMNS = "every probability is the share of its level"
+SHARE_COLUMNS = "each probability is the share of its class"
 
 
 @suggest_names("reliability")
@@ -778,7 +778,7 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     if no_offset and near and abs(without - result.objective) <= result.gap:
         return "The fit is no better than one without predictors, within its gap"
     if sigmoid.A >= 0.0:
-        return "Out-of-fold scores of the second level are not the larger ones"
+        return "Out-of-fold scores of the second class are not larger than of the first"
     return ""
 
 

@@ -389,7 +389,7 @@ def compare_models(
     level, bounds = checks.check_fraction("conf_level", conf_level), _bounds(stars)
     validated, estimates = {}, {}
     if cross_validations is not None:
-        cure = f"pass those of ps.cross_validate() for fits of {listing(fits)}."
+        cure = f"pass results of ps.cross_validate() for {listing(fits)}."
         studies = named("cross_validations", cross_validations, CrossValidation, cure)
         if not set(studies) <= set(fits):
             raise OptionError(f"is not allowed; {cure}", "cross_validations", studies)
@@ -619,9 +619,9 @@ class ModelComparison(tables.Exported):
         problems = [fit.problem for fit in self.fits.values()]
         if len({(x.loss, x.lam, x.y.tobytes()) for x in problems}) > 1:
             lines.append(
-                "Objectives, log-likelihoods, AIC and BIC compare between fits of the "
-                "same rows, loss and lambda alone; coefficients of the hinge and the "
-                "log loss are on scales of their own."
+                "Objectives, log-likelihoods, AIC and BIC are comparable only between "
+                "fits with the same rows, loss and lambda; coefficients of the hinge "
+                "and the log loss have different scales."
             )
         for name, fit in self.fits.items():
             if warned := sum(note.severity == "warning" for note in fit.notes):
@@ -745,7 +745,7 @@ class RocComparison(tables.Facts):
 
     area_a = _number("estimate", 0, "Area under the curve of A.")
     area_b = _number("estimate", 1, "Area under the curve of B.")
-    difference = _number("estimate", 2, "Area of A minus that of B.")
+    difference = _number("estimate", 2, "Area of A minus area of B.")
     std_error = _number("std_error", 2, "Standard error of the difference.")
     statistic = _number("statistic", 2, "DeLong's statistic, difference by its error.")
     pvalue = _number("p_value", 2, "Two-sided p-value of equal areas.")

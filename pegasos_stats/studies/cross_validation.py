@@ -276,7 +276,7 @@ def lambda_path(
     if partition is not None:
         tasks += fitter.tasks(partition.splits)
     elif checks.check_count("repeats", repeats) > 1:
-        raise OptionError("goes with a number of folds.", "repeats", repeats)
+        raise OptionError("needs a number of folds=.", "repeats", repeats)
     whole, *parts = fits = fitter.fits(tasks, grid)
     fitter.warn_of_gaps(fits)
     by_fold = None

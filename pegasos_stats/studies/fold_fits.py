@@ -841,8 +841,8 @@ def means_and_errors(
 def curve(lines: pd.DataFrame, name: str, count: int = 1) -> tuple[Vector, Vector]:
     """Estimate and standard error of a metric for each lambda, shape (count,).
 
-    The weight of a fold is the total weight of its held-out rows, for the error rate of
-    those with a predicted class. So the mean error rate is the rate over all folds.
+    The weight of a fold is the total weight of its held-out rows. For the error rate,
+    only rows with a predicted class count, so that its mean is the rate over all folds.
 
     Parameters
     ----------

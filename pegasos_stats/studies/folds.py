@@ -275,7 +275,7 @@ def checked_folds(
         y = (sample.y > 0).astype(np.intp)
         splits = draw_folds(y, k, repeats, rng, codes)
     elif repeats > 1:
-        raise OptionError("goes with a number of folds.", "repeats", repeats)
+        raise OptionError("needs a number of folds=.", "repeats", repeats)
     else:
         splits = _read_folds(folds, sample)
         if codes is not None:

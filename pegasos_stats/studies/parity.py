@@ -22,7 +22,7 @@ from scipy.sparse import issparse
 from pegasos_stats import compiled, errors
 from pegasos_stats.arrays import DataColumn, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_R_INTEGER
-from pegasos_stats.data.labels import Level, signs_of
+from pegasos_stats.data.labels import signs_of
 from pegasos_stats.errors import DataError, DependencyError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, with_visible_text
 from pegasos_stats.metrics.confusion import confusion
@@ -258,8 +258,6 @@ def value_of(content: bytes) -> RValue:
 
 # ------------------------------------------------------------------------ comparison
 
-IN_R = (str, bool, int, float, np.generic)  # types of labels that exist in R
-
 
 @dataclass(frozen=True, eq=False)
 class Setup:
@@ -298,10 +296,9 @@ class Setup:
         return getattr(self.problem, "kernel", None)
 
     @property
-    def levels(self) -> list[Level]:
-        """The two levels; types that R lacks, such as dates, become text."""
-        levels = self.model.coding.levels
-        return [level if isinstance(level, IN_R) else str(level) for level in levels]
+    def levels(self) -> DataColumn:
+        """The two levels."""
+        return pd.Series(list(self.model.coding.levels))
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -371,14 +368,10 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
     setup = Setup(
         model, solver, problem.X, labels, coding.rule, problem.weights, offset
     )
-    low, high = levels = setup.levels
-    if levels != list(coding.levels):
-        setup = replace(setup, labels=pd.Series(np.where(problem.y > 0.0, high, low)))
-    elif coding.rule == "factor" or (
-        coding.rule == "first-seen" and not model.dropped.total
-    ):
+    dropped = coding.rule == "first-seen" and model.dropped.total
+    if coding.rule in ("factor", "first-seen") and not dropped:
         return setup
-    return replace(setup, coding=pd.Series(levels))
+    return replace(setup, coding=setup.levels)
 
 
 Run = dict[str, RValue]
@@ -455,8 +448,7 @@ class ParityCheck(Displayed):
         if names := list(self.table.index[same == "differs"]):
             return f"Python and R differ in: {', '.join(names)}."
         if names := list(self.table.index[same == "to rounding"]):
-            rounded = f"to rounding alone in: {', '.join(names)}"
-            return f"Python and R are the same; {rounded}."
+            return f"Python and R are the same, up to rounding in: {', '.join(names)}."
         return "Python and R are the same in every bit."
 
     @property
@@ -501,7 +493,7 @@ def in_python(r: R, setup: Setup) -> Run:
     labels = result._labels()  # also of rows of weight 0, as in R
     table = confusion(labels, result.predict(), levels=result.coding.levels).table
     run = {
-        "levels": r.call("as.character", pd.Series(setup.levels)).tolist(),
+        "levels": r.call("as.character", setup.levels).tolist(),
         "y": problem.y,
         "weights": problem.row_weights,
         "rows": np.concatenate(epochs_of(setup)[:n_epochs]) + 1,
@@ -711,7 +703,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
     by_r = {"levels": [str(item) for item in by_r]}
     levels = difference(setup, "levels", ours, by_r)
     if not levels.equal:  # compare the other quantities in the order of Python
-        setup = replace(setup, coding=pd.Series(setup.levels))
+        setup = replace(setup, coding=setup.levels)
     theirs = in_r(r, setup)
     results = [levels, *compared(setup, ours, theirs)[1:]]
     results = [_summed(setup, item, ours, theirs) for item in results]
@@ -724,7 +716,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
         parting = first_difference(r, setup, ours, theirs)
         reason = f"Sums and exp() may round differently (the BLAS of R is {blas})."
         if "rows" in unequal:
-            reason = f"Another RNGkind: that of R is {kinds}."
+            reason = f"R uses another RNGkind: {kinds}."
     reported = theirs | by_r
     rows = {
         NAMES[name]: [_cell(name, ours[name]), _cell(name, reported[name]), how]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 import pandas as pd
@@ -316,23 +316,7 @@ class PooledResults(tables.Summarised):
     def _column(self, column: str, name: str) -> "pd.Series[float]":
         return self.tidy().set_index("term")[column].rename_axis(None).rename(name)
 
-    # Interface of the package maketables, as for a fit.
-
-    @property
-    def __maketables_coef_table__(self) -> pd.DataFrame:
-        return tables.maketables_columns(self.tidy())
-
-    @property
-    def __maketables_depvar__(self) -> str:
-        return self.fits[0].__maketables_depvar__
-
-    __maketables_default_stat_keys__ = ("N", "m")
-    __maketables_stat_labels__: ClassVar = {"m": "Imputations"}
-
     _field_rules = "estimates finite"
-
-    def __maketables_stat__(self, key: str) -> object:
-        return {"N": self.nobs, "m": self.m}.get(key)
 
 
 Kind = Literal["plain", "log", "logit", "fisher", "wilson"]

@@ -251,7 +251,7 @@ class ThresholdRule:
             checks.check_choice("metric", name, scores.CHOOSING)
             return cls(Target(str(name)), at, coding, scale, usual)
         if metric is not None:
-            raise OptionError("excludes cost=.", "metric", metric)
+            raise OptionError("excludes cost=; pass one of them.", "metric", metric)
         by_error = (
             levels[1 - at],
             levels[at],

@@ -261,7 +261,7 @@ class Procedure:
     followed : int array
         Rows whose predictions are stored.
     calibrates : bool
-        Whether probabilities are those of Platt's sigmoid.
+        Whether Platt's sigmoid computes the probabilities.
     rule : ThresholdRule or None
     groups : int array, shape (n,), or None
     """
@@ -662,7 +662,7 @@ class Subgroups(tables.Summarised):
     whole : ConfusionMatrix
         Table of all rows with a label.
     name : str
-        Name of the labels; ``"group"`` if they have none, or that of another column.
+        Name of the labels; ``"group"`` if they have no name, or another column's.
     n_left_out : int
         Rows without a label.
 
