@@ -147,7 +147,7 @@ class R:
         Raises
         ------
         DataError
-            If R stops with an error, or the value is not data but, say, a function.
+            If R stops with an error, or the value is not data, such as a function.
         """
         (self._folder / "request.R").write_bytes(code.encode())
         self._n_files = 0
@@ -693,7 +693,7 @@ def check_against_r(model: object, solver: AnySolver | None = None) -> ParityChe
 def checked_in(r: R, setup: Setup) -> ParityCheck:
     """Run a fit in Python and in this R, and compare."""
     facts = dict(r.eval("r_facts()"))
-    blas = f"{facts['blas'][0] or 'not known'} (matprod {facts['matprod'][0]})"
+    blas = f"{facts['blas'][0] or 'unknown'} (matprod {facts['matprod'][0]})"
     kinds = ", ".join(facts["kinds"])
     ours = in_python(r, setup)
     if isinstance(setup.solver, SDCA):  # R has no tolerance

@@ -610,7 +610,7 @@ class Validation(tables.Summarised):
         if self.n_separated:
             notes.append(
                 f"{counted(self.n_separated, 'resample')} had no maximum likelihood "
-                "estimate and took lam = 1/n."
+                "estimate and used lam = 1/n."
             )
         if not np.isnan(self.threshold):
             low, high = np.quantile(self.chosen, [0.025, 0.975])
