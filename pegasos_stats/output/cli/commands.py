@@ -7,7 +7,7 @@ the exit code.
 import json
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
@@ -450,28 +450,13 @@ def predict(options: groups.Predict, line: str) -> None:
         )
     rows, reading = _rows_for(saved, options)
     table, note = _table(result, rows, options)
-    n, counts, facts = 0, Counter[object](), list[dict[Hashable, object]]()
+    n, counts = 0, Counter[object]()
     with _written(options) as write:
         for predictions in _predictions(result, rows, options, reading):
-            if options.json and place is None:
-                facts += records(predictions)
-            else:
-                write(csv_of(predictions, header=n == 0))
+            write(csv_of(predictions, header=n == 0))
             n += len(predictions)
             counts.update(predictions["predicted"].dropna())
     levels = result.coding.levels
-    if options.json:
-        content: Facts = {
-            "outcome": result.coding.name,
-            "levels": [str(level) for level in levels],
-            "rows": n,
-            "predicted_counts": {str(level): counts[level] for level in levels},
-            "confusion": None if table is None else _table_facts(table),
-            "notes": [note] * bool(note),
-            **({"predictions": facts} if place is None else {}),
-        }
-        program.write_output(strict_json(content))
-        return
     lines = [
         f"{PROGRAM}: {options.model} on {options.data}",
         f"Outcome    {result.coding.described}",
@@ -558,15 +543,6 @@ def _predictions(
             predictions = predictions.set_axis(pd.RangeIndex(n, n + len(frame)))
         yield predictions
         n += len(frame)
-
-
-def records(predictions: pd.DataFrame) -> list[dict[Hashable, object]]:
-    """Convert predictions to records for JSON."""
-    labels = predictions["predicted"].astype(object)
-    frame = predictions.assign(predicted=labels.map(str, na_action="ignore"))
-    frame.insert(0, "row", [str(row) for row in frame.index])
-    frame = frame.astype(object).where(frame.notna(), None)
-    return frame.to_dict(orient="records")
 
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:

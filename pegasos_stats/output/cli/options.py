@@ -453,8 +453,6 @@ class Predict:
         (default, and -: standard output)
     overwrite
         also replace files that pegasos-stats did not write
-    json
-        print JSON
     unlabelled
         ignore the outcome in DATA
     ties
@@ -466,7 +464,6 @@ class Predict:
     _: KW_ONLY
     output: Annotated[str | None, OUT] = None
     overwrite: bool = False
-    json: bool = False
     unlabelled: bool = False
     ties: Literal["na", "positive", "negative"] | None = None
     labels: Labels = Labels()
