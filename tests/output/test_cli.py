@@ -79,8 +79,6 @@ SOLVERS = {
     "--step 1/sqrt(t) --epochs 2": {"step": "1/sqrt(t)", "epochs": 2},
     "--step 0.25 --epochs 2": {"step": 0.25, "epochs": 2},
     "--change-tol 0.25": {"change_tol": 0.25},
-    "--profile minibatch": {"batch_size": 100, "epochs": 10},
-    "--profile paper --steps 50": {"order": "replace", "steps": 50},
 }
 
 
@@ -131,8 +129,6 @@ words = "fit train.csv --outcome digit --lambda 1 --no-intercept --solver sdca -
 for option in ("average", "random_stop"):
     made = svm(intercept=False), ps.SDCA(5, tol=0, **{option: 2})
     PYTHON[f"{words} --epochs 5 --{option.replace('_', '-')} 2"] = made
-HOMEWORK = svm(intercept=False), ps.Pegasos.homework()
-PYTHON["demo --profile homework --no-intercept"] = HOMEWORK
 FORMULA = "digit ~ p34 * C(p43)"
 words = f"fit train.csv --formula '{FORMULA}' --lambda 1 --epochs 2 --seed 443"
 PYTHON[words] = svm(formula=FORMULA), SHORT

@@ -25,7 +25,7 @@ FLAGS = [
     *["--lambda", "--epochs", "--tol", "--seed", "--steps", "--batch-size", "--degree"],
     *["--offset", "--gamma", "--refine", "--average", "--loss", "--coding", "--kernel"],
     *["--weights", "--solver", "--start", "--order", "--arithmetic", "--ties", "--sep"],
-    *["--profile", "--outcome", "--formula", "--test", "--format", "--decimal", "--ro"],
+    *["--outcome", "--formula", "--test", "--format", "--decimal", "--ro"],
     *["--s", "--no-intercept", "--standardize", "--project", "--json"],
     *["--refit-intercept", "--trace", "--progress", "--unlabelled", "--help"],
     *["--", "-"],
@@ -33,16 +33,7 @@ FLAGS = [
 CHOICES = [
     *["hinge", "log", "pegasos", "sdca", "linear", "gaussian", "polynomial", "zero"],
     *["sgd", "shuffle", "sequential", "replace", "subset", "reference", "fast"],
-    *[
-        "first-seen",
-        "homework",
-        "paper",
-        "r_script",
-        "minibatch",
-        "positive",
-        "csv",
-        "svmlight",
-    ],
+    *["first-seen", "positive", "csv", "svmlight"],
 ]
 WORST = "".join(map(chr, (0, 10, 27, 0xD800, 0xDCFF, 0x202E, 0x1F600)))
 TEXT = st.text(st.characters() | st.sampled_from(WORST), max_size=8)

@@ -90,7 +90,7 @@ def options_set(group: Any, *excluded: str) -> dict[str, Any]:
 
 
 def solver_of(options: groups.SolverOptions) -> AnySolver:
-    """Build the solver of the options, from a profile if they name one.
+    """Build the solver of the options.
 
     Raises
     ------
@@ -98,18 +98,12 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
         If options contradict each other.
     """
     values = options_set(options, "solver")
-    of_runs = {*declared(Pegasos)} - {*declared(Optimum)} | {"epochs"}
-    of_runs |= {"profile", "refine"}
-    is_run = bool(values.keys() & of_runs) or options.start == "random"
-    name = options.solver or ("pegasos" if is_run else "optimum")
-    if name != "pegasos":
-        return (Optimum if name == "optimum" else SDCA)(**values)
-    values = options_set(options, "solver", "profile", "refine")
-    if options.profile is None:
-        return Pegasos(**values)
-    steps = [options.steps] if options.profile == "paper" else []
-    profile: Pegasos = getattr(Pegasos, options.profile)(*steps)
-    return replace(profile, **values)
+    own = {*declared(Pegasos), "refine"} - {*declared(Optimum)} | {"epochs"}
+    is_pegasos = bool(values.keys() & own) or options.start == "random"
+    name = options.solver or ("pegasos" if is_pegasos else "optimum")
+    if name == "pegasos":
+        values.pop("refine", None)  # an argument of fit()
+    return {"optimum": Optimum, "pegasos": Pegasos, "sdca": SDCA}[name](**values)
 
 
 def model_of(train: InputRows, options: groups.FileFitting | groups.Parity) -> Any:

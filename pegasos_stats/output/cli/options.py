@@ -268,10 +268,6 @@ class SolverOptions:
         with sdca, stop at a random step within this number of last epochs
     refit_intercept
         at the end, minimise over the intercept with the coefficients fixed
-    profile
-        named variant of Pegasos: paper, as published (needs --steps); r_script, as
-        the R script; homework, as in courses (sequential, 5 epochs, ties
-        positive, with --no-intercept); minibatch (batches of 100, 10 epochs)
     arithmetic
         reference: the same bits as R; fast: the fastest order of summation
         (default: reference)
@@ -300,7 +296,6 @@ class SolverOptions:
     average: int | Literal["none", "all"] | None = None
     random_stop: int | None = None
     refit_intercept: bool | None = None
-    profile: Literal["paper", "r_script", "homework", "minibatch"] | None = None
     arithmetic: Literal["reference", "fast"] | None = None
     first_step: int | None = None
     step: float | Literal["pegasos", "1/(lambda n)", "1/sqrt(t)"] | None = None

@@ -326,11 +326,6 @@ class ReportFacts:
         other = "predictions" if self.is_decision else ""
         sentences = [note.sentence for note in serious if note.topic != other]
         sentences = sentences[:MAX_WARNINGS]
-        if ties := table.n_undecided - len(rows.unscored):
-            sentences.append(
-                f"{counted(ties, 'row')} with a score exactly at the threshold cannot "
-                "be predicted; error rates exclude them."
-            )
         if rows.is_new and (
             table.n_classified < FEW_NEW_ROWS or rows.rarer < FEW_OF_CLASS
         ):
