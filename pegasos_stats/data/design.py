@@ -224,8 +224,8 @@ def as_frame(X: object) -> pd.DataFrame:
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
     refused = errors.DataError(
-        f"The predictors (of type {type(X).__name__}) are no rows of one length; use "
-        "a data frame or an array."
+        f"The predictors (of type {type(X).__name__}) are not rows of equal length; "
+        "use a data frame or an array."
     )
     with user_data.convert_errors(refused):
         is_masked = np.ma.isMaskedArray(X)
@@ -254,6 +254,9 @@ def check_unique(columns: pd.Index) -> None:
 
 def check_columns(frame: pd.DataFrame, columns: Iterable[Hashable]) -> None:
     """Raise `ColumnError` naming the columns that `frame` does not have."""
+    columns, names = list(columns), {*frame.columns}
+    if len(names) == len(frame.columns) and names.issuperset(columns):
+        return
     wanted = labels_of(columns)
     missing = list(wanted[~wanted.isin(frame.columns)])
     if not missing:
@@ -413,8 +416,7 @@ class Scaling:
 def overflow() -> DataError:
     """Return the error for columns whose sum overflows."""
     return DataError(
-        "The sum of a column overflows, so that it has no mean; divide the predictors "
-        "by a power of ten first."
+        "The sum of a column overflows; divide the predictors by a power of ten first."
     )
 
 

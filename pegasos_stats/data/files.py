@@ -697,7 +697,7 @@ def _numbers(text: bytes) -> Floats:
 
 def _joined(parts: list[Entries], name: str) -> Entries:
     if not sum(len(part.labels) for part in parts):
-        raise DataError(f"The file {name} has no rows; use one with data.")
+        raise DataError(f"The file {name} has no rows; use a file with data.")
     return Entries(
         *(
             np.concatenate([getattr(part, field) for part in parts])

@@ -453,7 +453,7 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
     OptionError
         If a dictionary does not name both levels.
     DataError
-        If a level has no weight at all, or the ratio of weights is too large.
+        If all weights of a level are 0, or the ratio of weights is too large.
     """
     weights = weights_of_rows(weights, y, coding)
     if weights is None:
@@ -548,7 +548,7 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
     raise errors.ColumnError(
-        f"{option}={shown(name)} is no column of the data; use the name of one, or "
+        f"{option}={shown(name)} is not a column of the data; use a column's name, or "
         f"{allowed}."
     )
 
@@ -612,12 +612,12 @@ class Groups:
     Attributes
     ----------
     names : tuple of str
-        Of the columns, one for each way; empty where labels have no name.
+        Names of the columns, one for each way; empty if the labels have no name.
     numbers : tuple of int
         Numbers of groups.
     codes : tuple of int arrays, shape (n,)
-        Group of every row, numbered from 0 as they first appear. A loaded fit, which
-        has no rows, has none.
+        Group of every row, numbered from 0 in order of appearance. Empty for a loaded
+        fit, which has no rows.
     by_name : bool
         Whether groups are names of columns, not labels.
     strata : int array, shape (n,), or None

@@ -228,13 +228,13 @@ def as_data(data: object) -> pd.DataFrame:
             return to_supported_dtype(pd.DataFrame(data))
         except Exception as error:  # its keys and values may be of others
             raise errors.DataError(
-                "data is a dictionary that makes no frame "
-                f"({errors.one_line(error)}); use columns of one length each."
+                "data is a dictionary that cannot become a frame "
+                f"({errors.one_line(error)}); use columns of equal length."
             ) from None
     if isinstance(data, str | os.PathLike) and "~" not in str(data):
         raise errors.DataError(
-            f"data={errors.shown(str(data))} is text and no data; use path= for a "
-            "file to write, and pd.read_csv(path) or ps.scan(path) for a file to read."
+            f"data={errors.shown(str(data))} is text, not data; use path= for a file "
+            "to write, and pd.read_csv(path) or ps.scan(path) for a file to read."
         )
     raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
@@ -262,7 +262,7 @@ def check_labels(labels: DataColumn, name: str) -> None:
 def column_of_frame(value: Any) -> Any:
     """Return the column of a single-column frame; other values unchanged.
 
-    A relation of DuckDB has no columns but such frames.
+    The columns of a DuckDB relation are such frames.
 
     Examples
     --------
@@ -665,7 +665,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
         refused = errors.ColumnError(
-            f"Column {listing([column.name])} of type {column.dtype} holds no numbers."
+            f"Column {listing([column.name])} of type {column.dtype} is not numeric."
         )
         with convert_errors(refused):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -749,7 +749,7 @@ def column_of_scores(scores: object) -> DataColumn:
         If they are anything else.
     """
     refused = errors.DataError(
-        f"Scores of type {type(scores).__name__} are no column of numbers; use one."
+        f"Scores of type {type(scores).__name__} are not a column of numbers; use one."
     )
     values = floats_of(scores, refused)
     if values.ndim != 1:

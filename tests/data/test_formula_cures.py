@@ -22,7 +22,7 @@ DATA = pd.DataFrame(
 )
 RAW = ["NoneType", "object", "operand", "tuple index", "bitxor", "lambda", "positional"]
 CURES = {
-    "relevel(factor(w), ref='2')": "'2' is no level of .* '1', '3'",
+    "relevel(factor(w), ref='2')": "'2' is not a level of .* '1', '3'",
     "C(w, Treatment('2'))": "'1', '3'",
     "poly(x, None)": "poly.. takes x, degree",
     "cut(x, None)": "cut.. takes x, breaks",

@@ -125,7 +125,7 @@ def test_the_best_intercept_of_weighted_rows(loss):
         (["a"] * 80, DataError, "type list are not numbers"),
         ([10**400] * 80, DataError, "hold inf"),
         ([1e-308, 1e308] * 40, DataError, "from 1e-308 to 1e\\+308"),
-        ("nothing", ColumnError, "no column"),
+        ("nothing", ColumnError, "not a column"),
         ({"yes": 1.0}, OptionError, "'no', 'yes'"),
         ({"yes": 1.0, "no": -1.0}, DataError, "-1.0"),
         ({"yes": 1.0, "no": 0.0}, DataError, "'no' have weight 0"),

@@ -105,7 +105,7 @@ class SuspiciousColumn:
         Examples
         --------
         >>> print(SuspiciousColumn("lead", "numbers", 212, 300, ("<5",), "17").text)
-        the column 'lead' is text, as '<5' (row 17) is no number: 212 levels ...
+        the column 'lead' is text, as '<5' (row 17) is not a number: 212 levels ...
         """
         if self.kind == "codes":
             return (
@@ -117,7 +117,7 @@ class SuspiciousColumn:
         looks = f"has {levels} in {rows}, as names of rows: they"
         if self.kind == "numbers":
             row = f" (row {self.row})" if self.row else ""
-            why = f", as {listing(self.words, 3)}{row} is no number"
+            why = f", as {listing(self.words, 3)}{row} is not a number"
             why = why if self.words else ", though all its values are numbers"
             looks = f"is text{why}: {levels}"
         return (
@@ -266,7 +266,7 @@ class FactorCoding:
             texts = {str(level): level for level in levels}  # as R names them
             if base not in texts:
                 raise ValueError(
-                    f"{shown(base)} is no level of {text}, which has {listing(levels)}"
+                    f"{shown(base)} is not a level of {text}; use {listing(levels)}"
                 )
             chosen = replace(chosen, base=texts[base])
         fixed = isinstance(chosen, contrasts.CustomContrasts)
@@ -414,7 +414,7 @@ def parts_of(
         choices = [((t, True), None) if t in wide else ((t, False),) for t in texts]
         parts = [tuple(filter(None, chosen)) for chosen in product(*choices)]
         new = {frozenset(part): part for part in parts if {*part} not in earlier}
-        what = "products within one that are no terms (write a*b for a:b)"
+        what = "products within one term that are not terms (write a*b for a:b)"
         _check_few(len(new), MOST_NEW_PARTS, what)
         parts_of_terms.append(_merged(new.values()))
         earlier.update(new)

@@ -267,7 +267,7 @@ def svmlight_types(files: Sequence[str]) -> "Types":
             rows += len(entries.labels)
     if not rows:
         raise DataError(
-            f"The file {shown_path(files[0])} has no rows; use one with data."
+            f"The file {shown_path(files[0])} has no rows; use a file with data."
         )
     count = largest + 1 - first
     if count > MOST_FEATURES:
