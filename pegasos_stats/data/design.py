@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias, Union
+from typing import Any, Protocol, TypeAlias, Union
 
 import numpy as np
 import pandas as pd
@@ -168,7 +168,7 @@ class FrameDesign:
         return ModelMatrix(user_data.selected(values, whole), whole, index, missing)
 
 
-def table_of(X: object) -> Table:
+def table_of(X: Any) -> Table:
     """View data as a frame, a plain array of numbers or a sparse matrix.
 
     Raises
@@ -185,8 +185,7 @@ def table_of(X: object) -> Table:
         raise errors.DataError(
             f"The sparse predictors have {dimensions}; use one row per observation."
         )
-    matrix: SparseRows = X
-    return matrix
+    return X
 
 
 def row_labels(X: object) -> pd.Index:
@@ -211,7 +210,7 @@ def column_labels(X: object) -> pd.Index:
     return pd.Index([f"x{j + 1}" for j in range(p)], dtype=object)
 
 
-def as_frame(X: object) -> pd.DataFrame:
+def as_frame(X: Any) -> pd.DataFrame:
     """View a frame, a Series or a 2-D array as a frame.
 
     Raises

@@ -1,7 +1,7 @@
 """Data files, also compressed ones; errors describe the problem in one sentence.
 
 A column of a text file becomes numeric if all its cells are numbers. Integers remain
-integers if cells are empty, and become text if one of them exceeds 64 bits, so that no
+integers if cells are empty. They become text if one of them exceeds 64 bits, so that no
 two codes become the same number.
 """
 

@@ -16,7 +16,7 @@ from pegasos_stats.arrays import Mask, Matrix, Predictors, Rows, Vector
 from pegasos_stats.checks import LARGEST_R_INTEGER, check_choice, check_flag
 from pegasos_stats.data.design import ModelMatrix, ScaledDesign, Scaling
 from pegasos_stats.data.labels import Ties, signs_of
-from pegasos_stats.data.language.formula_design import FormulaDesign
+from pegasos_stats.data.language.formula_design import FormulaDesign, without_unseen
 from pegasos_stats.data.sample import WeightsOf, mean_one, rows_of_weights
 from pegasos_stats.errors import OptionError, counted
 from pegasos_stats.metrics.scores import areas_under_curves
@@ -525,7 +525,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
         matrix = learnt.matrix(fitted)
         if not matrix.complete.any():
             raise errors.DataError(f"{where}, and none has a value in all terms.")
-        return matrix, learnt.matrix(learnt.without_unseen(tested)[0])
+        return matrix, learnt.matrix(without_unseen(learnt, tested, warn=False))
 
 
 def _submatrix(problem: Problem, rows: Rows, columns: Rows) -> Any:

@@ -923,8 +923,8 @@ def _terms_and_offsets(
         text = f"The column {listing(sorted(both))} has the name of a computed term"
         raise ColumnError(f"{text} next to it; rename it.")
     for term in parsed:
-        first, *others = term.factors
-        if first.kind == "expression" and first.text.startswith(OFFSET) and not others:
+        first, *more = term.factors
+        if first.kind == "expression" and first.text.startswith(OFFSET) and not more:
             offsets.append(first.text[len(OFFSET) : -1])
         else:
             terms.append(term)
@@ -1052,10 +1052,10 @@ class TermReader:
             case ast.Constant(int() | float() as number):
                 return _single(f"{number:g}", "number")
             case ast.Name(id=name) if self._quoted.get(name) == ".":
-                others: Terms = {}
-                for other in self._others:
-                    others |= self._column(other)
-                return others
+                terms: Terms = {}
+                for column in self._others:
+                    terms |= self._column(column)
+                return terms
             case ast.Name() | ast.Attribute():
                 return self._column(written(node, self._quoted).strip("`"))
             case ast.Call() | ast.Set(elts=[_]):

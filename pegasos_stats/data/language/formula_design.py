@@ -810,8 +810,15 @@ def _kind_of(levels: Sequence[object]) -> str:
     return NUMBERS if is_number else ""
 
 
-def without_unseen(design: Design, data: object) -> object:
-    """Replace levels that did not occur at the fit by missing values, with a warning.
+def without_unseen(design: Design, data: object, warn: bool = True) -> object:
+    """Replace levels that did not occur at the fit by missing values.
+
+    Parameters
+    ----------
+    design : Design
+    data : DataFrame or other
+    warn : bool
+        Whether to warn of these levels.
 
     Raises
     ------
@@ -832,7 +839,7 @@ def without_unseen(design: Design, data: object) -> object:
             rows |= new
             labels = column.astype(object)[new].unique()
             texts.append(f"{listing(labels, 3)} in column {name!r}")
-    if texts:
+    if texts and warn:
         what = "without a prediction, for levels that did not occur at fit"
         text = f"{counted(int(rows.sum()), 'row')} {what}: {'; '.join(texts)}."
         errors.warn_caller(text, errors.ColumnWarning)

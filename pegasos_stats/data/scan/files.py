@@ -825,11 +825,11 @@ def scan(
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files of Parquet, CSV (also packed by gzip) or Arrow (Feather too), svmlight
-        files (``.svm``, ``.svmlight``, ``.libsvm``, also packed by gzip), recognised by
-        their extensions. A pattern such as ``"folder/*.parquet"`` means the files
-        that it matches, in the order of their names; a folder means the files in
-        it with such an extension. Columns are matched by name, and each must have one
+        Files of Parquet, CSV, Arrow (also Feather) or svmlight (``.svm``,
+        ``.svmlight``, ``.libsvm``), recognised by their extensions. CSV and svmlight
+        files may be packed by gzip. A pattern such as ``"folder/*.parquet"`` means the
+        matching files, in the order of their names. A folder means the files in it with
+        such an extension. Columns are matched by name, and each must have one
         kind of values in all files. The columns of svmlight files are ``label`` and
         ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one.
         One more pass finds the features of svmlight files, whose rows become dense;

@@ -63,7 +63,7 @@ class Columns:
     """Means, deviations and ranges of the columns of some rows.
 
     Pieces are combined as by Chan, Golub & LeVeque, *Algorithms for computing the
-    sample variance*, The American Statistician 37 (1983), with root mean squares for
+    sample variance*, The American Statistician 37 (1983). Root mean squares replace
     sums of squares, which could overflow or underflow.
 
     Attributes
