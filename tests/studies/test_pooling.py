@@ -116,13 +116,6 @@ def test_clusters_and_resamples_are_pooled_too(frames):
         smooth.tidy(exponentiate=True)
 
 
-def test_fits_with_the_hinge_loss_are_refused(frames):
-    """Student's t does not go with estimates that jump from corner to corner."""
-    fits = [ps.svm("y ~ x", f, lam=0.1).fit(cov_type="none") for f in frames]
-    with pytest.raises(OptionError, match=r"ps\.logit\(\)"):
-        ps.pool(fits)
-
-
 def test_fits_of_different_models_are_refused(frames):
     first, other = fits_of(frames[:1])[0], frames[1]
     for word, model in {
@@ -253,14 +246,6 @@ def test_copies_of_rows_in_clusters_add_no_information():
     assert (copies["df"] < 11).all()  # clusters less one
 
 
-def test_tables_without_intervals_are_not_pooled(frames):
-    fit = ps.logit("y ~ x", frames[0]).fit()
-    weighted = ps.confusion([0, 1, 1], [0, 1, 0], weights=[1.0, 2.0, 3.0])
-    for table in (fit.confusion(frames[0]), weighted):
-        with pytest.raises(OptionError, match="no intervals"):
-            ps.pool([table, table])
-
-
 def test_areas_and_their_difference_are_pooled():
     parts = [ps.compare_roc(d["y"], d["x"], -d["z"]) for d in imputed()]
     found = ps.pool(parts).tidy().set_index("term")
@@ -273,13 +258,6 @@ def test_areas_and_their_difference_are_pooled():
     half = student.ppf(0.975, df) * np.sqrt(total)
     assert row["conf_low"] == pytest.approx(np.tanh(mean - half), rel=1e-10)
     assert -1 < row["conf_low"] < row["conf_high"] < 1
-
-
-def test_tables_at_a_prevalence_are_not_pooled():
-    fit, frame = fits_with_factor(2)[0], imputed(2)[0]
-    tables = [fit.confusion(frame, prevalence=0.1)] * 2
-    with pytest.raises(OptionError, match="prevalence"):
-        ps.pool(tables)
 
 
 def test_ratios_are_pooled_on_the_log_scale(frames):
@@ -296,10 +274,17 @@ def test_ratios_are_pooled_on_the_log_scale(frames):
         ps.pool(kinds)
 
 
-def test_effects_of_hinge_fits_are_not_pooled(frames):
-    fits = [
-        ps.svm("y ~ x + z", frame, lam=0.1).fit(cov_type=ps.Bootstrap(99, seed=1))
-        for frame in frames
-    ]
-    with pytest.raises(OptionError, match="nearly normal"):
-        ps.pool([fit.margins("x") for fit in fits])
+def test_what_has_no_normal_estimates_or_intervals_is_not_pooled(frames):
+    """Student's t does not go with estimates that jump from corner to corner."""
+    fit, hinge = ps.logit("y ~ x", frames[0]).fit(), ps.svm("y ~ x", frames[0], lam=0.1)
+    weighted = ps.confusion([0, 1, 1], [0, 1, 0], weights=[1.0, 2.0, 3.0])
+    resampled = hinge.fit(cov_type=ps.Bootstrap(99, seed=1))
+    for part, words in (
+        (hinge.fit(cov_type="none"), r"ps\.logit\(\)"),
+        (resampled.margins("x"), "nearly normal"),
+        (fit.confusion(frames[0]), "no intervals"),
+        (weighted, "no intervals"),
+        (fit.confusion(frames[1], prevalence=0.1), "prevalence"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            ps.pool([part, part])
