@@ -76,7 +76,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         side_levels = [plain(value) for value in distinct(pairs[side].dropna())]
         unknown = [value for value in side_levels if levels and value not in levels]
         if len(unknown) > MOST_OTHERS:
-            why = f"Predicted are {listing(unknown)}; convert these by a threshold."
+            values = listing(unknown)
+            why = f"Predicted are {values}; convert them to labels by a threshold."
             raise OptionError(why)
         levels += side_levels
     try:
