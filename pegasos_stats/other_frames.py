@@ -112,7 +112,8 @@ def _items(value: object) -> Iterable[object]:
 
 def _library(value: object) -> str:
     """Return the other library of a value's class or base classes, or empty."""
-    return _library_of(type(value))
+    kind: Any = type(value)
+    return _library_of(kind)
 
 
 @cache

@@ -103,7 +103,9 @@ def solver_of(options: groups.SolverOptions) -> AnySolver:
     name = options.solver or ("pegasos" if is_pegasos else "optimum")
     if name == "pegasos":
         values.pop("refine", None)  # an argument of fit()
-    return {"optimum": Optimum, "pegasos": Pegasos, "sdca": SDCA}[name](**values)
+    kinds: dict[str, type[AnySolver]]
+    kinds = {"optimum": Optimum, "pegasos": Pegasos, "sdca": SDCA}
+    return kinds[name](**values)
 
 
 def model_of(train: InputRows, options: groups.FileFitting | groups.Parity) -> Any:
