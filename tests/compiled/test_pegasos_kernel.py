@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from pegasos_stats.arrays import read_only
 from pegasos_stats.compiled.pegasos import (
     VIOLATIONS,
     StepRule,
@@ -153,7 +154,7 @@ def test_bits_where_the_rounding_bound_is_wide(lam):
     assert_same_bits(run(X, y, epochs, lam, 300)[1], want)
 
 
-NONE = np.zeros(0)
+NONE = read_only(np.zeros(0))
 
 
 def plain_problem(dtype, digits, weighted, offset, seed):
@@ -165,7 +166,8 @@ def plain_problem(dtype, digits, weighted, offset, seed):
     X = X.astype(dtype)
     radius = float(np.sqrt((X.astype(float) ** 2).sum(axis=1).max()))
     states = [start(len(y), 13, radius, 1, weights, known) for _ in range(2)]
-    return X, y, np.concatenate(epochs), states
+    # as `pegasos_epoch` passes them, so that no kernel is compiled for another type
+    return read_only(X), y, read_only(np.concatenate(epochs)), states
 
 
 def assert_same_states(states):

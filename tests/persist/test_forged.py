@@ -360,14 +360,14 @@ def test_the_knots_of_a_spline_are_bounded(tmp_path):
     check_refused(tmp_path / "b", forged(tmp_path / "a", "design.state", knots))
 
 
+# One term for each set of names that a transformation keeps.
 TRANSFORMED = [
-    "bs(x, df=5)", "bs(x, knots=c(6, 3))", "bs(x, df=4, degree=2, lower_bound=-1)",
-    "bs(x, df=5, include_intercept=True)", "cr(x, df=4)", "cc(x, df=4)",
+    "bs(x, knots=c(6, 3))", "bs(x, df=4, degree=2, lower_bound=-1)", "cc(x, df=4)",
     "cs(x, knots=c(2, 5))", "cr(x, df=4, constraints='center')", "center(x)",
-    "scale(x)", "scale(x, center=False)", "scale(x, scale=-2)", "standardize(x)",
-    "scale(poly(x, 2))", "ns(x, df=3)", "ns(x, knots=c(5, 2), intercept=True)",
-    "ns(x, Boundary_knots=c(-1, 12))", "poly(x, 3)", "poly(x, 2, raw=True)",
-    "cut(x, 3)", "cut(x, c(0, 5, 11))", "I(x > mean(x))", "I(x - x.quantile(0.3))",
+    "scale(x)", "scale(x, center=False)", "scale(x, scale=-2)", "scale(poly(x, 2))",
+    "ns(x, knots=c(5, 2), intercept=True)", "ns(x, Boundary_knots=c(-1, 12))",
+    "poly(x, 2, raw=True)", "cut(x, 3)", "cut(x, c(0, 5, 11))", "I(x > mean(x))",
+    "I(x - x.quantile(0.3))",
 ]  # fmt: skip
 
 

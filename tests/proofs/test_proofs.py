@@ -20,7 +20,7 @@ from pegasos_stats.proofs import check_proof
 from pegasos_stats.proofs.proof import write
 
 CHECKER = Path(check_proof.__file__)
-MUTANTS = 1000
+MUTANTS = 500  # of each proof
 ENDLESS = Decimal("1e-45")
 
 
