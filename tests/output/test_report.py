@@ -304,11 +304,11 @@ def test_the_strongest_predictors_have_an_effect_of_their_own():
     data["y"] = np.where(score > 0, "yes", "no")
     data["h"] = np.repeat(["u", "v", "w"], 100)
     formula = "y ~ a*g + b + I(b**2) + poly(c, 2) + d + log(e + 9) + C(h, contr.sum)"
-    facts = ps.logit(formula, data, lam=1e-3).fit().report().page.facts
+    facts = ps.logit(formula, data, lam=1e-3).fit().report().facts
     assert {line[0] for line in facts.strongest} == {"d", "log(e + 9)"}
     assert facts.n_predictors == 7
     steep = ps.svm("y ~ d + f", data.assign(f=1.0), lam=0.1).fit(cov_type="none")
-    assert [line[0] for line in steep.report().page.facts.strongest] == ["d"]
+    assert [line[0] for line in steep.report().facts.strongest] == ["d"]
 
 
 def test_ties_are_said_and_the_area_of_a_validation_is_one_everywhere(drawn):
@@ -341,7 +341,7 @@ def test_a_computed_outcome_has_readable_names(outcome, title, names, drawn):
     fit = ps.logit(f"{outcome} ~ smoker + ward", PATIENTS, lam=0.01).fit()
     page = fit.report(NEW)
     text = Reader(page.to_html()).text
-    assert page.page.title == title
+    assert page.title == title
     assert all(f"Predicted {name}" in text for name in names)
     assert f"gives '{names[1]}' rows a larger" in text
     assert "False" not in text

@@ -196,7 +196,7 @@ def _fit(
             cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        written = replace(written, page=replace(written.page, command=line))
+        written = replace(written, command=line)
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:

@@ -145,13 +145,13 @@ class Page:
     command: str = ""
     csv: str = ""
 
-    def as_markdown(self) -> str:
-        """Render Markdown for pandoc, with embedded figures."""
+    def to_markdown(self) -> str:
+        """Return the report as Markdown with embedded figures."""
         text = self._rendered("![{caption}]({uri})", markdown, lambda tag: "")
         return re.sub(r"\n{3,}", "\n\n", f"{MARKDOWN_MARK}\n\n{text}").rstrip() + "\n"
 
-    def as_html(self) -> str:
-        """Render a self-contained HTML page."""
+    def to_html(self) -> str:
+        """Return the report as a self-contained HTML page."""
         text = self._rendered(FIGURE_HTML, escape, lambda tag: f"\n{tag}\n")
         return page(self.title, _parser().render(text))
 

@@ -95,13 +95,16 @@ def rows_path(path: str) -> str:
 
 @suggest_names("report")
 @dataclass(frozen=True, repr=False, eq=False)
-class Report:
+class Report(Page):
     """A report of a fit, returned by ``result.report(...)`` or `report`.
 
     Attributes
     ----------
-    page : Page
-        Title, contents and figures.
+    title : str
+    facts : ReportFacts
+        Numbers and sentences of the page.
+    figures : dict of str
+        SVG by name.
     path : Path or None
         The file, if the report was written.
 
@@ -117,16 +120,7 @@ class Report:
     True
     """
 
-    page: Page
     path: Path | None = None
-
-    def to_html(self) -> str:
-        """Return the report as a self-contained HTML page."""
-        return self.page.as_html()
-
-    def to_markdown(self) -> str:
-        """Return the report as Markdown with embedded figures."""
-        return self.page.as_markdown()
 
     @suggest_arguments
     def write(
@@ -161,18 +155,18 @@ class Report:
             If `path` is a file that is not a report, or the file cannot be written.
         """
         place, csv, format = checked_page(path, format, overwrite)
-        page = replace(self.page, csv=os.path.basename(csv.path))
-        text = page.as_html() if format == "html" else page.as_markdown()
+        page = replace(self, csv=os.path.basename(csv.path), path=Path(place.path))
+        text = page.to_html() if format == "html" else page.to_markdown()
         with writing.outputs() as files:
-            if page.facts.rows.scores is not None:
-                rows = page.facts.misclassified
+            if self.facts.rows.scores is not None:
+                rows = self.facts.misclassified
                 files.write(csv, rows.to_csv(index=False, lineterminator="\n"))
             files.write(place, visible(text))
-        return replace(self, path=Path(place.path))
+        return page
 
     def __repr__(self) -> str:
         where = "" if self.path is None else f", {self.path}"
-        return f"<Report: {self.page.title}{where}>"
+        return f"<Report: {self.title}{where}>"
 
     def _repr_html_(self) -> str:
         return FRAME.format(escape(self.to_html()))
@@ -314,7 +308,7 @@ def report(
     )
     plain = f"Predicting {coding.name}: {low} or {high}"
     title = title or (plain if coding is fitted.coding else without_brackets(coding))
-    created = Report(Page(title, contents, figures_of(contents)))
+    created = Report(title, contents, figures_of(contents))
     return created if path is None else created.write(path, format, overwrite=overwrite)
 
 
