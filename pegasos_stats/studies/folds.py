@@ -380,7 +380,7 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     """Return row numbers, or raise `DataError` unless they are distinct and exist."""
     array = np.asarray(rows)
     numbers = pd.Series(array.ravel())
-    wrong = numbers[numbers.duplicated() | ~numbers.isin(range(n))]
+    wrong = numbers[numbers.duplicated() | ~numbers.isin(np.arange(n))]
     if array.dtype.kind not in "iu" or not array.size or len(wrong):
         listed = listing(wrong.tolist() or numbers.tolist()) or "none"
         raise DataError(

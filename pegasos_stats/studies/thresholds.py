@@ -252,10 +252,7 @@ class ThresholdRule:
             return cls(Target(str(name)), at, coding, scale, usual)
         if metric is not None:
             raise OptionError("excludes cost=; pass one of them.", "metric", metric)
-        by_error = (
-            levels[1 - at],
-            levels[at],
-        )  # a false positive is a row of the other level
+        by_error = levels[1 - at], levels[at]  # false positives belong to the other
         costs = dict(cost) if isinstance(cost, Mapping) else {}
         for names in (by_error, BOTH):
             paid = {position_of(key, names): costs[key] for key in costs}
@@ -363,11 +360,7 @@ class ThresholdRule:
             If any row is a training row.
         """
         if table.source.endswith("training"):
-            is_partly = table.source != "training"
-            which = (
-                f"{table.n_seen:,} of the rows are" if is_partly else "These are the"
-            )
-            raise DataError(f"{which} training rows; omit data, or pass new rows.")
+            raise DataError("data contain training rows; omit data or pass new rows.")
         scored, rng, codes = table.scored, RRandom(seed), None
         if scored is None or scored.scores is None:
             raise DataError("A threshold needs rows in memory; pass a data frame.")

@@ -200,7 +200,7 @@ def test_costs_by_error_and_by_level_are_the_same(svm):
 
 
 def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
-    with pytest.raises(DataError, match="These are the training rows"):
+    with pytest.raises(DataError, match="data contain training rows"):
         svm.thresholds(frame(1))
     ps.save(svm, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")
