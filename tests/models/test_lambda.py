@@ -76,12 +76,9 @@ def elsewhere(request, tmp_path):
     return written
 
 
-@pytest.mark.parametrize("counts", [None, "w"])
-def test_rows_of_files_and_of_dask(counts, elsewhere):
-    frame = LACKING.assign(w=COUNTS)
-    n = frame.dropna()["w"].sum() if counts else N - 4
-    model = ps.svm("y ~ a + b + c", elsewhere(frame), freq_weights=counts)
-    assert (model.problem.lam, model.problem.lam_rule) == (1.0 / n, "1/n")
+def test_rows_of_files_and_of_dask(elsewhere):
+    model = ps.svm("y ~ a + b + c", elsewhere(LACKING))
+    assert (model.problem.lam, model.problem.lam_rule) == (1.0 / (N - 4), "1/n")
     with pytest.raises(OptionError):
         model.fit(ps.Pegasos(epochs=2, seed=1))
 
