@@ -13,7 +13,7 @@ from pegasos_stats.arrays import Predictors, Vector
 from pegasos_stats.data import user_data
 from pegasos_stats.data.design import ModelMatrix
 from pegasos_stats.data.language.formula_design import Unseen
-from pegasos_stats.data.sample import repeated
+from pegasos_stats.data.sample import column_of_counts, repeated
 from pegasos_stats.data.scan.files import joined
 from pegasos_stats.data.scan.levels import Source, columns_of_outcome
 from pegasos_stats.data.scan.rows import streamed
@@ -92,14 +92,14 @@ class ScoredBlock(NamedTuple):
         Missing values if the outcome was not read.
     columns : DataFrame or None
         Further columns.
-    counting : int array, shape (k,), or None
-        Frequency weights of the rows in a table.
+    counts : Series or int array, shape (k,), or None
+        Frequency weights of rows in memory.
     """
 
     scores: "pd.Series[float]"
     labels: Any
     columns: Any = None
-    counting: Any = None
+    counts: Any = None
 
 
 def blocks_of_data(
@@ -162,8 +162,7 @@ def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
         f = np.concatenate(part)
         rows = pd.RangeIndex(first, first + f.size)
         labels = result.coding.decode(problem.y[first : rows.stop], rows)
-        counting = None if problem.counting is None else problem.counting[rows]
-        yield ScoredBlock(pd.Series(f, rows), labels, None, counting)
+        yield ScoredBlock(pd.Series(f, rows), labels)
         first = rows.stop
 
 
@@ -186,23 +185,26 @@ class RowsInMemory:
         actual: object,
         unseen: Unseen,
         offset: object,
+        freq_weights: object,
     ) -> None:
         self._result, self._is_training = result, data is None
         self._matrix = result._matrix(data, unseen, offset)
         self._labels = result._labels(data) if actual is None else actual
         self._data = data
+        self._counts = column_of_counts(freq_weights, result.counted, data)
+        if data is None and freq_weights is None:
+            self._counts = result.problem.counting
 
     def __iter__(self) -> Iterator[ScoredBlock]:
-        result = self._result
-        counting = result.problem.counting if self._is_training else None
-        f = result._scores(self._matrix)
-        yield ScoredBlock(f, self._labels, self._data, counting)
+        f = self._result._scores(self._matrix)
+        yield ScoredBlock(f, self._labels, self._data, self._counts)
 
-    def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
-        """Mark a table of training rows as such."""
+    def with_source(self, table: ConfusionMatrix) -> ConfusionMatrix:
+        """Mark a table of training rows."""
         if self._is_training:
             return replace(table, source="training")
-        return with_source(table, self._result, self._matrix, self._labels, counts)
+        rows = self._matrix, self._labels, self._counts
+        return with_source(table, self._result, *rows)
 
 
 class RowsByBlock:
@@ -218,10 +220,15 @@ class RowsByBlock:
     data : object
         None for the training rows.
     source : Scan, Partitions or None
-    actual, unseen, offset : optional
+    actual, unseen, offset, freq_weights : optional
         As for ``confusion``.
     columns : list
         Names of further columns, or arrays with a value per row.
+
+    Raises
+    ------
+    OptionError
+        If the rows have counts.
     """
 
     def __init__(
@@ -232,6 +239,7 @@ class RowsByBlock:
         actual: object,
         unseen: Unseen,
         offset: object,
+        freq_weights: object,
         columns: list[object],
     ) -> None:
         self._result, self._data, self._actual = result, data, actual
@@ -239,9 +247,11 @@ class RowsByBlock:
         if source is None:
             self._blocks = training_blocks(result)
         else:
-            counts = None if result.counted is None else result.counted.column
+            if result.counted is not None and result.counted.column in source.kinds:
+                freq_weights = freq_weights or result.counted.column
+            check_unset(source.title, {"freq_weights": freq_weights})
             self._blocks = blocks_of_data(
-                result, source, unseen, offset, [*columns, counts], actual is None
+                result, source, unseen, offset, columns, actual is None
             )
         if not all(isinstance(value, str | None) for value in (actual, *columns)):
             self._blocks = iter([joined_rows(self._blocks)])
@@ -263,8 +273,8 @@ class RowsByBlock:
             self._n += f.size
             yield block if self._actual is None else block._replace(labels=self._actual)
 
-    def with_source(self, table: ConfusionMatrix, counts: object) -> ConfusionMatrix:
-        """Mark a table of training rows as such."""
+    def with_source(self, table: ConfusionMatrix) -> ConfusionMatrix:
+        """Mark a table of training rows."""
         training = self._data is None or (self._actual is None and self._matches())
         return replace(table, source="training") if training else table
 
@@ -282,19 +292,15 @@ def rows_of_table(
     actual: object,
     unseen: Unseen,
     offset: object,
+    freq_weights: object,
     columns: list[object],
 ) -> RowsInMemory | RowsByBlock:
     """Return the rows for a table; for None the training rows."""
     source = streamed(data)
+    options = actual, unseen, offset, freq_weights
     if source is None and not (data is None and result.problem.source.is_streamed):
-        return RowsInMemory(result, data, actual, unseen, offset)
-    return RowsByBlock(result, data, source, actual, unseen, offset, columns)
-
-
-def are_all_zero(counts: object) -> bool:
-    """Whether all frequency weights are 0 or missing."""
-    column = pd.Series(counts) if isinstance(counts, np.ndarray) else counts
-    return isinstance(column, pd.Series) and bool((column.isna() | column.eq(0)).all())
+        return RowsInMemory(result, data, *options)
+    return RowsByBlock(result, data, source, *options, columns)
 
 
 def labelled_rows(

@@ -1,7 +1,7 @@
 """Base class of results: predictions, tables, data frames, reports."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,7 +27,6 @@ from pegasos_stats.data.sample import (
     Offset,
     aligned_labels,
     column_named,
-    column_of_counts,
 )
 from pegasos_stats.data.scan.source import digests_by_row
 from pegasos_stats.errors import (
@@ -44,7 +43,6 @@ from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_t
 from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.new_rows import (
     ScoredBlock,
-    are_all_zero,
     by_block,
     rows_of_table,
 )
@@ -677,6 +675,7 @@ class Results(DisplayedBySummary, ABC):
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
             How many rows each row represents; if omitted, the column that the fit used.
+            Not for files and Dask frames.
         weights : array or Series, or a column's name; optional
             Weight of each row, as for `pegasos_stats.metrics.confusion`; 1 if omitted,
             even if the fit had weights.
@@ -716,10 +715,9 @@ class Results(DisplayedBySummary, ABC):
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        further = [freq_weights, weights, groups]
-        rows = rows_of_table(self, data, actual, unseen, offset, further)
+        given = self, data, actual, unseen, offset, freq_weights, [weights, groups]
+        rows = rows_of_table(*given)
         shift = problem.prior_shift if problem.loss == "log" else None
-        counts: object = None
 
         def table_of(piece: ScoredBlock) -> ConfusionMatrix:
             f, coding, values = piece.scores, self.coding, dict(of_rows)
@@ -735,24 +733,12 @@ class Results(DisplayedBySummary, ABC):
                 probabilities=None
                 if shift is None
                 else coding.probabilities(f - shift),
-                freq_weights=counts,
+                freq_weights=piece.counts,
                 **choices,
                 **values,
             )
 
-        def tables() -> Iterator[ConfusionMatrix]:
-            nonlocal counts
-            is_empty = True
-            for piece in rows:
-                counts = column_of_counts(freq_weights, self.counted, piece.columns)
-                counts = piece.counting if counts is None else counts
-                if not are_all_zero(counts):
-                    is_empty = False
-                    yield table_of(piece)
-            if is_empty:
-                yield table_of(piece)
-
-        return rows.with_source(joined_tables(tables(), shift), counts)
+        return rows.with_source(joined_tables(map(table_of, rows), shift))
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
