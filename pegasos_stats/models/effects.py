@@ -774,6 +774,10 @@ class Margins(tables.Summarised):
     comparison: Comparison = "difference"
     observed: dict[str, Vector] = field(default_factory=dict)
 
+    def _conditions(self) -> Iterator[object]:
+        """The first key is the term, and each key has a name of its own."""
+        yield self.keys.columns[0] == "term" and self.keys.columns.is_unique
+
     @property
     def are_predictions(self) -> bool:
         """Whether these are predictions, which are not tested."""
