@@ -70,7 +70,6 @@ WHAT = {  # a prediction is
     "score": "Scores",
 }
 RESAMPLES = Bootstrap(399)  # of shares, which are steps
-TIES = {"na": 0.5, "positive": 1.0, "negative": 0.0}
 CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
 ONE_SIDED = float(
     np.sqrt(np.finfo(float).eps)
@@ -515,12 +514,11 @@ class Response:
     curve : "probability", "share" or "score"
         ``1 / (1 + exp(-f))`` of a score ``f``; whether it is above 0; or the score
         itself.
-    tie : float
-        The share of a score that is 0, to within 1e-5, as ties hold it there.
+        Scores of 0, to within 1e-5, at which ties of the hinge hold rows, count one
+        half.
     """
 
     curve: Literal["probability", "share", "score"]
-    tie: float = 0.5
 
     @classmethod
     def by(cls, result: "LinearResults", scale: Scale) -> "Response":
@@ -530,7 +528,7 @@ class Response:
             return cls("score")
         if result.problem.loss == "log":
             return cls("probability")
-        return cls("share", tie=TIES[result.solver.ties])
+        return cls("share")
 
     @property
     def shifts(self) -> bool:
@@ -543,7 +541,7 @@ class Response:
             return scores
         if self.curve == "share":
             at_zero = np.abs(scores) <= AT_ZERO
-            return np.where(at_zero, self.tie, scores > 0.0)
+            return np.where(at_zero, 0.5, scores > 0.0)
         from scipy.special import expit
 
         return np.asarray(expit(scores))
@@ -943,7 +941,8 @@ def margins(
         shares of their levels. A mapping sets predictors to these values in all
         rows, in every combination.
     contrasts : "reference" or "pairwise"
-        Each level against the reference level, or all pairs of levels.
+        Each level against the reference level, or all pairs of levels. Numeric
+        predictors are not compared in pairs: see `change`.
     comparison : "difference", "ratio", "lnratio" or "lnor"
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
@@ -1026,11 +1025,6 @@ def margins(
     rows = rows_of(self, data, weights, dummy, offset, response.shifts)
     names = rows.checked(variables)
     numbers = [name for name in names if name not in rows.levels]
-    if contrasts == "pairwise" and variables is not None and numbers:
-        raise OptionError(
-            f"contrasts='pairwise' compares levels, and {listing(numbers)} is a "
-            "number; pass the difference to compare, such as change=10."
-        )
     if comparison != "difference" and change is None and numbers:
         change = dict.fromkeys(numbers, 1)
     sloping = response.curve != "share" and isinstance(change, Mapping | None)

@@ -36,7 +36,6 @@ from pegasos_stats.errors import (
     OptionError,
     counted,
     listing,
-    shown,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, confusion, joined_tables
@@ -469,7 +468,6 @@ class Results(DisplayedBySummary, ABC):
         *,
         ties: Ties | None = None,
         unseen: Unseen = "error",
-        prefix: str = "",
         threshold: float | None = None,
         offset: object = None,
         se_fit: bool = False,
@@ -485,8 +483,6 @@ class Results(DisplayedBySummary, ABC):
         actual, ties, unseen : optional
             As for `confusion`; without labels there are no margins and losses. Labels
             in files or Dask frames must be a column.
-        prefix : str, default ""
-            Prefix of the new names, for data that have columns of these names already.
         threshold : float, optional
             Threshold for ``predicted``, as for `predict`.
         offset : optional
@@ -508,7 +504,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         ColumnError
-            If the data already have a column of one of these names.
+            If the data already have a column of one of these names: rename it.
         OptionError
             If `actual` or `se_fit` is used with files or a Dask frame.
         """
@@ -526,7 +522,13 @@ class Results(DisplayedBySummary, ABC):
             added["margin"] = margin
             added["loss"] = LOSSES[problem.loss].values(margin)
         added = added.assign(**self._further_columns(data, unseen, offset, se_fit))
-        return with_columns(self._frame(data), added, prefix)
+        frame = self._frame(data)
+        if taken := [name for name in added.columns if name in frame.columns]:
+            raise ColumnError(
+                f"The data already have columns called {listing(taken)}, which "
+                "augment() adds; rename them."
+            )
+        return pd.concat([frame, added.set_axis(frame.index)], axis=1)
 
     def _further_columns(
         self, data: object, unseen: Unseen, offset: object, se_fit: bool
@@ -865,32 +867,6 @@ def score_at(threshold: float, problem: Problem) -> float:
     from scipy.special import logit
 
     return float(logit(threshold)) + problem.prior_shift
-
-
-def with_columns(
-    data: pd.DataFrame, added: pd.DataFrame, prefix: object
-) -> pd.DataFrame:
-    """Append columns to data, which must not have them already.
-
-    Raises
-    ------
-    OptionError
-        If the prefix is not text.
-    ColumnError
-        If `data` have a column of one of the names.
-    """
-    if not (isinstance(prefix, str) and user_data.is_valid_text(prefix)):
-        raise OptionError(
-            f"prefix={shown(prefix)} is not allowed; use text, such as prefix='.'."
-        )
-    added = added.add_prefix(prefix)
-    duplicates = [name for name in added.columns if name in data.columns]
-    if duplicates:
-        raise ColumnError(
-            f"The data already have columns called {listing(duplicates)}, which "
-            f"augment() adds; use a prefix, such as prefix={'.' + prefix!r}."
-        )
-    return pd.concat([data, added.set_axis(data.index)], axis=1)
 
 
 def sparse_frame(X: object, index: pd.Index) -> pd.DataFrame:

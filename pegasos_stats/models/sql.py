@@ -32,7 +32,7 @@ Tree: TypeAlias = list[Any]  # as in JSON: an operation and its operands
 
 Level: TypeAlias = str | bool | int | float
 
-Dialect = Literal["ansi", "sqlite", "duckdb", "postgresql", "mysql", "sqlserver"]
+Dialect = Literal["ansi", "sqlite", "duckdb", "postgresql"]
 
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 
@@ -41,12 +41,7 @@ DOUBLE = {
     "sqlite": "REAL",
     "duckdb": "DOUBLE",
     "postgresql": "DOUBLE PRECISION",
-    "mysql": "DOUBLE",
-    "sqlserver": "FLOAT",
 }
-
-# SQLite reads "x" as text if there is no column x, but not `x`.
-QUOTES = {"sqlite": ("`", "`"), "mysql": ("`", "`"), "sqlserver": ("[", "]")}
 
 WITH_NAN = ("duckdb", "postgresql")  # NaN equals itself, and is the largest number
 
@@ -75,11 +70,7 @@ WRITTEN = {
     "greatest": "CASE WHEN {0} >= {1} THEN {0} WHEN {1} > {0} THEN {1} END",
 }
 
-NAMES = {
-    ("ln", "sqlserver"): "LOG",
-    ("ceiling", "sqlite"): "CEIL",
-    ("ceiling", "duckdb"): "CEIL",
-}
+NAMES = {("ceiling", "sqlite"): "CEIL", ("ceiling", "duckdb"): "CEIL"}
 LARGEST_INTEGER = 2**53  # that doubles distinguish from its neighbours
 FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
 SAME_AS = {
@@ -360,19 +351,13 @@ class Writer:
             return f"({self.value(tree)} = {self.number(level)})"
         if not column:
             raise cannot("text that is computed")
-        if self.dialect == "mysql":
-            letters = f"CAST(CONVERT({column} USING utf8mb4) AS BINARY)"
-            return f"({letters} = X'{level.encode().hex()}')"
-        if self.dialect == "sqlserver":  # which compares text without trailing blanks
-            letters = f"CAST(CAST({column} AS NVARCHAR(MAX)) AS VARBINARY(MAX))"
-            return f"({letters} = 0x{level.encode('utf-16-le').hex()})"
-        text = quoted(level, "'", "'")
-        letters = LETTERS.get(self.dialect, "{}").format(column)
-        return f"({letters} = {text})"
+        letters, text = LETTERS.get(self.dialect, "{}"), quoted(level, "'")
+        return f"({letters.format(column)} = {text})"
 
     def name(self, name: str) -> str:
         """The name of a column in quotes."""
-        return quoted(name, *QUOTES.get(self.dialect, ('"', '"')))
+        # SQLite reads "x" as text if there is no column x, but not `x`.
+        return quoted(name, "`" if self.dialect == "sqlite" else '"')
 
     def number(self, value: float) -> str:
         """Write a double with all digits, and an exponent, which SQL needs."""
@@ -381,11 +366,11 @@ class Writer:
         return f"({text})" if value < 0 else text
 
 
-def quoted(text: str, first: str, last: str) -> str:
-    """A name or text in quotes."""
+def quoted(text: str, mark: str) -> str:
+    """Write a name or text in quotation marks."""
     if "\0" in text:  # which ends a statement
         raise cannot(f"The zero byte in {shown(text)}")
-    return f"{first}{text.replace(last, 2 * last)}{last}"
+    return f"{mark}{text.replace(mark, 2 * mark)}{mark}"
 
 
 def terms_of(result: "LinearResults") -> list[SqlTerm]:
@@ -562,7 +547,9 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
 
     Parameters
     ----------
-    dialect : "ansi", "sqlite", "duckdb", "postgresql", "mysql" or "sqlserver"
+    dialect : "ansi", "sqlite", "duckdb" or "postgresql"
+        For other databases start from ``"ansi"``: types, quotation marks and the
+        comparison of text differ.
 
     Returns
     -------

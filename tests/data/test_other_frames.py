@@ -97,12 +97,12 @@ def test_rows_come_back_as_they_went_in(kind, plain):
 
 def test_augment_leaves_the_columns_of_the_data_as_they_were(kind, plain):
     data = KINDS[kind]
-    found = plain.augment(data, prefix=".")
+    found = plain.augment(data)
     assert isinstance(found, BACK[kind][0])
-    expected = plain.augment(PANDAS, prefix=".")
+    expected = plain.augment(PANDAS)
     names = list(getattr(found, "column_names", found.columns))
     assert names == list(expected.columns)
-    assert listed(found[".loss"]) == listed(expected[".loss"])
+    assert listed(found["loss"]) == listed(expected["loss"])
     kept = found.select(list(PANDAS.columns))
     if kind == "narwhals":
         kept, data = kept.to_arrow(), data.to_arrow()

@@ -165,8 +165,8 @@ def test_columns_called_like_ours_give_the_same_numbers(data, name, tmp_path):
     assert found.confusion(named).table.equals(expected.confusion(data).table)
     by_name, by_a = (r.margins().tidy().set_index("term") for r in (found, expected))
     assert by_name.loc[name].equals(by_a.loc["a"])
-    new = found.augment(named, prefix="our_")
-    assert new["our_score"].tolist() == expected.decision_function(data).tolist()
+    new = found.augment(named)
+    assert new["score"].tolist() == expected.decision_function(data).tolist()
     assert new[name].equals(named[name])
     both = ps.compare_models({"a": expected, "b": found}).tidy()
     assert set(both["term"]) == {*expected.tidy()["term"], name}

@@ -145,10 +145,10 @@ def test_rows_that_find_no_room_at_home_are_worked_on_where_they_are(there):
 def test_each_partition_is_augmented_where_it_is(fitted, there):
     here = there.compute()
     for data in (there, there.drop(columns="y")):
-        lazy = fitted.augment(data, prefix="our_", ties="negative")
+        lazy = fitted.augment(data, ties="negative")
         with dask.config.set(scheduler="synchronous"):
             far = lazy.compute()
-        near = fitted.augment(here[list(data.columns)], prefix="our_", ties="negative")
+        near = fitted.augment(here[list(data.columns)], ties="negative")
         assert list(lazy.columns) == list(near.columns)
         pd.testing.assert_frame_equal(far, near, check_exact=True)
         assert (far.dtypes == lazy.dtypes).all()

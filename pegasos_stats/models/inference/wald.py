@@ -1281,10 +1281,8 @@ class Uncertainty:
         if groups is not None and groups.fewest < FEW:
             text = (
                 f"there are {groups}: with fewer than {FEW} groups, intervals and "
-                "tests are rough"
+                "tests are rough, and those by CR1 far too narrow."
             )
-            correction = getattr(self.result.cov_type, "correction", "")
-            text += ", and by CR1 far too narrow." if correction == "CR1" else "."
             notes.append(Note("few events", "warning", text))
         if self.unlimited.all():  # no coefficient has a standard error
             return notes
