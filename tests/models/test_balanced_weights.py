@@ -88,13 +88,6 @@ def test_files_have_what_was_asked(tmp_path):
             assert each[-1] == pytest.approx(1 / 100 + 1 / 200, rel=1e-12)
 
 
-def errors_of(result, **at):
-    """Standard errors of mean predictions and of the slope."""
-    at = at or None
-    tables = result.predictions(at=at).tidy(), result.margins("x1").tidy()
-    return np.concatenate([table["std_error"] for table in tables])
-
-
 def test_errors_of_probabilities_are_those_of_the_same_fit_without_the_detour():
     """Without penalty or slope, the probability is the share of the rows.
 
@@ -107,19 +100,6 @@ def test_errors_of_probabilities_are_those_of_the_same_fit_without_the_detour():
         (row,) = fit.predictions().tidy().itertuples()
         assert row.estimate == pytest.approx(0.25, abs=1e-4)
         assert row.std_error == pytest.approx(np.sqrt(0.25 * 0.75 / 400), rel=1e-3)
-
-
-@pytest.mark.parametrize("standardize", [False, True])
-def test_resamples_allow_for_the_shares_of_the_classes_too(standardize):
-    """400 resamples know a standard error to 3.5%."""
-    X, y = rows()
-    given = {"lam": 0.01, "weights": "balanced", "standardize": standardize}
-    fit = ps.Logit(y, X, **given).fit(TIGHT, cov_type="HC0")
-    boot = fit.with_covariance(Bootstrap(400, seed=1, tol=1e-8))
-    assert boot.covariance.priors.shape == (400,)
-    np.testing.assert_allclose(errors_of(boot), errors_of(fit), rtol=0.15)
-    known = ps.Logit(y, X, **given | {"weights": {0: 1.0, 1: 2.0}}).fit(TIGHT)
-    assert known.covariance.prior is None
 
 
 def balanced_and_standardized(X, y, p, lam):

@@ -10,7 +10,6 @@ import statsmodels.api as sm
 from scipy.special import expit
 
 import pegasos_stats as ps
-from pegasos_stats.errors import OptionError
 
 REFERENCE = Path(__file__).parents[2] / "r_reference"
 # At lam = 1e-10 the optimum is that far from the one without penalty; R's derivatives
@@ -357,22 +356,6 @@ def test_ratios_are_by_their_formulas(comparison, variable):
     )
     if comparison == "ratio":
         assert row["conf_low"] == pytest.approx(np.exp(other["conf_low"]), rel=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"variables": "g", "change": "word"}, "'g' has levels"),
-        ({"variables": "g", "change": 3}, "'g' has levels"),
-        ({"change": {"g": 2.0}}, "'g' has levels"),
-        ({"variables": "x", "change": "word"}, "number above zero"),
-        ({"comparison": "ratio", "scale": "link"}, "probabilities"),
-    ],
-)
-def test_changes_and_comparisons_that_are_refused(options, match):
-    result = ps.logit("y ~ x + z + g", waves()).fit()
-    with pytest.raises(OptionError, match=match):
-        result.margins(**options)
 
 
 def test_ratios_of_a_predictor_of_0_and_1_compare_these():

@@ -84,23 +84,6 @@ def test_intervals_of_shares_end_at_0_and_1():
     np.testing.assert_array_equal(by_score.tidy()[limits], ends)
 
 
-@pytest.mark.parametrize("size", [1e155, 1e-170])
-def test_predictors_whose_squares_no_double_holds_have_effects(data, size):
-    """They are those of the same predictor in another unit, a power of 2."""
-    unit = 2.0 ** np.round(np.log2(size))
-    solver = ps.Optimum(tol=1e-12, seed=1)
-    fits = [
-        ps.logit("y ~ x", data.assign(x=data["x"] * each), standardize=True, lam=1.0)
-        for each in (1.0, unit)
-    ]
-    usual, scaled = (fit.fit(solver, cov_type="HC0") for fit in fits)
-    for asked in ({"change": "sd"}, {}):
-        one, other = (fit.margins("x", **asked).tidy() for fit in (usual, scaled))
-        factor = 1.0 if asked else unit
-        found = other["estimate"] * factor
-        np.testing.assert_allclose(found, one["estimate"], rtol=1e-6)  # of differences
-
-
 def test_intervals_of_differences_of_shares_end_at_both_ones():
     """Twelve rows: the sandwich alone would reach beyond what a difference can be."""
     rng = np.random.default_rng(2)
@@ -163,6 +146,10 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         ({"at": {"g": "q"}}, "'q' for 'g'"),
         ({"at": {"q": 1}}, "'q' is not a predictor"),
         ({"change": -1}, "change=-1"),
+        ({"variables": "g", "change": "word"}, "'g' has levels"),
+        ({"change": {"g": 2.0}}, "'g' has levels"),
+        ({"variables": "x", "change": "word"}, "number above zero"),
+        ({"comparison": "ratio", "scale": "link"}, "probabilities"),
         ({"weights": np.ones(90)}, "weights="),
     ],
 )

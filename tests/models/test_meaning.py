@@ -82,17 +82,6 @@ def test_effective_degrees_of_freedom(affairs, intercept, shift):
     assert row["prsquared"] == pytest.approx(1.0 + loss / null, rel=1e-6)
 
 
-def test_weights_count_in_the_null_likelihood(affairs):
-    X, y = affairs[["age"]], affairs["affair"]
-    counts = np.arange(len(y)) % 3 + 1
-    given = ps.Logit(y, X, lam=1e-3, weights=counts).fit(OPTIMUM)
-    rows = np.repeat(np.arange(len(y)), counts)
-    every = ps.Logit(y.iloc[rows], X.iloc[rows], lam=1e-3).fit(OPTIMUM)
-    ratio = len(y) / counts.sum()
-    assert given.llnull == pytest.approx(every.llnull * ratio, rel=1e-12)
-    assert given.prsquared == pytest.approx(every.prsquared, rel=1e-6)
-
-
 def test_odds_ratios_have_intervals(both):
     ours, theirs = both
     plain, odds = ours.tidy(), ours.tidy(conf_level=0.5, exponentiate=True)

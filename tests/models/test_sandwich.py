@@ -184,18 +184,6 @@ def test_rows_are_read_a_block_at_a_time_and_all_of_them(monkeypatch):
     np.testing.assert_allclose(whole, expected, rtol=1e-9)
 
 
-@LOSSES
-def test_rows_far_from_the_origin_have_the_same_slopes(loss):
-    problem = problem_of(loss)
-    found = beside(problem)
-    se = estimated(problem, found).std_error
-    far = replace(problem, X=problem.X + 2.0**30)
-    moved = at(found.beta, found.alpha - 2.0**30 * found.beta.sum())
-    other = estimated(far, moved).std_error
-    # 2^30 leaves 7 digits of the scores.
-    np.testing.assert_allclose(other[1:], se[1:], rtol=1e-5)
-
-
 def test_hc3_is_the_jackknife():
     problem = problem_of("log", n=120)
     found, without = fitted(problem), []
