@@ -1224,7 +1224,7 @@ def checked_changes(
     if factors or (change is not None and not changes):
         named = listing(factors or list(rows.levels))
         raise OptionError(
-            f"is for numeric predictors, and {named} has levels; pass contrasts=.",
+            f"is for numeric predictors, not for {named}; pass contrasts=.",
             "change",
             change,
         )
