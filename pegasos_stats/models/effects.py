@@ -198,8 +198,8 @@ class EffectRows:
         }
         if both := [name for name in values_by_name if name in varied]:
             raise OptionError(
-                f"at= has a value for {listing(both)}, which is set to each of its "
-                "values already; leave it out of at=, or of the variables."
+                f"at= and variables= both contain {listing(both)}; leave it out of one "
+                "of them."
             )
         chosen = product(*values_by_name.values())
         return [dict(zip(values_by_name, values, strict=True)) for values in chosen]
@@ -281,7 +281,8 @@ class EffectRows:
         """Matrix of the rows ``z``, from the columns of the design."""
         if len(values) != len(self.frame):
             raise DataError(
-                "A function of the formula uses other rows; fit without it for effects."
+                "A function of the formula changes the number of rows, so that there "
+                "are no effects; fit without it."
             )
         values = completed(values, self.intercept, self.shifted, self.offset)
         return (self.weights @ values)[None] if self.averaged else values
@@ -467,8 +468,8 @@ def rows_of(
     if data is None:
         if not problem.has_rows:
             raise DataError(
-                "Effects are averaged over rows, and the training rows are in files or "
-                "not saved, not in memory; pass data=."
+                "Effects are averages over rows, and the training rows are not in "
+                "memory (files, or a loaded fit); pass data=."
             )
         checks.check_rows_have_own(weights=weights_of_rows)
         frame = training_rows(design, problem.X, result.unread)

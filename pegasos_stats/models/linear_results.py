@@ -1165,7 +1165,7 @@ def check_profile(result: LinearResults) -> None:
             raise OptionError(reason, "method", "profile")
     if not problem.has_rows and not problem.source.is_streamed:
         raise DataError(
-            "Profiles need the training rows; ask for intervals before saving the fit."
+            "Profiles need the training rows; compute intervals before saving the fit."
         )
     problem.source.check_in_memory(method="profile")
 

@@ -363,7 +363,7 @@ def chosen_options(
             firth and options is not None and not nonrobust,
             "does not go with penalty='firth'; use 'nonrobust' or leave it out.",
         ),
-        (cluster and groups is None, "needs groups=, which rows belong together."),
+        (cluster and groups is None, "needs groups=, the group of each row."),
         (cluster and linearised and not strata, "needs strata=."),
         (cluster and strata and not linearised, "does not go with strata=."),
         (resampled and strata, "does not go with strata=; use 'cluster'."),

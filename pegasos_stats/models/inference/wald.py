@@ -195,7 +195,7 @@ class Covariance:
     newton_step : float64 array, shape (k,), or None
         ``-H^-1 grad P`` for the log loss: approximately, the step to the optimum.
     notes : tuple of Note
-        Why the covariance is not defined.
+        Reasons if the covariance is not defined.
     fixed : float64 array, shape (k, k), optional
         For standardized predictors, if `matrix` allows for the estimation of their
         means and standard deviations: the covariance that treats these as fixed.
@@ -1106,13 +1106,13 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
         why = "penalty='flic' is for predictions; penalty='firth' has them"
     elif options is None and source.is_streamed and problem.loss == "hinge":
         why = (
-            f"rows in {source.noun} are not resampled; with_covariance("
-            "'sandwich') has those of the sandwich, which are too small where rows tie"
+            f"rows in {source.noun} are not resampled; with_covariance('sandwich') "
+            "estimates them by the sandwich, too small if many margins are equal"
         )
     elif options is None:
         why = "cov_type='none'; with_covariance('default') estimates them"
     elif source.is_missing:
-        why = "they need the training rows; ask for them before saving"
+        why = "they need the training rows; compute them before saving the fit"
     else:
         return ""
     return f"There are no standard errors: {why}."
