@@ -153,17 +153,19 @@ def blocks_of_data(
 
 
 def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
-    """Score the training rows of a streamed fit in one pass."""
+    """Score the training rows of a streamed fit in one pass, without weight 0."""
     problem, solution, first = result.problem, result.solution, 0
     assert isinstance(solution, Solution)
-    at = Point(solution.beta, solution.alpha)
+    at, weights = Point(solution.beta, solution.alpha), problem.row_weights
     work = lambda block, _: [scores(block.X, at, block.offset)]  # noqa: E731
     for part in problem.source.map_blocks(work):
         f = np.concatenate(part)
-        rows = pd.RangeIndex(first, first + f.size)
-        labels = result.coding.decode(problem.y[first : rows.stop], rows)
-        yield ScoredBlock(pd.Series(f, rows), labels)
-        first = rows.stop
+        rows, first = np.arange(first, first + f.size), first + f.size
+        some = weights[rows] > 0.0
+        index = pd.Index(rows[some])
+        labels = result.coding.decode(problem.y[index], index)
+        if len(index):
+            yield ScoredBlock(pd.Series(f[some], index), labels)
 
 
 def joined_rows(blocks: Iterator[ScoredBlock]) -> ScoredBlock:
