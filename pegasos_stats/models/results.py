@@ -523,9 +523,9 @@ class Results(DisplayedBySummary, ABC):
             added["loss"] = LOSSES[problem.loss].values(margin)
         added = added.assign(**self._further_columns(data, unseen, offset, se_fit))
         frame = self._frame(data)
-        if taken := [name for name in added.columns if name in frame.columns]:
+        if duplicates := [name for name in added.columns if name in frame.columns]:
             raise ColumnError(
-                f"The data already have columns called {listing(taken)}, which "
+                f"The data already have columns called {listing(duplicates)}, which "
                 "augment() adds; rename them."
             )
         return pd.concat([frame, added.set_axis(frame.index)], axis=1)
@@ -717,8 +717,8 @@ class Results(DisplayedBySummary, ABC):
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
-        given = self, data, actual, unseen, offset, freq_weights, [weights, groups]
-        rows = rows_of_table(*given)
+        arguments = self, data, actual, unseen, offset, freq_weights, [weights, groups]
+        rows = rows_of_table(*arguments)
         shift = problem.prior_shift if problem.loss == "log" else None
 
         def table_of(piece: ScoredBlock) -> ConfusionMatrix:
