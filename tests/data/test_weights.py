@@ -8,7 +8,6 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.errors import ColumnError, DataError, OptionError
-from pegasos_stats.solvers.intercept import best_intercept
 
 # Two optima, each found to this relative gap, differ by no more in their objective.
 TOL = 1e-9
@@ -105,16 +104,6 @@ def test_balanced_is_the_weight_of_each_level(data):
         np.testing.assert_allclose(other, each[0], rtol=1e-14)  # two roundings
     y = models[0].problem.y
     assert each[0][y > 0].sum() == pytest.approx(each[0][y < 0].sum())
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-def test_the_best_intercept_of_weighted_rows(loss):
-    rng = np.random.default_rng(0)
-    y = np.where(rng.random(30) > 0.3, 1.0, -1.0)
-    scores, counts = rng.normal(size=30), rng.integers(1, 4, 30)
-    repeated = best_intercept(np.repeat(scores, counts), np.repeat(y, counts), loss)
-    weighted = best_intercept(scores, y, loss, counts / counts.mean())
-    assert weighted == pytest.approx(repeated, rel=1e-12)  # rounding of the weights
 
 
 @pytest.mark.parametrize(

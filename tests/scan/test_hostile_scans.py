@@ -106,13 +106,6 @@ def test_functions_that_look_at_other_rows_are_refused(parts, scanned):
             ps.svm(formula, scan, lam=1.0)
 
 
-def test_categories_keep_their_order(parts, scanned):
-    kind = pd.CategoricalDtype(["c", "A last level", "b", "a"])
-    ordered = [part.assign(g=part["g"].astype(kind)) for part in parts]
-    model = ps.svm("y ~ g", scanned(ordered), lam=1.0)
-    assert model.names == ("g[T.A last level]", "g[T.b]", "g[T.a]")
-
-
 def test_files_without_rows_have_no_predictions(parts, scanned):
     result = ps.svm("y ~ x0 + g", scanned(parts), lam=0.01).fit(SOLVER)
     nothing = scanned([parts[0][:0]])

@@ -1,10 +1,8 @@
 """Moments of columns in pieces: those of all rows at once, of any size."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import pegasos_stats as ps
 from pegasos_stats.data.design import Scaling
 from pegasos_stats.data.scan.rows import Columns
 from pegasos_stats.data.scan.source import added
@@ -33,19 +31,3 @@ def test_squares_neither_overflow_nor_vanish(size, pieces):
     assert columns.radius(None) / size == pytest.approx(
         np.sqrt(ends @ ends), rel=EPS * 8
     )
-
-
-@pytest.mark.parametrize("size", [1e-170, 1e160])
-def test_columns_of_any_size_are_standardized_as_in_memory(size, tmp_path):
-    rng = np.random.default_rng(2)
-    y = rng.integers(0, 2, 600)
-    x = (rng.standard_normal(600) + y) * size
-    data = pd.DataFrame({"y": y, "x": x, "z": rng.standard_normal(600)})
-    path = tmp_path / "rows.parquet"
-    data.to_parquet(path)
-    solver = ps.Optimum(tol=1e-9, seed=1)
-    here, there = (
-        ps.svm("y ~ x + z", rows, lam=0.01, standardize=True).fit(solver)
-        for rows in (data, ps.scan(path))
-    )
-    assert there.objective == pytest.approx(here.objective, rel=2e-9)  # both gaps
