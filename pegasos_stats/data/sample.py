@@ -58,9 +58,6 @@ MOST_NAMED = 5  # columns with missing values in a message
 GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
 MOST_WAYS = 2  # of grouping
-FOR_ERRORS = "for cluster-robust standard errors 30 or more are recommended"
-ONE_STRATUM = "or leave strata= out"
-FOR_FOLDS = "as folds do not split groups, or leave groups= out"
 
 
 @dataclass(frozen=True)
@@ -707,7 +704,7 @@ class RowIndex:
             return cls(positions, data.index, True, data.copy(deep=False))
         return cls(positions, index, isinstance(data, pd.Series))
 
-    def groups(self, labels: object, why: str = FOR_ERRORS) -> Groups:
+    def groups(self, labels: object) -> Groups:
         """Read the groups of the rows.
 
         Parameters
@@ -715,8 +712,6 @@ class RowIndex:
         labels : str, Series, array or list, shape (n,); or two of them
             Labels of the groups, one for each row of the data, including excluded
             rows; or the name of a column. A frame or an array may have two columns.
-        why : str
-            Why there have to be two groups, for a message.
 
         Raises
         ------
@@ -740,7 +735,7 @@ class RowIndex:
             raise errors.OptionError(
                 f"groups= contains {counted(len(ways), 'grouping')}; use one or two."
             )
-        coded = [self._coded(way, why) for way in ways]
+        coded = [self._coded(way) for way in ways]
         names, numbers, codes = zip(*coded, strict=True)
         by_name = all(isinstance(way, str) for way in ways)
         return Groups(names, numbers, codes, by_name)
@@ -763,13 +758,11 @@ class RowIndex:
         '4 groups in 2 strata'
         """
         (way, *others), n = _ways(strata), len(self.positions)
-        if others:
-            raise errors.OptionError("strata= needs a single column of labels.")
-        name, number, codes = self._coded(way, ONE_STRATUM, "strata")
+        name, number, codes = self._coded(way, "strata")
         if groups is None:
             groups = Groups(("",), (n,), (np.arange(n),))
-        if len(groups.codes) > 1:
-            raise errors.OptionError("strata= goes with groups of one kind.")
+        if others or len(groups.codes) > 1:
+            raise errors.OptionError("strata= and groups= need one column each.")
         pairs = codes * np.int64(groups.numbers[0]) + groups.codes[0]
         nested, units = pd.factorize(pairs)
         sizes = np.bincount(units // groups.numbers[0], minlength=number)
@@ -789,7 +782,7 @@ class RowIndex:
         )
 
     def _coded(
-        self, way: object, why: str, argument: str = "groups"
+        self, way: object, argument: str = "groups"
     ) -> tuple[str, int, NDArray[np.intp]]:
         """Name, number and codes of groups in one way."""
         has_labels = isinstance(way, pd.Series) and self.labelled
@@ -808,8 +801,8 @@ class RowIndex:
             )
         if len(levels) < 2:
             raise errors.DataError(
-                f"{argument}{of} are {shown(levels[0])} in all rows; use two at "
-                f"least, {why}."
+                f"{argument}{of} are {shown(levels[0])} in all rows; use at least two, "
+                f"or leave {argument}= out."
             )
         return name, len(levels), codes
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from pegasos_stats.arrays import Codes, DataColumn, Rows, Vector
 from pegasos_stats.checks import check_count, whole_of
 from pegasos_stats.data.labels import LabelCoding, factor_levels, positions
-from pegasos_stats.data.sample import FOR_FOLDS, Groups, RowIndex, Sample
+from pegasos_stats.data.sample import Groups, RowIndex, Sample
 from pegasos_stats.data.user_data import (
     check_aligned,
     column_of_frame,
@@ -405,7 +405,7 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
             raise OptionError(
                 "groups= needs the training rows, which this model does not contain."
             )
-        groups = lines.groups(groups, FOR_FOLDS)
+        groups = lines.groups(groups)
     if len(groups.codes) > 1:
         raise OptionError(
             "There are 2 groupings, but folds can preserve only one; pass one."

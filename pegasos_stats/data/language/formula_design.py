@@ -37,7 +37,6 @@ from pegasos_stats.data.language.formula import (
     factored,
     factors_of,
     in_backticks,
-    read_expression,
     read_terms,
     refused,
     split_formula,
@@ -644,12 +643,8 @@ class FormulaDesign:
 
     def variables_of(self, term: Term) -> set[str]:
         """Columns of the data that a term is computed from."""
-        names = {f.text for f in term.factors if f.kind == "column"}
-        for text in (f.text for f in term.factors if f.kind == "expression"):
-            names |= read_expression(
-                text, self.variables, self.formula, self.functions
-            ).columns
-        return names
+        nothing = pd.DataFrame(columns=list(self.variables))
+        return set(factors_of([term], self.formula, nothing, self.functions)[0])
 
     @property
     def levels(self) -> Levels:
