@@ -387,7 +387,7 @@ class Scaling:
     def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
         """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
 
-        Applied to the original columns, they give the scores of the scaled ones.
+        With the original columns, the scores equal those of the scaled columns.
         """
         original = beta / self.scale
         return original, float(alpha - self.centre @ original)

@@ -227,7 +227,7 @@ def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
     levels = distinct_levels if by_rule else _checked_pair(coding)
     at = sorted(user_data.position_of(level, distinct_levels) for level in levels)
     if len(distinct_levels) != 2 or at != [0, 1]:
-        request = "" if by_rule else f" and coding={shown(coding)} was given"
+        request = "" if by_rule else f" and coding={shown(coding)} was passed"
         end = {1: ONE_LEVEL, 2: "use these two."}.get(len(distinct_levels), MORE_LEVELS)
         raise LabelError(
             f"The outcome {shown(name)} has {counted(len(distinct_levels), 'level')}, "

@@ -176,9 +176,9 @@ def position_of(level: object, levels: Sequence[object]) -> int:
 def to_supported_dtype(data: Data) -> Data:
     """Convert columns to supported types: numpy's and pandas' own.
 
-    Numbers are brought into the byte order of the machine, as pandas selects no
-    others; files of some instruments (FITS, netCDF) hold the other one. Dictionaries
-    of pyarrow become categories. Data that need no change are returned as they are.
+    Numbers get the byte order of the machine, which pandas needs; files of some
+    instruments (FITS, netCDF) have the other one. Dictionaries of pyarrow become
+    categories. Other data are returned unchanged.
 
     Parameters
     ----------

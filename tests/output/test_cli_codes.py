@@ -103,7 +103,7 @@ def test_new_files_are_read_as_the_model_was(data, way, tmp_path, capsys):
     for name in ("new.csv", "new.parquet"):
         found = predictions(capsys, model, tmp_path / name, *way)
         np.testing.assert_allclose(found["score"].astype(float), expected)
-    assert "'?', in row 2; the model knows 1, 2, 3" in refused(
+    assert "'?', in row 2; the levels are 1, 2, 3" in refused(
         capsys, ["predict", model, path, *way]
     )
     found = predictions(capsys, model, path, "--unseen", "missing", *way)

@@ -526,7 +526,7 @@ class _Whitelist:
         names = (*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.vocabulary)
         alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
         near = did_you_mean(what, alike, LEAST_SIMILARITY)
-        return self._refusal(f"has {what!r}, which is not known{near}")
+        return self._refusal(f"has {what!r}, which is not available{near}")
 
 
 def _dotted(node: ast.AST) -> str | None:

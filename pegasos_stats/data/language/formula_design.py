@@ -616,7 +616,7 @@ class FormulaDesign:
         levels = {n: codings[n].levels for n in codings if n in used.columns}
         doubtful = suspicious_texts(data, levels, len(used))
         doubtful += coded_missing(used[[n for n in used if n in rows.numbers]])
-        if not every_row:  # so that neither their number nor their labels are known
+        if not every_row:  # the number and the labels of all rows are unknown
             doubtful = tuple(
                 replace(column, row="") for column in doubtful if column.kind != "names"
             )
@@ -749,7 +749,7 @@ class FormulaDesign:
         return ColumnError(
             f"Column {listing([factored(text, self.variables)])} holds levels that did "
             f"not occur at fit, {listing(values.unique())}, "
-            f"{user_data.in_the_rows(values.index)}; the model knows "
+            f"{user_data.in_the_rows(values.index)}; the levels are "
             f"{listing(self.codings[text].levels)}: drop or recode these rows, or "
             f"set unseen={UNSEEN[1]!r} for missing predictions."
         )
