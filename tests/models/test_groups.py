@@ -380,7 +380,7 @@ def test_strata_are_those_of_the_package_survey():
     [
         ({"groups": "g", "strata": "g"}, DataError, "only one group"),
         ({"groups": "g", "strata": "h", "cov_type": "CR1"}, OptionError, "strata"),
-        ({"groups": ["g", "h"], "strata": "h"}, OptionError, "one kind"),
+        ({"groups": ["g", "h"], "strata": "h"}, OptionError, "one column"),
         ({"groups": ["g", "h"], "cov_type": "CR3"}, OptionError, "CR1"),
         ({"strata": "w9"}, ColumnError, "w9"),
         ({"strata": "h", "cov_type": "bootstrap"}, OptionError, "strata"),
