@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NoReturn
+from inspect import isfunction
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -127,9 +128,13 @@ class ResultPlots:
     """
 
     result: curves.Fitted
-    names: ClassVar[tuple[str, ...]] = (
-        *("trace", "scores", "confusion", "roc", "rates", "regions"),
-    )
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the figures."""
+        classes = reversed(type(self).__mro__[:-1])
+        members = [item for kind in classes for item in vars(kind).items()]
+        return [name for name, m in members if isfunction(m) and name[0] != "_"]
 
     def __call__(self, *arguments: object, **named: object) -> NoReturn:
         """Raise an error that lists the figures.
@@ -346,11 +351,6 @@ class LinearPlots(ResultPlots):
     """
 
     result: LinearResults
-    names = (
-        *ResultPlots.names,
-        *("probabilities", "coefficients", "odds_ratios", "effect"),
-        *("coefficient_image", "binned_residuals", "bootstrap"),
-    )
 
     def coefficients(
         self,

@@ -302,9 +302,18 @@ def report(
         fitted = copy(fitted)
         renamed = replace(coding, negative=low, positive=high, dtype=np.dtype(object))
         object.__setattr__(fitted, "coding", renamed)
-    of_rule = cut, chosen, target, row_names, coding
     contents = facts.ReportFacts(
-        fitted, sets, image_shape, lambda_path, folds, *of_rule, optimism
+        fitted,
+        sets,
+        image_shape,
+        path=lambda_path,
+        validation=folds,
+        threshold=cut,
+        chosen=chosen,
+        cost=target,
+        row_names=row_names,
+        coding=coding,
+        optimism=optimism,
     )
     plain = f"Predicting {coding.name}: {low} or {high}"
     title = title or (plain if coding is fitted.coding else without_brackets(coding))
