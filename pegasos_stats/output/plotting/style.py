@@ -588,10 +588,7 @@ def _put_legend(ax: "Axes") -> None:
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
     ax.apply_aspect()
-    extent, axes = ax.get_window_extent(), ax.figure.axes
-    is_last = all(panel.get_window_extent().x0 < extent.x1 for panel in axes)
-    right = ax.figure.bbox.x1 if is_last else extent.x1
-    inches = (right - extent.x0) / ax.figure.dpi
+    inches = ax.get_window_extent().width / ax.figure.dpi
     size = pyplot().rcParams["font.size"] * (1.0 if inches > 3.2 else 0.75)
     letters = 0.9 * inches / (LETTER_WIDTH * size) - 7
     texts = ["\n".join(wrap(label, max(int(letters), 14))) for label in labels]
