@@ -336,18 +336,3 @@ def finite(objective: float) -> float:
             "common scale, or give a larger lam."
         )
     return objective
-
-
-def primal(problem: Problem, beta: Vector, alpha: float) -> float:
-    """Objective ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
-
-    The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
-    free intercept of section 6).
-
-    Examples
-    --------
-    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
-    >>> primal(problem, np.array([0.5]), 0.0)
-    0.375
-    """
-    return certificate(problem, beta, alpha, np.zeros(problem.n)).objective

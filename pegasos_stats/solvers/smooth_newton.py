@@ -26,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pegasos_stats.arrays import UNIT, Matrix, Rows, Vector
-from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.options import NEWTON, Goal, Method
@@ -220,13 +219,13 @@ class SmoothRisk:
         wq = q * problem.row_weights
         slope = problem.lam * float(d[:p] @ theta[:p])
         penalty = problem.lam * float(d[:p] @ d[:p])
-        for _ in range(3):
+        for _ in range(8):
             self._losses(m + t * q, a)
             falls = float(a @ wq) / problem.n - slope - t * penalty
             h = self._loss.second_derivatives(a)
             curvature = float(h @ (q * wq)) / problem.n + penalty
-            if not curvature > 0.0:
-                break
+            if not (curvature > 0.0 and abs(falls) > 0.01 * t * curvature):
+                break  # to 1%
             t = min(max(t + falls / curvature, t / 3.0), 3.0 * t)
         return t
 
@@ -448,29 +447,6 @@ def sample_minimum(sample: Problem, share: float) -> tuple[Vector, Matrix]:
         H = steps.risk.hessian()
     H.flat[:: len(H) + 1] *= 1.0 + 1e-5  # positive definite despite rounding
     return steps.theta, H
-
-
-@one_thread()
-def polished(
-    problem: Problem, beta: Vector, alpha: float
-) -> tuple[Vector, float, Vector] | None:
-    """Take Newton steps in full precision, from a point near the minimum.
-
-    Returns
-    -------
-    beta : float64 array, shape (p,)
-    alpha : float
-    a : float64 array, shape (n,)
-        Dual weights. All three are None if the Hessian is too large.
-    """
-    risk = SmoothRisk(problem)
-    if not risk.factorises:
-        return None
-    theta = np.append(beta, alpha)
-    at = risk(theta)
-    for _ in range(3):  # each step squares the remaining error
-        theta, at = line_search(risk, theta, at, risk.direction(at.gradient))
-    return theta[:-1].copy(), float(theta[-1]), risk.a
 
 
 def null_model(problem: Problem) -> Vector:

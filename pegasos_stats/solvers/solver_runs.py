@@ -26,6 +26,7 @@ from pegasos_stats.errors import (
     shown,
     warn_caller,
 )
+from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers import kernel_ascent, kernel_problem
 from pegasos_stats.solvers.certificate import Certificate, certificate
 from pegasos_stats.solvers.firth import firth_solution, uncertified
@@ -48,7 +49,7 @@ from pegasos_stats.solvers.pegasos_run import (
 )
 from pegasos_stats.solvers.problem import Problem, Solution, joined
 from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
-from pegasos_stats.solvers.smooth_newton import polished
+from pegasos_stats.solvers.smooth_newton import SmoothSteps
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.streamed.steps import run_over_files
 from pegasos_stats.solvers.sums import kernel_rows, scores_in_order
@@ -275,10 +276,8 @@ def run_linear(
     start of Optimum and SDCA, and `most` bounds their number of row visits; see
     `run_sdca`.
     """
-    if problem.has_firth:
-        return run_firth(problem, solver, observe, warn)
     if not problem.lam:
-        return run_likelihood(problem, solver, observe)
+        return run_without_lambda(problem, solver, observe, warn)
     with np.errstate(over="ignore", invalid="ignore"):  # checked by the certificate
         if not isinstance(solver, Pegasos):
             return run_sdca(problem, solver, observe, progress, dual, warn, most)
@@ -286,53 +285,35 @@ def run_linear(
     return solution
 
 
-def timed(observe: Observer | None) -> Callable[[int, Any], None] | None:
-    """Return a callback that reports iteration, solution and elapsed time."""
-    if observe is None:
-        return None
-    began = time.thread_time()
-
-    def tell(iteration: int, solution: Any) -> None:
-        observe(Moment(iteration, solution, time.thread_time() - began))
-
-    return tell
-
-
-def run_likelihood(
-    problem: Problem, solver: AnySolver, observe: Observer | None = None
+def run_without_lambda(
+    problem: Problem, solver: AnySolver, observe: Observer | None, warn: bool
 ) -> Solution:
-    """Maximise the likelihood, ``lam = 0``.
+    """Maximise the likelihood, perhaps with Firth's penalty.
 
     Raises
     ------
     DataError
         If the likelihood has no maximum.
-    """
-    check_solver(problem, solver)
-    fit = maximum_likelihood(problem, observe=timed(observe))
-    if fit.solution is None:
-        raise no_maximum(fit.reason)
-    return fit.solution
-
-
-def run_firth(
-    problem: Problem,
-    solver: AnySolver,
-    observe: Observer | None = None,
-    warn: bool = True,
-) -> Solution:
-    """Maximise the likelihood with Firth's penalty.
 
     Warns
     -----
     ConvergenceWarning
-        If the last step exceeds 1e-9 standard errors.
+        If the last step of Firth's estimates exceeds 1e-9 standard errors.
     """
     check_solver(problem, solver)
-    tell = timed(observe)
+    began = time.thread_time()
+
+    def tell(iteration: int, solution: Solution) -> None:
+        if observe is not None:
+            observe(Moment(iteration, solution, time.thread_time() - began))
+
+    if not problem.has_firth:
+        fit = maximum_likelihood(problem, observe=tell if observe else None)
+        if fit.solution is None:
+            raise no_maximum(fit.reason)
+        return fit.solution
     solution = firth_solution(problem)
-    if tell is not None:
-        tell(solution.n_epochs or 0, solution)
+    tell(solution.n_epochs or 0, solution)
     if warn and not solution.settled:
         warn_caller(
             "Firth's estimates have not converged: predictors are nearly collinear, or "
@@ -482,6 +463,7 @@ def run_then_refine(
     return _counted_through(first, run(then, tell_later, a))
 
 
+@one_thread()
 @np.errstate(over="ignore", invalid="ignore")
 def nearer(problem: Problem, solution: AnySolution) -> AnySolution:
     """Return a solution nearer to the minimum of a small problem, without warnings."""
@@ -493,9 +475,11 @@ def nearer(problem: Problem, solution: AnySolution) -> AnySolution:
         )
         return _counted_through(solution, then)
     if problem.loss == "log":
-        point = polished(problem, solution.beta, solution.alpha)
-        if point is not None:
-            return replace(solution, beta=point[0], alpha=point[1], dual=point[2])
+        steps = SmoothSteps(problem, np.append(solution.beta, solution.alpha))
+        for _ in range(3):  # each step squares the remaining error
+            next(steps.walk)
+        beta, alpha, dual = steps.best()
+        return replace(solution, beta=beta, alpha=alpha, dual=dual)
     closer = Optimum(tol=1e-10, gap_tol=1e-12)
     then = run_linear(problem, closer, dual=solution.dual, warn=False)
     return _counted_through(solution, then)

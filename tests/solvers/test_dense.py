@@ -12,6 +12,7 @@ from pegasos_stats.solvers.certificate import feasible
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.smooth_newton import SmoothRisk, SmoothSteps
 from pegasos_stats.solvers.solver_runs import certificate_of
 from tests.processes import in_process
 from tests.solvers.exactly import both_objectives
@@ -160,3 +161,27 @@ def test_one_thread_is_a_limit_until_the_last_fit_has_ended():
             assert (found.threads(), found.fits) == (1, 2)
         assert found.threads() == 1
     assert (found.threads(), found.fits) == (before, 0)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, csr_array])
+@pytest.mark.parametrize("loss", ["log", "squared_hinge"])
+def test_the_first_step_from_the_null_model_has_the_best_length(loss, as_rows):
+    X, y = rows(300, 20, noise=0.2)
+    offset = np.random.default_rng(2).standard_normal(300)
+    for given in ({}, {"offset": offset}, {"weights": np.arange(300) / 149.5}):
+        problem = Problem(as_rows(X), y, 1e-3, loss, **given)
+        steps = SmoothSteps(problem)
+        start = steps.theta
+        next(steps.walk)
+        risks = [
+            SmoothRisk(problem)(start + t * (steps.theta - start)).risk
+            for t in (0.95, 1.0, 1.05)  # the length is computed to about 1%
+        ]
+        assert min(risks) == risks[1]
+
+
+def test_few_steps_from_the_null_model_reach_the_gap():
+    X, y = rows(300, 25, noise=0.2)
+    found, at = solved(Problem(X, y, 1e-3, "log"), Optimum(tol=1e-5))
+    assert at.relative_gap <= 1e-5
+    assert found.n_epochs <= 5  # 7 if the first step has Newton's length
