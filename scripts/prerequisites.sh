@@ -2,7 +2,7 @@
 # Usage: prerequisites.sh PYTHON VENV [R | r-package | chromium]
 # Looks for what pip cannot install: Python 3.11 or later that can make virtual
 # environments (or one that is there already) and, if asked for, R and its packages
-# caret, brglm2, gmp, Rmpfr and multcomp, R with what checks its package (broom, car,
+# caret, brglm2, glmnet, gmp, Rmpfr and multcomp, R with what checks its package (broom, car,
 # knitr, rmarkdown, qpdf), or the browser
 # Chromium (another one: CHROMIUM=/path/to/chromium).
 # Installs what is missing where that is allowed (as root, or by sudo without a
@@ -21,7 +21,7 @@ has_venv() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || "$venv/bin/pip" --version >/dev/null 2>&1
 }
 case $wants in
-R) r_packages="caret brglm2 gmp Rmpfr multcomp" ;;
+R) r_packages="caret brglm2 glmnet gmp Rmpfr multcomp" ;;
 r-package) r_packages="broom car knitr rmarkdown" ;;
 *) r_packages= ;;
 esac
