@@ -734,14 +734,16 @@ class ConfusionMatrix(tables.Exported):
         lines = [f"Misclassified  {amount(errors)} of {amount(n)}{by_weight}"]
         if n:
             lines.append(f"Error rate     {errors / n:.4f}")
-            if self._has_inference:
+            if not self._has_inference:
+                lines.append(f"No interval    {self._why_none}")
+            elif math.isnan(self.error_interval().low):
+                lines.append("No interval    all rows belong to one group")
+            else:
                 exact, wilson = (
                     "[{:.4f}, {:.4f}]".format(*self.error_interval(method))
                     for method in intervals.METHODS
                 )
                 lines.append(f"95% interval   {exact} exact, {wilson} Wilson")
-            else:
-                lines.append(f"No interval    {self._why_none}")
         if undecided := self.n_undecided:
             rows = (
                 f"weight {amount(undecided)}"
@@ -845,7 +847,8 @@ def confusion(
         of error rate, sensitivity, specificity and predictive values then use the
         effective number of rows (Korn & Graubard 1998). The interval of the area uses
         Obuchowski's variance (1997). Other intervals are NaN, as are intervals of
-        predictive values with `prevalence`, and p-values, which need independent rows.
+        predictive values with `prevalence`, p-values, which need independent rows, and
+        all intervals of a single group.
 
     Returns
     -------

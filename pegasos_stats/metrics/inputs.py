@@ -250,10 +250,10 @@ def clusters_of(groups: object, n: int, *sides: object) -> Codes:
     labels, index = column_of_labels(groups, "groups"), [*indexes, pd.RangeIndex(n)][0]
     labelled = bool(indexes) and isinstance(groups, pd.Series)
     check_aligned("groups", labels, index, labelled)
-    codes, levels = pd.factorize(labels)
-    if (codes < 0).any() or len(levels) < 2:
-        raise DataError("groups= needs a label for each row, and two groups or more.")
-    return np.asarray(codes)
+    codes = np.asarray(pd.factorize(labels)[0])
+    if (codes < 0).any():
+        raise DataError("groups= needs a label for each row.")
+    return codes
 
 
 def check_both_levels(events: Events, used: Mask) -> Codes:

@@ -54,6 +54,8 @@ def test_what_is_printed_has_the_intervals_of_groups_and_no_tests():
     np.testing.assert_allclose(found, [1.0 - high, 1.0 - low], rtol=1e-12)
     assert table.overall[["accuracy_p_value", "mcnemar_p_value"]].isna().all()
     assert table.tidy()["p_value"].isna().all()
+    single = ps.confusion(actual, predicted, groups=np.zeros(240))
+    assert "No interval    all rows belong to one group" in str(single)
 
 
 def test_the_area_has_obuchowski_s_interval():

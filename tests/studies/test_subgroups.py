@@ -89,6 +89,15 @@ def test_what_is_refused(result, options, error, match):
         result.confusion(by="religious")
 
 
+def test_a_subgroup_of_one_group_has_no_intervals(result):
+    groups = np.where(NEW["religious"] == 1.0, 0, 1 + np.arange(len(NEW)) % 20)
+    found = result.confusion(NEW.assign(g=groups), by="religious", groups="g").tidy()
+    intervals = found.set_index(["religious", "term"])[["conf_low", "conf_high"]]
+    assert intervals.loc[1.0].isna().all(axis=None)
+    assert intervals.loc[2.0].notna().all(axis=None)
+    assert found["estimate"].notna().all()
+
+
 def test_empty_cells_of_a_small_subgroup_do_not_warn(result, recwarn):
     few = NEW.iloc[::20].assign(pair=lambda d: np.arange(len(d)) // 2)
     found = result.confusion(few, by="pair")
