@@ -83,7 +83,23 @@ def test_two_outputs_are_not_written_to_one_path(other, folder, capsys, monkeypa
     before = contents(folder)
     for overwrite in ([], ["--overwrite"]):
         words = [*DEMO, "--save", other, "--report", "x.md", *overwrite]
-        assert "the same path" in refused(capsys, words)
+        assert "another output" in refused(capsys, words)
+    assert contents(folder) == before
+
+
+OVER = [
+    [*PREDICT, "-o", "./train.csv"],
+    [*FIT, "--test", "link.csv", "--save", "train.csv"],
+    [*REPORT, "--test", "a.md", "-o", "a.md"],
+]
+
+
+def test_an_input_is_not_replaced(folder, capsys):
+    (folder / "a.md").write_text("<!-- written by pegasos_stats -->\n")
+    (folder / "link.csv").symlink_to("train.csv")
+    before = contents(folder)
+    for words in OVER:
+        assert "is an input" in refused(capsys, [*words, "--overwrite"])
     assert contents(folder) == before
 
 

@@ -179,7 +179,7 @@ def _fit(
     places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
     if output.proof is not None:
         places.append((design_path(output.proof), DESIGN))
-    files.check_places(output.overwrite, *places)
+    files.check_places([options.train, options.test], output.overwrite, *places)
     train, test = _input_data(options) if data is None else data()
     evaluated = _evaluated(train, test, options, output)
     written = None
@@ -436,7 +436,8 @@ def predict(options: groups.Predict, line: str) -> None:
             f"Predictions are written as CSV, but {writing.shown_path(place)} ends in "
             f"'{end}'; use a name that ends in .csv."
         )
-    files.check_places(options.overwrite, (place, files.PREDICTIONS))
+    inputs = [options.data, options.model]
+    files.check_places(inputs, options.overwrite, (place, files.PREDICTIONS))
     saved = load_saved(options.model)
     result = saved.result
     if not isinstance(result, Results):

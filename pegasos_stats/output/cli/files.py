@@ -4,7 +4,7 @@ import csv
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import IO, Any
 
@@ -248,25 +248,34 @@ NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # never CSV files
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 
-def check_places(overwrite: bool, *places: tuple[str | None, writing.Kind]) -> None:
+def check_places(
+    inputs: Sequence[str | None],
+    overwrite: bool,
+    *places: tuple[str | None, writing.Kind],
+) -> None:
     """Check the output files of a command, before it reads and fits.
 
     Raises
     ------
     OptionError
-        If two outputs are the same file, or one is standard output.
+        If an output is an input or another output, or is standard output.
     DataError
         If a file cannot be written, or would replace a file that the package did not
         write.
 
     Examples
     --------
-    >>> check_places(False, ("out.csv", PREDICTIONS))
+    >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
     files = [(path, kind) for path, kind in places if path is not None]
-    names = {os.path.realpath(writing.checked_path(path)) for path, _ in files}
-    if len(names) < len(files):
-        raise OptionError("Two outputs have the same path; use different paths.")
+    used = {os.path.realpath(path) for path in inputs if path}
+    for path, _ in files:
+        if (real := os.path.realpath(writing.checked_path(path))) in used:
+            where = writing.shown_path(path)
+            raise OptionError(
+                f"{where} is an input or another output; use another path."
+            )
+        used.add(real)
     for path, kind in files:
         if path == "-":
             raise OptionError(f"The {kind.noun} cannot be written to -; use a path.")
