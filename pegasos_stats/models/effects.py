@@ -925,7 +925,7 @@ def margins(
     """Average marginal effects of the predictors on the probability.
 
     For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
-    df/dx``; the derivative of the score ``f`` includes every term with ``x``, such
+    df/dx``. The derivative of the score ``f`` includes every term with ``x``, such
     as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
     ``P`` from the reference level to each other level. For a hinge fit, which has
     no probabilities, it is the change in the share of rows predicted positive.
@@ -1079,10 +1079,10 @@ def predictions(
     Parameters
     ----------
     variables : str or list of str, optional
-        Predictors to set: a factor to each of its levels, a numeric predictor to its
-        minimum, quartiles and maximum, or to all values if it has at most five. Several
-        predictors are set in all combinations. Without predictors, the result is the
-        mean prediction. For other values use ``at=``.
+        Predictors to set. A factor is set to each of its levels, a numeric predictor to
+        its minimum, quartiles and maximum, or to all values if it has at most five.
+        Several predictors are set in all combinations. Without predictors, the result
+        is the mean prediction. For other values use ``at=``.
     data, at, scale, weights, offset
         As for `margins`.
 

@@ -437,7 +437,7 @@ class LinearModel(Model):
             similar methods use that column of new data too, if it is there.
         offset : optional
             As for the class, or the name of a column of `data`, which is then read from
-            new data too, as is ``offset(x)`` in the formula; all offsets are added up.
+            new data too, like ``offset(x)`` in the formula. All offsets are added up.
             As in R, ``.`` includes these columns: write ``"y ~ . - x + offset(x)"``.
         lam, intercept, coding, na_action, standardize, loss, penalty
             As for the class.
@@ -744,9 +744,9 @@ class Logit(LinearModel):
 
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
     intercept is not penalised. Without `lam` it is maximum likelihood, ``lam = 0``,
-    with the coefficients of R's ``glm``. If the maximum likelihood estimate does not
-    exist because the predictors separate the classes, the fit uses ``lam = 1 / n`` and
-    has no standard errors, intervals or p-values; a note warns of it. With ``lam = 0``
+    with the coefficients of R's ``glm``. If the predictors separate the classes, the
+    maximum likelihood estimate does not exist. The fit then uses ``lam = 1 / n`` and
+    has no standard errors, intervals or p-values, and a note says so. With ``lam = 0``
     coefficients of columns that are linear combinations of earlier ones are NaN.
 
     ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
@@ -754,9 +754,9 @@ class Logit(LinearModel):
     standard errors are those of the model, and intervals and p-values are by the
     profile of this penalised likelihood. It allows neither `lam`, `weights`, groups,
     files nor Dask, but counts as ``freq_weights``. ``penalty="flic"`` is for
-    predictions: it estimates the intercept again by maximum likelihood, with the other
-    coefficients fixed, so that the mean probability of the training rows equals the
-    share of the second level; there are no standard errors.
+    predictions. It estimates the intercept again by maximum likelihood, with the other
+    coefficients fixed: the mean probability of the training rows then equals the share
+    of the second level. There are no standard errors.
 
     For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 

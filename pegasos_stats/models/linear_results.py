@@ -304,8 +304,8 @@ class LinearResults(Results):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or too small for the number of
-            resamples; with ``"profile"`` if the fit is penalised by `lam`, or has
-            weights or groups; or as for `bse`.
+            resamples. With ``"profile"`` if the fit is penalised by `lam`, or has
+            weights or groups. Also as for `bse`.
         DataError
             If the profile needs the training rows, and they are not in memory.
 
@@ -874,7 +874,7 @@ class LinearResults(Results):
             of the predictors, for a fit with ``standardize=True``.
         exponentiate : bool, default False
             Whether to return odds ratios ``exp(beta)``, for the log loss: `estimate`,
-            `conf_low` and `conf_high` are exponentiated; the other columns are for the
+            `conf_low` and `conf_high` are exponentiated. The other columns are for the
             log odds, as in broom.
 
         Returns

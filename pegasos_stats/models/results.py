@@ -214,8 +214,8 @@ class Results(DisplayedBySummary, ABC):
         """Lower and upper bounds on the distance of the objective from its minimum.
 
         If the relative gap of `certificate` is above 1e-6, `Optimum` continues from its
-        dual point for as much work as the fit took, or a tenth of a second, to improve
-        the bounds. For kernel models, and for models saved without them, these are the
+        dual point to improve the bounds, for as much work as the fit took, or a tenth
+        of a second. For kernel models, and for models saved without them, these are the
         bounds of the certificate.
 
         Examples
@@ -356,8 +356,8 @@ class Results(DisplayedBySummary, ABC):
             New factor levels raise an error, or count as missing values: their rows
             have no prediction, and a warning has their number.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows: required if the fit had an array, and otherwise a
-            substitute for the column that the fit used.
+            Offset of new rows. It is required if the fit had an array, and otherwise
+            replaces the column that the fit used.
 
         Returns
         -------

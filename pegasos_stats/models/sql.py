@@ -540,10 +540,9 @@ def to_json(self: "LinearResults") -> str:
 def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     """The score ``x'beta + alpha`` as one SQL expression, for use in a database.
 
-    Factors become ``CASE`` expressions. A row with a missing value, or with a level
-    that is new, has the score NULL; in SQLite also one with text that is no
-    number in a column of numbers. Names are quoted. Boolean predictors are 0 and 1,
-    in PostgreSQL booleans too.
+    Factors become ``CASE`` expressions. The score of a row is NULL if a value is
+    missing or a level is new, and in SQLite also if a numeric column contains text.
+    Names are quoted. Boolean predictors are 0 and 1, in PostgreSQL booleans too.
 
     Parameters
     ----------

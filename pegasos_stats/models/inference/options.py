@@ -54,10 +54,10 @@ class Sandwich:
         ``h`` of the hinge, by default ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
         ``u_i``, as R's ``bw.nrd``.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
-        For the log loss; the hinge allows only ``"HC0"``. ``"HC1"``
-        multiplies by ``n / (n - d)``, ``d = tr(H^-1 (H - lam J))``; ``"HC2"`` divides
-        the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``, ``h_i``
-        its leverage ``w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` uses the
+        For the log loss; the hinge allows only ``"HC0"``. ``"HC1"`` multiplies by
+        ``n / (n - d)`` with ``d = tr(H^-1 (H - lam J))``. ``"HC2"`` divides the score
+        of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``. The leverage is
+        ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` uses the
         information ``H - lam J`` for ``G``, as the usual output of logistic regression:
         it is valid if the model is correct and lambda tends to 0. It does not allow
         weights.
@@ -71,10 +71,11 @@ class Sandwich:
     -----
     ``"HC3"`` is the default of the log loss. Joint tests with it, and with the sandwich
     of the hinge, are Hotelling's: ``W (n - k - q + 1) / (q (n - k))`` is compared with
-    F on ``q`` and ``n - k - q + 1`` degrees of freedom; others are Wald's, by
-    chi-squared. The sandwich of the hinge is valid if a continuous predictor has an
-    effect, and too small if many margins are equal; the default of the hinge is
-    `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM equal HC0.
+    F on ``q`` and ``n - k - q + 1`` degrees of freedom. With other corrections Wald's
+    ``W`` is compared with chi-squared. The sandwich of the hinge is valid if a
+    continuous predictor has an effect, and too small if many margins are equal; the
+    default of the hinge is `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM equal
+    HC0.
 
     References
     ----------
@@ -114,9 +115,9 @@ class Cluster(Sandwich):
     ``S_g`` by ``(I - B_g M)^-1 S_g``, with ``c = 1``, the Hessian ``B_g`` of the group
     and ``M = (n H)^-1``. This is a Newton step from the fit to the fit without the
     group. CR0 and CR1 have ``c = M / (M - 1)`` for M groups. Two ways of grouping,
-    ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups;
-    if a variance is then below zero, eigenvalues of the covariance below zero are set
-    to 0, with a note. With ``fit(strata=)`` the covariance is linearised: ``S_g`` are
+    ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups.
+    If a variance is then negative, negative eigenvalues of the covariance are set to 0,
+    and a note says so. With ``fit(strata=)`` the covariance is linearised: ``S_g`` are
     centred in each stratum, with ``c = M_h / (M_h - 1)`` for its ``M_h`` groups.
 
     Parameters
@@ -142,8 +143,8 @@ class Cluster(Sandwich):
     Joint tests of ``q`` hypotheses by CR3 compare ``W (M - q) / (q (M - 1))`` with F on
     ``q`` and ``M - q`` degrees of freedom; other corrections compare ``W / q``. A
     coefficient that cannot be estimated without one of the groups, such as that of a
-    dummy variable of one group, has no standard error by CR3 (NaN); for the others the
-    generalised inverse is used.
+    dummy variable of one group, has no standard error by CR3 (NaN). The other
+    coefficients use the generalised inverse.
 
     For ``lam = 0`` standard errors are those of R: ``clubSandwich::vcovCR(type =
     "CR3")``, ``sandwich::vcovCL(type = "HC1")`` for CR1 (``cadjust = TRUE, multi0 =

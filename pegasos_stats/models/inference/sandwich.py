@@ -1,7 +1,7 @@
 """The sandwich covariance ``(1/n) H^-1 G H^-1`` of a penalised fit.
 
-The rows are read block by block, wherever they are: for sums; for the hinge once more
-for ``H``, whose kernel has a width by then; and for the influence of each row ::
+The rows, in memory or in files, are read block by block: once for sums, for the hinge
+once more for ``H`` with its kernel, and once for the influence of each row ::
 
     psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
 

@@ -1,7 +1,7 @@
 """Standard errors of a fit, with tests, intervals and notes.
 
-The Wald tests of statsmodels are not used: they compute the rank of ``R V R'`` without
-scaling, so that hypotheses on very different scales are only partly tested, and their
+The Wald tests of statsmodels are not used. They compute the rank of ``R V R'`` without
+scaling, so that hypotheses on very different scales are only partly tested. Their
 results cannot hold bootstrap intervals.
 """
 
