@@ -746,7 +746,7 @@ class Logit(LinearModel):
     intercept is not penalised. Without `lam` it is maximum likelihood, ``lam = 0``,
     with the coefficients of R's ``glm``. If the predictors separate the classes, the
     maximum likelihood estimate does not exist. The fit then uses ``lam = 1 / n`` and
-    has no standard errors, intervals or p-values, and a note says so. With ``lam = 0``
+    has no standard errors, intervals or p-values, which a note reports. With ``lam = 0``
     coefficients of columns that are linear combinations of earlier ones are NaN.
 
     ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
