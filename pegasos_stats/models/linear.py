@@ -746,8 +746,8 @@ class Logit(LinearModel):
     intercept is not penalised. Without `lam` it is maximum likelihood, ``lam = 0``,
     with the coefficients of R's ``glm``. If the predictors separate the classes, the
     maximum likelihood estimate does not exist. The fit then uses ``lam = 1 / n`` and
-    has no standard errors, intervals or p-values, which a note reports. With ``lam = 0``
-    coefficients of columns that are linear combinations of earlier ones are NaN.
+    has no standard errors, intervals or p-values, which a note reports. Without a
+    penalty coefficients of linear combinations of earlier columns are NaN.
 
     ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
     plus ``log det(I) / 2``, with Fisher's information ``I``. Estimates are finite,

@@ -117,8 +117,8 @@ class Cluster(Sandwich):
     group. CR0 and CR1 have ``c = M / (M - 1)`` for M groups. Two ways of grouping,
     ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups.
     If a variance is then negative, negative eigenvalues of the covariance are set to 0,
-    which a note reports. With ``fit(strata=)`` the covariance is linearised: ``S_g`` are
-    centred in each stratum, with ``c = M_h / (M_h - 1)`` for its ``M_h`` groups.
+    which a note reports. With ``fit(strata=)`` the covariance is linearised: ``S_g``
+    are centred in each stratum, with ``c = M_h / (M_h - 1)`` for its ``M_h`` groups.
 
     Parameters
     ----------
