@@ -278,7 +278,6 @@ def certificate(
     ----------
     Shalev-Shwartz & Zhang, JMLR 14 (2013), equations 1 to 5.
     """
-    w = problem.row_weights
     if not is_feasible:
         a = feasible(a, problem.y, problem.intercept, problem.dual_upper_bounds)
     bounds = Rounding(problem, beta, alpha)
@@ -289,23 +288,14 @@ def certificate(
     with np.errstate(over="ignore", invalid="ignore"):
         objective = float(0.5 * problem.lam * (beta @ beta) + totals.loss / problem.n)
     objective = finite(objective)
-    risk, reward, cost = (
-        bounds.primal(totals),
-        bounds.reward(totals),
-        bounds.cost(totals),
-    )
+    risk, reward = bounds.primal(totals), bounds.reward(totals)
+    cost = bounds.cost(totals)
     if not are_close(objective, risk, reward, cost, enough):
         if not has_pass:
             return certificate(problem, beta, alpha, a, enough, is_feasible=True)
+        point = beta, alpha, int(problem.loss_code), a
         exactly = compiled.risk.risk_and_image_exactly(
-            problem.rows,
-            problem.y,
-            beta,
-            alpha,
-            int(problem.loss_code),
-            a,
-            w,
-            problem.offset,
+            problem.rows, problem.y, *point, problem.row_weights, problem.offset
         )
         risk, cost = bounds.primal_exactly(exactly), bounds.cost_exactly(exactly)
         if abs(risk.value - objective) > 1e-12 * objective:
@@ -336,3 +326,18 @@ def finite(objective: float) -> float:
             "common scale, or give a larger lam."
         )
     return objective
+
+
+def primal(problem: Problem, beta: Vector, alpha: float) -> float:
+    """Objective ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
+
+    The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
+    free intercept of section 6).
+
+    Examples
+    --------
+    >>> problem = Problem(np.array([[1.0], [-2.0]]), np.array([1.0, -1.0]), lam=1.0)
+    >>> primal(problem, np.array([0.5]), 0.0)
+    0.375
+    """
+    return certificate(problem, beta, alpha, np.zeros(problem.n)).objective

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
-from pegasos_stats.solvers.certificate import certificate
+from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.solver_runs import certificate_of
 
@@ -18,11 +18,6 @@ def solved(problem, solver, **options):
     """What a solver finds, and its certificate."""
     found = run_sdca(problem, solver, **options)
     return found, certificate_of(problem, found)
-
-
-def primal(problem, beta, alpha):
-    """Objective of coefficients and intercept."""
-    return certificate(problem, beta, alpha, np.zeros(problem.n)).objective
 
 
 def risk_of_a_peer(problem):

@@ -23,10 +23,10 @@ from pegasos_stats.checks import (
     check_positive,
 )
 from pegasos_stats.errors import OptionError
+from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.pegasos_run import run_pegasos
 from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.problems import problems
-from tests.solvers.solved import primal
 
 SEEDS = st.integers(0, 2**32 - 1)
 NEAR = 1e-7  # of margins to 1: nearer, rounding may decide whether a row is violated
