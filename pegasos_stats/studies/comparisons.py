@@ -627,7 +627,11 @@ class ModelComparison(tables.Exported):
             if warned := sum(note.severity == "warning" for note in fit.notes):
                 count = counted(warned, "warning")
                 lines.append(f"{name}: {count}, see its summary().")
-        scaled = [name for name, fit in self.fits.items() if fit.scaling is not None]
+        scaled = [
+            name
+            for name, fit in self.fits.items()
+            if isinstance(fit, LinearResults) and fit.scaling is not None
+        ]
         if scaled and not self.original:
             names = ", ".join(scaled)
             lines.append(f"Coefficients of standardized predictors: {names}.")

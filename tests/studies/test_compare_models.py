@@ -92,6 +92,7 @@ def test_numbers_are_there_too(found, fits):
     assert glance["model"].tolist() == list(fits)
     assert glance["outcome"].tolist() == ["y"] * 4
     assert glance["nobs"].tolist() == [120] * 4
+    assert found.notes[-1] == "Coefficients of standardized predictors: <b>."
 
 
 @pytest.mark.parametrize("brackets", ["conf_int", "statistic"])
