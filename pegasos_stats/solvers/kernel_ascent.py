@@ -32,7 +32,7 @@ from pegasos_stats.solvers.sdca_run import run_epochs
 # rows 95 and 812, with 1,024 rows 154 and 352. Also the size of blocks of the Gram
 # matrix.
 WORKING_SET = 512
-ADDED = 64  # rows per partial sum, and minimum number of cached rows
+ADDED = WORKING_SET // 8  # rows per partial sum, minimum number of cached rows
 
 
 class KernelValues:

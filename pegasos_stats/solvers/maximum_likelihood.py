@@ -52,7 +52,7 @@ from pegasos_stats.solvers.intercept import centre_of
 from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.options import DEFAULT_TOL, NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, Unit
-from pegasos_stats.solvers.resamples import newton_steps
+from pegasos_stats.solvers.resamples import NEWTON_STEPS, newton_steps
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.smooth_newton import null_model
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, problem_of_sample
@@ -72,7 +72,6 @@ COLLINEAR = 1e-7  # residual SD of a collinear column, relative to its SD, as in
 SURE_PIVOT = 1e-9  # smallest squared residual that a Gram matrix determines
 STRICTLY = 1e-10  # minimum distance of a strictly interior dual weight from its bounds
 LEAST_SHARE = 1e-3  # minimum factor by which the repair may shrink a dual weight
-PROOF_PASSES = 12  # without a proof of existence; then solve the linear programme
 
 
 class LikelihoodSums(NamedTuple):
@@ -575,7 +574,8 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
         is_last = size <= SMALLEST_STEP or (before < SMALL_STEP and size > before / 2.0)
         ascent.take_step(is_last or not exists, is_last)
         exists = exists or ascent.proves_existence
-        if not exists and (is_last or ascent.n_passes >= PROOF_PASSES):
+        # Most fits have a proof of existence by then.
+        if not exists and (is_last or ascent.n_passes >= NEWTON_STEPS):
             exists = ascent.is_overlapping() is True
             if not exists:
                 break
@@ -641,7 +641,7 @@ class Ascent:
     def rough(self) -> Vector | None:
         """Return a point near the estimate; None if there is none."""
         self.begin()
-        for _ in range(PROOF_PASSES):
+        for _ in range(NEWTON_STEPS):
             if not np.isfinite(self.size) or self.is_separated:
                 return None
             if self.size <= 0.1 * np.sqrt(self._at.k):  # standard errors

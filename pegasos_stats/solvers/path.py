@@ -44,9 +44,9 @@ from pegasos_stats.solvers.losses import LOSSES
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.sdca_run import NEAR_ZERO
-from pegasos_stats.solvers.sums import TINY, DenseRows, largest_norm
+from pegasos_stats.solvers.sums import ENTRIES, TINY, DenseRows, largest_norm
 
-MARGINS = 2**15  # margins per block, so that they fit in the cache of a core
+MARGINS = ENTRIES // 4  # margins per block, which has several arrays of them
 
 
 class FoldedRows:
@@ -419,10 +419,8 @@ class NearRows:
         """Sum conjugate terms and ``w_i a_i z_i``, shapes (2, fits), (2, fits, q)."""
         weighted = a[:, :-2] * self.weights
         targets, sums = self.target / self.weights, a[:, -2:, None] * self.sums
-        conjugate_terms, images = (
-            sums[:, :, -2].T.copy(),
-            sums[:, :, :-2].swapaxes(0, 1),
-        )
+        conjugate_terms = sums[:, :, -2].T.copy()
+        images = sums[:, :, :-2].swapaxes(0, 1)
         cut = int(np.searchsorted(self.near, self.rows.cut))
         for level, part in enumerate((slice(0, cut), slice(cut, len(self.near)))):
             conjugate_terms[level] += weighted[:, part] @ targets[part]

@@ -29,7 +29,7 @@ from pegasos_stats.solvers.rounding import LAST
 # moves across the margin 1.9 and 1.8, with all rows 1.5 and 3.9.
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
 TIED = 1e-3  # minimum half-width of the smoothing, and minimum width for mu
-NEWTON_STEPS = 12
+NEWTON_STEPS = 12  # from a point near the minimum, a few suffice
 MOST_PRODUCTS = 2**21  # maximum entries in products of rows: 16 MB
 
 

@@ -38,7 +38,7 @@ from pegasos_stats.solvers.maximum_likelihood import (
     no_maximum,
 )
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
-from pegasos_stats.solvers.options import DEFAULT_TOL, checked_tol
+from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
     Moment,
@@ -55,7 +55,7 @@ from pegasos_stats.solvers.streamed.steps import run_over_files
 from pegasos_stats.solvers.sums import kernel_rows, scores_in_order
 
 WORK = 1e8  # multiplications, about a tenth of a second
-REFINEMENT_EPOCHS = 1000
+REFINEMENT_EPOCHS = 10 * DEFAULT_EPOCHS
 
 AnySolution = Solution | KernelSolution
 

@@ -362,17 +362,14 @@ def sums_at(
         Bound on the rounding error of a margin.
     offset : float64 array, shape (n,), optional
     """
-    m = f
+    m, margin_loss, exposed = f, LOSSES[loss], np.zeros(0)
     if offset is not None:
         m += offset
     m *= y
-    losses, conjugate_terms = (
-        LOSSES[loss].values(m),
-        LOSSES[loss].conjugate_terms(a, weights),
-    )
-    exposed = np.zeros(0)
+    losses = margin_loss.values(m)
+    conjugate_terms = margin_loss.conjugate_terms(a, weights)
     if loss != "log":
-        exposed = LOSSES[loss].dual_weights(m - reach)
+        exposed = margin_loss.dual_weights(m - reach)
         exposed *= 1.0 if weights is None else weights
     products = np.zeros(0) if offset is None else a * y * offset
     dual = total(a)
@@ -380,7 +377,7 @@ def sums_at(
         loss=total(losses if weights is None else weights * losses),
         entropy=dual if conjugate_terms is a else total(conjugate_terms),
         table=table_of(y, m),
-        violations=int(np.count_nonzero(m < LOSSES[loss].margin)),
+        violations=int(np.count_nonzero(m < margin_loss.margin)),
         exposed=total(exposed),
         dual=dual,
         image=image,
