@@ -376,19 +376,16 @@ def _columns(
         numbers = {name: as_numbers(texts_again[name], parse) for name in again}
         data = data.assign(**{n: c for n, c in numbers.items() if c is not None})
         data = as_at_fit(data, {n: kinds[n] for n in again if n in kinds}, parse)
+    options: dict[str, Any]
     for name in [*others, *texts] if style.keep_na else []:
         if is_text(data[name]) and kinds.get(name) != NUMBERS:
-            one: dict[str, Any] = {
-                "usecols": [name],
-                "dtype": str,
-                "keep_default_na": False,
-            }
-            whole = _table(file, style, **one)[name]
-            data[name] = whole if whole.count() > data[name].count() else data[name]
-    written = [j for j, name in enumerate(names) if name == id or not (name or j)]
-    for j in written:
-        one = {"usecols": [j], "dtype": str, "na_filter": False}
-        data.isetitem(j, _table(file, style, **one).iloc[:, 0].array)
+            options = {"usecols": [name], "dtype": str, "keep_default_na": False}
+            column = _table(file, style, **options)[name]
+            data[name] = column if column.count() > data[name].count() else data[name]
+    for j, name in enumerate(names):
+        if name == id or not (name or j):  # names of rows, as they are written
+            options = {"usecols": [j], "dtype": str, "na_filter": False}
+            data.isetitem(j, _table(file, style, **options).iloc[:, 0].array)
     return data
 
 

@@ -418,15 +418,14 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
         return (y.size / (2.0 * np.bincount(is_positive, minlength=2)))[is_positive]
     if not isinstance(weights, Mapping):
         return None
-    keys = list(weights)
-    at = [user_data.position_of(key, coding.levels) for key in keys]
-    if sorted(at) != [0, 1]:
+    positions = [user_data.position_of(key, coding.levels) for key in weights]
+    if sorted(positions) != [0, 1]:
         raise errors.OptionError(
             f"weights= has the classes {listing(weights)}; use one weight for each of "
             f"{listing(coding.levels)}."
         )
-    values = [weights[keys[at.index(place)]] for place in (0, 1)]
-    levels = pd.Index(coding.levels)
+    by_position = dict(zip(positions, weights.values(), strict=True))
+    values, levels = [by_position[0], by_position[1]], pd.Index(coding.levels)
     pair = numbers_of_rows("weights", values, None, levels, ALLOWED)
     if np.isnan(pair).any():
         raise errors.DataError(
