@@ -472,8 +472,8 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
 def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     """Pool two areas and their difference."""
     names = list(parts[0].table["term"])
-    if any(list(part.table["term"]) != names for part in parts):
-        raise OptionError("The comparisons differ in names; pass the same names=.")
+    if len({(part.names, part.levels) for part in parts}) > 1:
+        raise OptionError("The comparisons differ in names= or positive=.")
     values = np.array([part.table["estimate"] for part in parts], dtype=float)
     errors = np.array([part.table["std_error"] for part in parts], dtype=float)
     slopes = values * (1.0 - values)
@@ -498,8 +498,11 @@ def hits_and_totals(counts: Counts, at: int) -> np.ndarray:
 
 def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
     """Pool error rates, and areas under the ROC curve if there are scores."""
-    if any(part.levels != parts[0].levels for part in parts):
-        raise OptionError("Tables differ in levels; predict one outcome.")
+    classes = {(part.levels, part.positive) for part in parts}
+    if len(classes) > 1 or len(parts[0].levels) > 2:
+        raise OptionError(
+            "Tables need the same two levels and positive class; predict one outcome."
+        )
     if any(part.choices.prevalence for part in parts):
         raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
     if any(part.source in NO_INFERENCE for part in parts):

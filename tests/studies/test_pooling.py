@@ -288,3 +288,16 @@ def test_what_has_no_normal_estimates_or_intervals_is_not_pooled(frames):
     ):
         with pytest.raises(OptionError, match=words):
             ps.pool([part, part])
+
+
+def test_what_has_other_classes_is_not_pooled():
+    """Sensitivity of one class is specificity of the other."""
+    y, a, b = [0, 0, 1, 1], [0, 2, 1, 3], [1, 2, 0, 3]
+    tables = [ps.confusion(y, [0, 1, 0, 1], positive) for positive in (0, 1)]
+    several = [ps.confusion(list("abc"), list("abb"))] * 2
+    for parts in (tables, several):
+        with pytest.raises(OptionError, match="two levels and positive class"):
+            ps.pool(parts)
+    areas = [ps.compare_roc(y, a, b, positive=level) for level in (0, 1)]
+    with pytest.raises(OptionError, match="positive="):
+        ps.pool(areas)
