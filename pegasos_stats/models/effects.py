@@ -38,7 +38,7 @@ from pegasos_stats.errors import DataError, OptionError, listing, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.models.inference import wald
 from pegasos_stats.models.inference.options import Bootstrap, Sandwich
-from pegasos_stats.models.inference.wald import NullSpace
+from pegasos_stats.models.inference.wald import INTERVAL_ENDS, NullSpace
 from pegasos_stats.solvers.separation import is_unbounded
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two le
 ROWS_PER_BLOCK = 512  # scored by all resamples at once
 MOST_SCORES = 1e7  # in memory
 SLOPE = "dY/dX"
-LIMITS = ["conf_low", "conf_high"]
 MOST_DESIGN_ROWS = 100_000  # computed together
 MOST_SHOWN = 20  # printed predictions
 WHAT = {  # a prediction is
@@ -896,13 +895,14 @@ class Margins(tables.Summarised):
             effect, zero = np.log(tests.effect), np.zeros(len(table))
             tests = replace(tests, effect=effect, sd=tests.sd / tests.effect, null=zero)
             logarithms = tests.estimates(level, simultaneous)
-            table[LIMITS] = np.exp(logarithms[LIMITS])
+            table[INTERVAL_ENDS] = np.exp(logarithms[INTERVAL_ENDS])
             tested = ["statistic", "p_value"]
             table[tested] = logarithms[tested]
         if self.are_shares:
             lowest = 0.0 if self.are_predictions else -1.0
             bounded = self.keys.iloc[:, 1].ne(SLOPE).to_numpy(dtype=bool)
-            table.loc[bounded, LIMITS] = table.loc[bounded, LIMITS].clip(lowest, 1.0)
+            limits = table.loc[bounded, INTERVAL_ENDS].clip(lowest, 1.0)
+            table.loc[bounded, INTERVAL_ENDS] = limits
         return table
 
 
@@ -1442,7 +1442,7 @@ class RowPredictions(tables.Displayed):
 
     def _table(self, level: float) -> pd.DataFrame:
         """Scores of all rows, with standard errors and limits."""
-        names = ["estimate", "std_error", *LIMITS]
+        names = ["estimate", "std_error", *INTERVAL_ENDS]
         parts = [pd.DataFrame(columns=names, dtype=float)]
         for Z in self._blocks():
             undetermined = self.null.undetermined(Z[:, :-2])

@@ -617,15 +617,8 @@ class SandwichRows:
             return None
         if self.problem.lam and not np.isfinite(inverse_of(H)).all():
             return None
-        diagonal = np.diag(H)
-        if not np.isfinite(H).all() or (diagonal <= 0.0).any():
-            return None
-        scale = 1.0 / np.sqrt(diagonal)
-        try:
-            root = np.linalg.cholesky(H * scale * scale[:, None])
-        except np.linalg.LinAlgError:
-            return None
-        if np.square(np.diag(root)).min() > NEARLY_COLLINEAR:
+        root, scale = scaled_root(H)
+        if root is None or np.square(np.diag(root)).min() > NEARLY_COLLINEAR:
             return None
         return np.asarray(np.linalg.solve(root, np.diag(scale)).T)
 
@@ -992,6 +985,21 @@ def cross(Z: Matrix, d: Vector) -> Matrix:
     return np.asarray(scaled.T @ scaled)
 
 
+def scaled_root(H: Matrix) -> tuple[Matrix | None, Vector]:
+    """Return the Cholesky factor ``L`` of ``D H D`` with unit diagonal, and ``D``.
+
+    The factor is None if ``H`` is not positive definite.
+    """
+    diagonal = np.diag(H)
+    if not np.isfinite(H).all() or (diagonal <= 0.0).any():
+        return None, diagonal
+    scale: Vector = 1.0 / np.sqrt(diagonal)
+    try:
+        return np.asarray(np.linalg.cholesky(H * scale * scale[:, None])), scale
+    except np.linalg.LinAlgError:
+        return None, scale
+
+
 def inverse_of(H: Matrix) -> Matrix:
     """Inverse with the diagonal scaled to 1 first; NaN if singular to rounding.
 
@@ -1004,16 +1012,9 @@ def inverse_of(H: Matrix) -> Matrix:
     array([[nan, nan],
            [nan, nan]])
     """
-    diagonal, nothing = np.diag(H), np.full_like(H, np.nan)
-    if not np.isfinite(H).all() or (diagonal <= 0.0).any():
-        return nothing
-    scale = 1.0 / np.sqrt(diagonal)
-    try:
-        root = np.linalg.cholesky(H * scale * scale[:, None])
-    except np.linalg.LinAlgError:
-        return nothing
-    if np.square(np.diag(root)).min() <= PIVOT_ROUNDING * len(H):
-        return nothing
+    root, scale = scaled_root(H)
+    if root is None or np.square(np.diag(root)).min() <= PIVOT_ROUNDING * len(H):
+        return np.full_like(H, np.nan)
     left = np.linalg.solve(root, np.diag(scale))
     with np.errstate(over="ignore"):
         return np.asarray(left.T @ left)

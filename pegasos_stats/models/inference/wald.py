@@ -693,8 +693,8 @@ class ContrastTests(tables.Displayed):
         is_point = np.isnan(limits).any(axis=1) & resampled.allows(level)
         untested = resampled.pinned | ~(self.sd > 0.0) | is_point
         table.loc[untested, ["statistic", "p_value"]] = np.nan
-        table[["conf_low", "conf_high"]] = limits
-        table.loc[np.isnan(self.sd), ["conf_low", "conf_high"]] = np.nan
+        table[INTERVAL_ENDS] = limits
+        table.loc[np.isnan(self.sd), INTERVAL_ENDS] = np.nan
         return table
 
     @property
@@ -742,7 +742,7 @@ class ContrastTests(tables.Displayed):
         """
         check_flag("simultaneous", simultaneous)
         table = self.estimates(1.0 - check_fraction("alpha", alpha), simultaneous)
-        return table[["conf_low", "conf_high"]].to_numpy()
+        return table[INTERVAL_ENDS].to_numpy()
 
     @suggest_arguments
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
