@@ -136,17 +136,15 @@ def _rows(text: str, names: Sequence[str]) -> list[Vector]:
         equation = equation[1:-1].strip()
     try:
         with np.errstate(all="ignore"):
-            codes = [
-                re.sub(pattern, lambda match: words[match[0]], side)
-                for side in sides(equation, "=")
-            ]
-            values = [_affine(parsed(code, text)[0], units) for code in codes]
+            code = re.sub(pattern, lambda match: words[match[0]], equation)
+            trees = [parsed(side, text)[0] for side in sides(code, "=")]
+            values = [_affine(tree, units) for tree in trees]
     except (FormulaError, LookupError, ValueError, ArithmeticError, RecursionError):
         raise OptionError(
-            f"The hypothesis {shown(text.strip())} cannot be read; use a linear one, "
-            f"such as 'x1 = x2' or '2 * x1 - x2 = 1', in {listing(names)}, or test "
-            "whole terms by result.wald_test_terms(). A name that is a number needs "
-            "in backticks."
+            f"The hypothesis {shown(text.strip())} cannot be read; use a linear one in "
+            f"{listing(names)}, such as 'x1 = x2' or '2 * x1 - x2 = 1', or test whole "
+            "terms by result.wald_test_terms(). Write names that are numbers in "
+            "backticks."
         ) from None
     return [one - other for one, other in pairwise(values)] or values
 
