@@ -433,10 +433,7 @@ class LambdaPath(Summarised):
 
     def _chosen(self, rule: Rule) -> float:
         loss, error = self._losses()
-        if np.isnan(loss).all():
-            raise OptionError(
-                f"{self.metric} is undefined in all folds; choose another metric."
-            )
+        check_defined(loss, self.metric)
         if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
             raise OptionError("There is no standard error with a single fold.")
         return float(self.lambdas[place(loss, error, rule)])
@@ -581,6 +578,12 @@ class LambdaPath(Summarised):
             with suppress(OptionError):
                 marks[rule] = self._chosen(rule)
         return marks
+
+
+def check_defined(losses: Vector, metric: str) -> None:
+    """Raise `OptionError` if a metric is NaN everywhere."""
+    if np.isnan(losses).all():
+        raise OptionError(f"{metric} is undefined in all folds; use another metric.")
 
 
 def end_of_path(path: LambdaPath, lam: float) -> str:
@@ -1185,9 +1188,16 @@ class KernelTuning:
 
     @property
     def best(self) -> LambdaPath:
-        """The path with the best mean metric; for ties the smallest gamma."""
-        least = [np.nanmin(path._losses()[0]) for path in self.paths]
-        return self.paths[int(np.nanargmin(least))]
+        """The path with the best mean metric; for ties the smallest gamma.
+
+        Raises
+        ------
+        OptionError
+            If the metric is undefined for all pairs.
+        """
+        losses = np.array([path._losses()[0] for path in self.paths])
+        check_defined(losses, self.metric)
+        return self.paths[int(np.nanargmin(losses)) // losses.shape[1]]
 
     @property
     def metric(self) -> str:

@@ -350,6 +350,14 @@ def test_a_metric_may_be_better_the_larger_it_is(model):
     assert found.gamma == found.table.loc[found.table["auc"].idxmax(), "gamma"]
 
 
+def test_a_metric_that_no_fold_has_chooses_nothing():
+    X, y = waves(8)
+    few = ps.KernelSVM(y, X, gamma=1.0, lam=1.0)
+    tuning = ps.tune_kernel(few, [1.0], [0.1], folds=8, metric="auc")
+    with pytest.raises(OptionError, match="auc is undefined in all folds"):
+        tuning.refit()
+
+
 def test_gammas_are_multiples_of_that_of_the_model_if_none_are_given(model):
     found = ps.tune_kernel(model, lambdas=[0.1], folds=2, seed=1)
     assert found.gammas == (0.125, 0.5, 2.0, 8.0, 32.0)
