@@ -13,7 +13,7 @@ from pegasos_stats import compiled
 from pegasos_stats.arrays import UNIT, Vector
 from pegasos_stats.data.sample import r_sum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sums import moments, total
+from pegasos_stats.solvers.sums import total
 
 SAME_WEIGHT = 1e-12  # relative to the smaller class weight: such sums count as equal
 FAR_MEAN = 30.0  # distance of a mean from 0 in standard deviations
@@ -231,9 +231,7 @@ def may_be_far(problem: Problem) -> bool:
 
     A few rows suffice: nearly all values of such a column are near its mean.
     """
-    n = problem.n
-    some = problem.X[:: max(1, n // 2000)]
-    means, spread = moments(some) if len(some) < n else problem.moments
+    means, spread = problem.moments_of_some
     return not bool((np.abs(means) <= FAR_MEAN / 3.0 * spread).all())
 
 

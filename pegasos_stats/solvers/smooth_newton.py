@@ -276,7 +276,7 @@ class SmoothRisk:
 
     def diagonal(self) -> Vector:
         """The diagonal of the Hessian at the last pass."""
-        X = self._problem.X if self._Z is None else self._Z[:, :-1]
+        X: Any = self._problem.X if self._Z is None else self._Z[:, :-1]
         h = self.heights()
         if self.rows.is_sparse:
             squares = h @ X.power(2)
