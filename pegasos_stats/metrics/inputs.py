@@ -38,8 +38,12 @@ MOST_OTHERS = 10  # predicted labels that are not actual; more suggest scores
 LARGEST_BETA = 1e100  # of the F measure; its square is finite
 
 
-def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
+def side_by_side(
+    actual: object, predicted: object, name: str = "predicted"
+) -> pd.DataFrame:
     """Put actual and predicted labels into one frame with the same rows.
+
+    Scores may replace the predictions; `name` is for messages.
 
     Raises
     ------
@@ -47,7 +51,7 @@ def side_by_side(actual: object, predicted: object) -> pd.DataFrame:
         If the lengths or row labels differ.
     """
     left = column_of_labels(actual, "actual")
-    right = column_of_labels(predicted, "predicted")
+    right = column_of_labels(predicted, name)
     if len(left) != len(right):
         pair_counts = f"{len(left):,} actual and {len(right):,} predicted labels"
         raise DataError(f"There are {pair_counts}; pass a pair for each row.")
@@ -205,7 +209,7 @@ def events_of(
     frame = values if isinstance(values, pd.DataFrame) else None
     if frame is not None and frame.shape[1] != 2:
         raise OptionError(f"The {name} have the columns {listing(frame.columns)}.")
-    pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0])
+    pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0], name)
     labels = pairs["actual"]
     if frame is None:
         levels = factor_levels(labels.dropna(), "actual")

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pegasos_stats.arrays import Axes, Codes, Integers, Matrix, Rows, Vector
-from pegasos_stats.checks import check_fraction
+from pegasos_stats.checks import check_fraction, whole_of
 from pegasos_stats.data.user_data import floats_of, is_name
 from pegasos_stats.errors import DataError, OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
@@ -772,7 +772,10 @@ def decision_curve(
     models = {"model": probabilities} if models is None else models
     for name in models or [None]:
         if not is_name(name) or name in (ALL, NONE):
-            raise OptionError(f"probabilities= has the name {shown(name)}.")
+            raise OptionError(
+                f"probabilities= has the name {shown(name)}; use names, but not 'all' "
+                "or 'none'."
+            )
     at = _checked_thresholds(thresholds)
     sides = {name: events_of(actual, p, positive) for name, p in models.items()}
     used = np.logical_and.reduce([side.is_complete for side in sides.values()])
@@ -882,7 +885,9 @@ def roc_band(
     >>> band.iloc[[0, -1]].round(2).to_numpy().tolist()
     [[0.0, 0.0, 0.05], [1.0, 0.95, 1.0]]
     """
-    level = check_fraction("level", level)
+    level, whole = check_fraction("level", level), whole_of(seed)
+    if whole is None or whole < 0:
+        raise OptionError("is not a whole number, 0 or more.", "seed", seed)
     events = events_of(actual, scores, positive, "scores")
     used = events.is_complete
     codes = check_both_levels(events, used)

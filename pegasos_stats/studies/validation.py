@@ -192,7 +192,7 @@ def validate(
     if B < MIN_RESAMPLES:
         raise OptionError("needs 2 or more, usually 500.", "resamples", resamples)
     check_flag("progress", progress)
-    cuts = [thresholds] if isinstance(thresholds, int | float) else list(thresholds)
+    cuts = np.atleast_1d(np.asarray(thresholds, dtype=object)).tolist()
     rule = None
     if not (metric is None and cost is None):
         rule = ThresholdRule.of(metric, cost, None, model.coding, "probability", 0.5)

@@ -139,6 +139,8 @@ def test_the_figures_draw_both_bands():
     assert len(ax.collections) == 1
     with pytest.raises(ps.errors.OptionError, match="band"):
         result.plot.roc(test, band="pointwise")
+    with pytest.raises(ps.errors.OptionError, match="seed=-1"):
+        ps.roc_band([0, 1], [0.1, 0.9], seed=-1)
     p = result.predict_proba(test)
     found = ps.reliability(test["digit"], p, band=True)
     plain = ps.reliability(test["digit"], p)

@@ -203,6 +203,7 @@ def test_the_plot_has_a_line_for_each_row():
         (ps.svm, {}, "calibrate=True"),
         (ps.logit, {"resamples": 1}, "2 or more"),
         (ps.logit, {"thresholds": 1.5}, "thresholds"),
+        (ps.logit, {"thresholds": None}, "thresholds=None"),
         (ps.logit, {"metric": "f1", "cost": {0: 1, 1: 2}}, "excludes cost"),
         (ps.logit, {"groups": ["g", "k"]}, "2 groupings"),
     ],
