@@ -168,3 +168,13 @@ def test_the_version_help_and_refusals_load_no_library(words):
     told = in_process(CALL.format(words=words)).stdout
     assert told.endswith("set()\n")
     assert told.startswith(ps.__version__) == (words == ["--version"])
+
+
+def test_messages_have_options_and_nothing_of_python(here, capsys):
+    Path("three.csv").write_text("y,x\na,1\nb,2\nc,3\n")
+    told = refused(capsys, ["fit", "three.csv", "-y", "y"])
+    assert "3 levels" in told
+    assert not any(word in told for word in ("np.", "sklearn", "ps."))
+    told = refused(capsys, ["fit", "d.csv", *FIT, "--penalty", "firth"])
+    assert "--penalty=firth" in told
+    assert told.endswith("use --loss log.\n")

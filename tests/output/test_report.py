@@ -427,19 +427,34 @@ def test_the_cost_is_compared_with_the_cheaper_rule_row_by_row(logit, cost):
     assert f"(standard error {error:.2g})" in text
 
 
-@pytest.mark.parametrize("groups", [None, "pair"])
-def test_lines_of_python_repeat_the_fit_and_its_validation(groups):
+@pytest.mark.parametrize(
+    "options", ["test", "cost", "validation", "groups", "positive", "optimism"]
+)
+def test_lines_of_python_repeat_the_report(options, tmp_path, monkeypatch):
     weights = np.linspace(1.0, 2.0, len(TRAIN))
     rows = TRAIN.assign(pair=np.arange(len(TRAIN)) // 2)
     model = ps.logit("digit ~ p34 + p43", rows, lam=0.5, weights=weights)
-    fit = model.fit(groups=groups)
-    validation = ps.cross_validate(model, folds=4, groups=groups, seed=3)
-    code = fit.report(validation=validation).to_markdown().split("```python\n")[1]
-    known = {"train": rows, "weights": weights}
+    fit = model.fit(groups="pair" if options == "groups" else None)
+    by_pair = ps.cross_validate(model, folds=4, groups="pair", seed=3)
+    of_bootstrap = {"thresholds": [0.2, 0.4], "metric": "youden", "groups": "pair"}
+    given = {
+        "test": {"test": TEST},
+        "cost": {"test": TEST, "cost": {5: 2.0, 6: 1.0}},
+        "validation": {"validation": ps.cross_validate(model, folds=4, seed=3)},
+        "groups": {"validation": by_pair, "title": "Which digit?"},
+        "positive": {"test": TEST, "positive": 5, "row_names": True},
+        "optimism": {"validation": ps.validate(model, 5, seed=3, **of_bootstrap)},
+    }
+    fit.report(path=tmp_path / "report.html", **given[options])
+    text = (tmp_path / "report.html").read_text("utf-8")
+    code = fit.report(**given[options]).to_markdown().split("```python\n")[1]
+    known = {"train": rows, "weights": weights, "test": TEST}
+    monkeypatch.chdir(tmp_path)
     exec(code.split("```")[0], known)
     assert known["result"].params.equals(fit.params)
-    assert known["result"].bse.equals(fit.bse)
-    assert known["validation"].scores.equals(validation.scores)
+    repeated = (tmp_path / "report.html").read_text("utf-8")
+    lasts = re.compile("Run time.*?</tr>", re.DOTALL)
+    assert lasts.sub("", repeated) == lasts.sub("", text)
 
 
 @pytest.mark.parametrize(
@@ -488,3 +503,20 @@ def test_statistics_corrected_for_optimism_are_on_the_page(drawn):
         other = ps.logit(f"affair ~ {formula}", rows).fit()
         with pytest.raises(OptionError, match="Validation of the rows"):
             other.report(validation=validation)
+
+
+def test_a_penalised_report_shows_the_maximum_likelihood():
+    unpenalised = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.0).fit()
+    page = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.1).fit().report().to_markdown()
+    *_, row = [line for line in page.splitlines() if line.startswith("| p34 ")]
+    shown = f"{unpenalised.coef['p34']:.3f}".replace("-", "−")
+    assert row.split("|")[-2].strip() == shown
+
+
+def test_a_report_suspects_predictors_that_only_together_contain_the_outcome():
+    rng = np.random.default_rng(1)
+    start, days = rng.normal(size=(2, 300))
+    late = np.where(days > 0.0, "yes", "no")
+    rows = pd.DataFrame({"start": start, "end": start + days, "late": late})
+    fit = ps.logit("late ~ start + end", rows, lam=1e-6).fit(cov_type="none")
+    assert "Predictors may contain the outcome" in fit.report().to_markdown()

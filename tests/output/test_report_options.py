@@ -243,3 +243,22 @@ def test_the_command_line_writes_and_prints_it(tmp_path, capsys):
     assert "The tables use the threshold 0.3," in out
     assert f"Test data: {errors} of 80 rows misclassified" in page.read_text()
     assert "--threshold 0.3" in page.read_text()
+
+
+def test_a_page_of_the_command_line_has_no_words_of_python(tmp_path, capsys):
+    assert "logistic regression" in studied(tmp_path)[1]
+    _, page = studied(tmp_path, "--loss", "hinge", "--cv", "3")
+    assert "Support vector machine" in page
+    assert "pegasos-stats report" in page
+    assert not re.search(r"\bps\.|\w\(\w*=|=True|result\.|import ", page)
+    capsys.readouterr()
+
+
+def test_the_misclassified_rows_are_not_written_over_the_data(tmp_path, capsys):
+    data = tmp_path / "page_misclassified.csv"
+    data.write_text("row,actual,predicted,score\n" + "1,a,b,0.5\n2,b,a,0.1\n" * 9)
+    before = data.read_bytes()
+    page = str(tmp_path / "page.html")
+    assert main(["report", str(data), "--outcome", "actual", "-o", page]) == 2
+    assert "overwrite an input file" in " ".join(capsys.readouterr().err.split())
+    assert data.read_bytes() == before

@@ -196,7 +196,7 @@ def _fit(
             cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        written = replace(written, command=line)
+        written = replace(written, command=line, wording=program.as_options)
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:
@@ -229,7 +229,8 @@ def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
         if coefficients:
             summary = result.summary(max_terms=None)
             footer = summary.footer.removesuffix(summaries.MORE).strip()
-    lines = [evaluated.title, str(replace(summary, footer=footer)).rstrip("\n")]
+    text = program.as_options(str(replace(summary, footer=footer)))
+    lines = [evaluated.title, text.rstrip("\n")]
     if (cut := evaluated.threshold) is not None:
         lines.append(f"The tables use the threshold {cut:g}, unlike the lines above.")
     if result.trace is not None:
@@ -256,8 +257,10 @@ def fit_json(evaluated: EvaluatedFit, coefficients: bool) -> str:
         **result_facts(result),
         "trace": None if trace is None else trace.to_dict(orient="records"),
         "confusion": {k: _table_facts(t) for k, t in evaluated.tables.items()},
-        "warnings": [n.text for n in result.notes if n.severity == "warning"],
-        "hints": [n.text for n in result.notes if n.severity == "note"],
+        **{
+            key: [program.as_options(n.text) for n in result.notes if n.severity == of]
+            for key, of in (("warnings", "warning"), ("hints", "note"))
+        },
     }
     if coefficients and isinstance(result, LinearResults):
         table = result.coefficient_table().to_dict(orient="records")

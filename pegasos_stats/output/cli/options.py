@@ -10,7 +10,7 @@ function.
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields, is_dataclass
 from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
 
@@ -546,6 +546,15 @@ COMMANDS: dict[str, type] = {
     kind.__name__.removesuffix("Options").lower(): kind
     for kind in (FitOptions, ReportOptions, Predict, Parity, Demo, Proof, Compile)
 }
+
+
+def _names_of(kind: Any) -> set[str]:
+    """Return the names of the options in a class and in its groups."""
+    groups = [f.default for f in fields(kind) if is_dataclass(f.default)]
+    return {f.name for f in fields(kind)}.union(*map(_names_of, groups))
+
+
+OPTIONS = set[str]().union(*map(_names_of, COMMANDS.values()))
 
 
 # ----------------------------------------------------------------- parsing

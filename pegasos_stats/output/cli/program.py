@@ -1,6 +1,7 @@
 """Main program of the command line, which returns an exit code."""
 
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -13,13 +14,22 @@ from pegasos_stats.errors import (
     PegasosStatsWarning,
     visible,
 )
-from pegasos_stats.output.cli.options import PROGRAM, read_words
+from pegasos_stats.output.cli.options import OPTIONS, PROGRAM, read_words
 
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 MAX_MESSAGE = 2000  # characters of a message
+CALLS = {  # in messages, and the equivalent options
+    "ps.logit()": "--loss log",
+    "ps.logit": "--loss log",
+    "ps.svm": "--loss hinge",
+    "ps.Optimum()": "--solver optimum",
+    "ps.Pegasos()": "--solver pegasos",
+    "ps.SDCA()": "--solver sdca",
+}
+ARGUMENT = re.compile(r"(?<![\w.-])(?<!\w\()([a-z]\w*)=(?!=)(?:'(\w+)')?")
 UNWRITABLE = (OSError, ValueError, AttributeError)
 
 
@@ -90,11 +100,30 @@ def _warnings_in_one_line() -> Iterator[None]:
         yield
 
 
+def as_options(text: str) -> str:
+    """Replace Python arguments and calls in a message by options.
+
+    Examples
+    --------
+    >>> as_options("use lam=0.1, weights='balanced', or ps.Optimum()")
+    'use --lam=0.1, --weights=balanced, or --solver optimum'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        if match[1] not in OPTIONS:
+            return match[0]
+        return f"--{match[1].replace('_', '-')}={match[2] or ''}"
+
+    for call, words in CALLS.items():
+        text = text.replace(call, words)
+    return ARGUMENT.sub(option, text)
+
+
 def say(message: str) -> None:
     """Write one line to standard error; unprintable characters become escapes."""
     text = "".join(
         character if character.isprintable() else ascii(character)[1:-1]
-        for character in message.strip().replace("\n", " ")
+        for character in as_options(message.strip().replace("\n", " "))
     )
     if len(text) > MAX_MESSAGE:
         text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"

@@ -39,6 +39,7 @@ from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.style import factor_level, metric_name, term_text
 from pegasos_stats.solvers.kernel_problem import KernelProblem
+from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.folds import Folds
@@ -276,6 +277,8 @@ class ReportFacts:
         Whether the page names misclassified rows.
     coding : LabelCoding or None
         The classes in the data, if the report names them differently.
+    title : str or None
+        Heading of the page, if specified.
     optimism : Validation or None
     """
 
@@ -289,6 +292,7 @@ class ReportFacts:
     cost: Target | None = None
     row_names: bool = False
     coding: LabelCoding | None = None
+    title: str | None = None
     optimism: Validation | None = None
 
     @property
@@ -385,7 +389,7 @@ class ReportFacts:
         return [*self.leak(), " ".join(message), " ".join(more)]
 
     def leak(self) -> Iterator[str]:
-        """Warn of a term that separates the classes almost perfectly by itself."""
+        """Warn if the model separates the classes almost perfectly."""
         is_suspicious = (self.rows.auc or 0.0) >= SUSPICIOUS_AUC
         if not is_suspicious or self.rows.rarer < MIN_LEAK_ROWS:
             return
@@ -397,6 +401,13 @@ class ReportFacts:
                 f"'{self.positive}' and '{self.other}' (AUC {areas[name]:.3f} on the "
                 "training rows). If it is known only after the outcome, exclude it: "
                 "the numbers below do not apply to new cases."
+            )
+        elif self.rows.is_new or self.rows.rarer > 2 * len(self.result.design.names):
+            yield (
+                "Predictors may contain the outcome: the model separates "
+                f"'{self.positive}' and '{self.other}' almost perfectly (AUC "
+                f"{self.rows.auc:.3f}), though no predictor does so alone. Exclude "
+                "what is known only after the outcome."
             )
 
     @property
@@ -869,10 +880,26 @@ class ReportFacts:
         if not isinstance(self.result, LinearResults):
             return [], []
         cells, *_ = self.result.coefficient_cells(max_terms=MAX_TABLE_ROWS)
+        if (maximum := self._maximum_likelihood) is not None:
+            cells = cells.assign(**{"max. likelihood": maximum.reindex(cells.index)})
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], [
             [term_text(term), *line] for term, *line in signed.itertuples(name=None)
         ]
+
+    @property
+    def _maximum_likelihood(self) -> "pd.Series[str] | None":
+        """Unpenalised coefficients, to show how much the penalty shrinks."""
+        result, problem = self.result, self.result.problem
+        if not (isinstance(result, LinearResults) and problem.lam and problem.has_rows):
+            return None
+        if problem.loss != "log":
+            return None
+        solution = maximum_likelihood(replace(problem, lam=0.0)).solution
+        if solution is None:
+            return None
+        theta = np.append([solution.alpha] * problem.intercept, solution.beta)
+        return pd.Series(list(map(tables.fixed, theta)), result.params.index)
 
     @property
     def events_per_coefficient(self) -> str:

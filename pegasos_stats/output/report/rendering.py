@@ -137,6 +137,8 @@ class Page:
         The command line, if it created the fit.
     csv : str
         Name of the accompanying CSV file, if there is one.
+    wording : callable
+        Rewrites the arguments in messages for the command line.
     """
 
     title: str
@@ -144,6 +146,7 @@ class Page:
     figures: Mapping[str, str]
     command: str = ""
     csv: str = ""
+    wording: Callable[[str], str] = str
 
     def to_markdown(self) -> str:
         """Return the report as Markdown with embedded figures."""
@@ -273,6 +276,8 @@ def python_lines(facts: ReportFacts) -> str:
     of_model, of_fit = model_arguments(facts), fit_arguments(result)
     usual = isinstance(result.solver, Optimum) and not solver_options(result)
     solver = [] if usual else [solver_call(result)]
+    validation, of_report = validation_lines(facts, solver), report_arguments(facts)
+    validation = [*validation, *optimism_lines(facts)]
     return "\n".join(
         [
             "import pegasos_stats as ps",
@@ -281,7 +286,8 @@ def python_lines(facts: ReportFacts) -> str:
             f"model = ps.{model}({', '.join([*map(repr, rows), as_code(of_model)])})",
             f"result = model.fit({', '.join([*solver, as_code(of_fit)])})",
             "print(result.summary())",
-            *validation_lines(facts, solver),
+            *validation,
+            f'result.report(path="report.html", {as_code(of_report)})',
         ]
     ).replace(", )", ")")
 
@@ -300,6 +306,46 @@ def validation_lines(facts: ReportFacts, solver: Sequence[str]) -> list[str]:
         options["repeats"] = folds.repeats
     call = ", ".join(["model", *solver, as_code(options)])
     return [f"validation = ps.cross_validate({call})"]
+
+
+def optimism_lines(facts: ReportFacts) -> list[str]:
+    """Return Python code that repeats the optimism bootstrap, if there is one."""
+    if (study := facts.optimism) is None:
+        return []
+    options: dict[str, object] = {"seed": study.seed}
+    if cuts := [n.split("net_benefit_")[1] for n in study.names if "net_benefit_" in n]:
+        options["thresholds"] = [*map(float, cuts)]
+    if study.model.problem.loss != "log":
+        options["calibrate"] = True
+    if not math.isnan(study.threshold):
+        target = study.names[-1]
+        options |= {"cost": Name("cost")} if target == "cost" else {"metric": target}
+    if (groups := study.groups) is not None:
+        options["groups"] = groups.names[0] if groups.by_name else Name("groups")
+    call = f"model, {study.n_resamples}, {as_code(options)}"
+    return [f"validation = ps.validate({call})"]
+
+
+def report_arguments(facts: ReportFacts) -> dict[str, object]:
+    """Return the arguments of ``result.report()`` that determine the numbers."""
+    table, cost = facts.rows.table, None
+    if (target := facts.cost) is not None:
+        negative = table.levels[facts.is_first]
+        cost = {plain(table.positive): target.false_negative}
+        cost[plain(negative)] = target.false_positive
+    arguments = {
+        "test": Name("test") if facts.rows.name == "test" else None,
+        "validation": Name("validation")
+        if facts.validation or facts.optimism
+        else None,
+        "threshold": facts.threshold,
+        "cost": cost,
+        "positive": table.positive if facts.is_first else None,
+        "title": facts.title,
+        "image_shape": facts.image_shape,
+        "row_names": facts.row_names or None,
+    }
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def as_code(arguments: Mapping[str, object]) -> str:

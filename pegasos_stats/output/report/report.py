@@ -313,6 +313,7 @@ def report(
         cost=target,
         row_names=row_names,
         coding=coding,
+        title=title,
         optimism=optimism,
     )
     plain = f"Predicting {coding.name}: {low} or {high}"
