@@ -508,7 +508,8 @@ def test_statistics_corrected_for_optimism_are_on_the_page(drawn):
 def test_a_penalised_report_shows_the_maximum_likelihood():
     unpenalised = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.0).fit()
     page = ps.logit("digit ~ p34 + p43", TRAIN, lam=0.1).fit().report().to_markdown()
-    *_, row = [line for line in page.splitlines() if line.startswith("| p34 ")]
+    table = page[page.index("| max. likelihood |") :]
+    row = next(line for line in table.splitlines() if line.startswith("| p34 "))
     shown = f"{unpenalised.coef['p34']:.3f}".replace("-", "−")
     assert row.split("|")[-2].strip() == shown
 

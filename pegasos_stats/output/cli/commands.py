@@ -179,6 +179,8 @@ def _fit(
     places = [(output.save, MODEL), (page, reports.REPORT), (output.proof, PROOF)]
     if output.proof is not None:
         places.append((design_path(output.proof), DESIGN))
+    if page is not None:
+        places.append((reports.rows_path(page), reports.CSV))
     files.check_places([options.train, options.test], output.overwrite, *places)
     train, test = _input_data(options) if data is None else data()
     evaluated = _evaluated(train, test, options, output)

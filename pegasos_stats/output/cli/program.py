@@ -114,6 +114,7 @@ def as_options(text: str) -> str:
             return match[0]
         return f"--{match[1].replace('_', '-')}={match[2] or ''}"
 
+    text = re.sub(r"; in Python also .*", ".", text)
     for call, words in CALLS.items():
         text = text.replace(call, words)
     return ARGUMENT.sub(option, text)
