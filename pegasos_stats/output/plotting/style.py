@@ -510,7 +510,7 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
 
 
 def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
-    """Write names at the right ends of lines, apart from each other, in their styles.
+    """Write names at the right ends of lines, without overlap, in their styles.
 
     Parameters
     ----------
