@@ -10,7 +10,7 @@ rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge`
 hinge, dense, ``n < 2 p``              SMO on the Gram matrix, ``wide``
 ``n < p``                              dual coordinate ascent, ``wide``
 hinge, dense,                          proximal Newton on the active rows,
-``n >= max(3000, 60 p)``               ``hinge_proximal``
+``n >= 60 p``, ``n p >= 2^17``         ``hinge_proximal``
 hinge                                  proximal Newton, ``hinge_proximal``
 log, squared hinge,                    L-BFGS with the Hessian of a sample,
 ``n >= 4000``, 10 to a column          ``smooth_newton``
@@ -87,9 +87,9 @@ class Optimum(Solver):
     the method.
 
     * More rows than columns: the proximal-point method with Newton steps for the hinge.
-      With 3,000 dense rows or more it solves a sample, fixes the dual weights of rows
-      far from the margin and solves for the active rows, until no row is fixed on the
-      wrong side. Newton steps for the other losses; L-BFGS with many dense rows, from
+      With many dense rows it solves a sample, fixes the dual weights of rows far from
+      the margin and solves for the active rows, until no row is fixed on the wrong
+      side. Newton steps for the other losses; L-BFGS with many dense rows, from
       the solution of a sample, and with 60 dense columns or more.
     * More columns than rows: dual coordinate ascent while it reduces the gap, then
       Newton steps. Rows are drawn at random, from `seed`. With the hinge and dense

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from pegasos_stats.parallel import library, one_thread
+from pegasos_stats.solvers import hinge_proximal
 from pegasos_stats.solvers.certificate import feasible
 from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
@@ -20,6 +21,12 @@ from tests.solvers.solved import solved
 
 TOL = 1e-7
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
+
+
+@pytest.fixture(autouse=True)
+def an_active_set(monkeypatch):
+    """Let the hinge with 4,000 rows use an active set, as with more entries."""
+    monkeypatch.setattr(hinge_proximal, "SCREENED_FROM", 12_000)
 
 
 def rows(n, p=4, seed=5, noise=1.0):
