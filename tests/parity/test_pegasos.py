@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-import pegasos_stats as ps
 from tests.parity.cases import (
     REFERENCE,
     Case,
@@ -23,8 +22,6 @@ from tests.parity.cases import (
     stored,
 )
 from tests.parity.equality import (
-    DUAL_RTOL,
-    LOG_RTOL,
     assert_close_fit,
     assert_inputs_of_r,
     assert_same_bits,
@@ -105,26 +102,6 @@ def test_scaled_mtcars_are_those_of_r():
 
 # ---- The same cases, and more, against R as it runs.
 
-# Options of the solver, named alike in R; rows are counted from zero.
-OPTIONS = {
-    "sequential": {"epochs": 3, "order": "sequential"},
-    "replace": {"order": "replace", "steps": 500, "batch_size": 3},
-    "subset": {"order": "subset", "steps": 500, "batch_size": 3},
-    "given rows": {"order": np.arange(700) ** 2 % 199, "batch_size": 2, "epochs": 2},
-    "given epochs": {"order": np.arange(600).reshape(3, 200) ** 2 % 200, "average": 2},
-    "batches": {"epochs": 4, "batch_size": 30},
-    "project": {"epochs": 4, "project": True},
-    "average": {"epochs": 4, "average": "all"},
-    "refit": {"epochs": 4, "refit_intercept": True},
-    "all": {
-        "epochs": 5,
-        "batch_size": 7,
-        "project": True,
-        "average": 3,
-        "refit_intercept": True,
-    },
-}
-
 
 @pytest.fixture(scope="module")
 def r_cases(r):
@@ -152,46 +129,6 @@ def test_data_rows_and_fit_are_those_of_r_live(r_cases, case):
     found = in_r(r_cases, case)
     assert rows_drawn(case).tolist() == found["rows"].tolist()
     assert_same_fit(case, fit(case), fit_of_r(found))
-
-
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-@pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("name", OPTIONS)
-def test_digits56_with_every_option(r, name, loss, storage):
-    train, _ = ps.datasets.load_digits56()
-    X = train.drop(columns="digit").to_numpy(dtype=np.float64)
-    y, lam = np.where(train["digit"] == 5, -1, 1), 0.1
-    rows = X if storage == "dense" else csr_array(X)
-    model = {"hinge": ps.SVM, "log": ps.Logit}[loss](y, rows, lam=lam)
-    ours = model.fit(ps.Pegasos(seed=443, **OPTIONS[name]))
-    theirs = digits_in_r(r, X, y, lam, loss, storage, OPTIONS[name])
-    assert ours.n_iter == theirs["n_iter"]
-    assert ours.n_violations == theirs["violations"]
-    params = [*theirs["alpha"], *theirs["beta"]]
-    if loss == "hinge":
-        assert_same_bits(ours.params, params, "params")
-    else:
-        distance = np.linalg.norm(ours.params - params)
-        assert distance <= LOG_RTOL * np.linalg.norm(params)
-    scale = theirs["objective"]
-    assert abs(ours.objective - scale) <= DUAL_RTOL * scale
-    assert abs(ours.dual_objective - theirs["dual_objective"]) <= DUAL_RTOL * scale
-
-
-def digits_in_r(r, X, y, lam, loss, storage, options):
-    given = dict(options)
-    if isinstance(given.get("order"), np.ndarray):
-        given["order"] = given["order"] + 1
-    r.set("data", {"X": X, "y": y})
-    r.set("asked", {**given, "lambda": lam, "loss": loss})
-    r.eval("rows <- data$X" if storage == "dense" else "rows <- sparse_rows(data$X)")
-    r.call("seed_generator", 443)
-    r.eval("found <- do.call(pegasos, c(list(X = rows, y = data$y), asked))")
-    r.eval(
-        "at <- certificate(rows, data$y, found$beta, found$alpha, found$a, "
-        "asked$lambda, asked$loss)"
-    )
-    return r.eval("c(found, at)")
 
 
 # ---- The cases by other arithmetic, other numbers and other storage; named forms; ...
