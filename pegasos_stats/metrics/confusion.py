@@ -1175,7 +1175,7 @@ def checked_names(names: object) -> tuple[str, str]:
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
     """Count rows by whether A and B misclassify them, and rows without a label."""
-    inputs.side_by_side(*predicted)
+    inputs.side_by_side(predicted[0], predicted[1])
     pairs = [inputs.side_by_side(actual, labels) for labels in predicted]
     levels = list(dict.fromkeys(v for both in pairs for v in inputs.levels_of(both)))
     codes = [inputs.codes_of(both[side], levels) for both in pairs for side in both]

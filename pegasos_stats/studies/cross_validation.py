@@ -1197,7 +1197,8 @@ class KernelTuning:
         """
         losses = np.array([path._losses()[0] for path in self.paths])
         check_defined(losses, self.metric)
-        return self.paths[int(np.nanargmin(losses)) // losses.shape[1]]
+        at: int = int(np.nanargmin(losses)) // losses.shape[1]
+        return self.paths[at]
 
     @property
     def metric(self) -> str:
