@@ -223,7 +223,7 @@ def slow_problem():
     return Problem(rng.standard_normal((300, 4)) * [1.0, 1e2, 1e4, 1e6], y, 1e-4)
 
 
-@pytest.mark.parametrize(("epochs", "warns"), [(8, True), (12, False)])
+@pytest.mark.parametrize(("epochs", "warns"), [(6, True), (12, False)])
 def test_the_default_tolerance_is_missed_in_silence_by_less_than_a_thousandth(
     epochs, warns
 ):
