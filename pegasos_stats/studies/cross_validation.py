@@ -298,6 +298,28 @@ def lambda_path(
     )
 
 
+def best_lambda(model: Model, folds: Folds) -> float:
+    """Return ``lambda_path(model, folds=folds).lambda_min`` of one repeat, no more."""
+    grid, problem = lambda_grid(model), model.problem
+    default = Optimum(epochs=PATH_EPOCHS, tol=fold_fits.FOLD_TOL)
+    at = fold_fits.at_lambda(model, 1.0 / problem.n)
+    fitter = FoldFitter.of(at, None, default, 1, 1, False)
+    name = LOSSES[problem.loss].decides
+    (metric,) = fold_fits.checked_metrics(name, problem.loss)
+    lines, weights = [], []
+    for split, own in zip(
+        folds.splits, fitter.fits(fitter.tasks(folds.splits), grid), strict=True
+    ):
+        scores = np.array([fit.scores for fit in own])
+        finite = ~np.isnan(scores).any(axis=0)
+        y, w = problem.y[split.test], problem.row_weights[split.test]
+        at_each = y[finite], scores[:, finite], w[finite]
+        lines.append(metric.measure(*at_each, fitter.solver.ties))
+        weights.append(float(w.sum()))
+    loss = np.average(lines, axis=0, weights=weights)
+    return float(grid[place(loss, np.full(len(grid), np.nan), "min")])
+
+
 def _whole_fits(
     model: Model, grid: Vector, fits: Sequence[Any], ties: Ties
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:

@@ -14,7 +14,7 @@ from scipy.special import expit
 from pegasos_stats import checks, tables
 from pegasos_stats.arrays import Axes, Codes, Mask, Matrix, Rows, Vector
 from pegasos_stats.checks import check_count, check_flag, check_fraction
-from pegasos_stats.data.sample import Groups, column_named
+from pegasos_stats.data.sample import Groups, column_named, mean_one
 from pegasos_stats.data.user_data import check_aligned, column_of_labels
 from pegasos_stats.errors import (
     DataError,
@@ -41,8 +41,13 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.solver_runs import AnySolution
 from pegasos_stats.studies.calibration import Sigmoid, recalibrated
 from pegasos_stats.studies.calibration import calibrate as platt
-from pegasos_stats.studies.cross_validation import cross_validate, lambda_path
-from pegasos_stats.studies.fold_fits import at_lambda, checked_model, training
+from pegasos_stats.studies.cross_validation import best_lambda, cross_validate
+from pegasos_stats.studies.fold_fits import (
+    at_lambda,
+    checked_model,
+    learning_design,
+    training,
+)
 from pegasos_stats.studies.folds import Folds, Split, draw_folds
 from pegasos_stats.studies.thresholds import INNER_FOLDS, ThresholdRule
 
@@ -368,15 +373,35 @@ class Procedure:
                 raise DataError(estimate.reason)
             return problem, estimate.solution
         if problem.lam_rule == "cv":
-            folds, metric = self._folds(rows, PATH_FOLDS), problem.loss_function.decides
-            path = lambda_path(model, folds=folds, metrics=metric, workers=1)
-            problem = replace(problem, lam=path.lambda_min)
+            lam = best_lambda(*self._merged(model, rows))  # by the criterion alone
+            problem = replace(problem, lam=lam)
         else:
             fitted = model.at_chosen_lambda()
             problem = fitted.problem
             if fitted._likelihood and fitted._likelihood.solution:
                 return problem, fitted._likelihood.solution
         return problem, solver_runs.run_linear(problem, Optimum(), warn=False)
+
+    def _merged(self, model: Model, rows: Rows) -> tuple[Model, Folds]:
+        """Return the model with weighted distinct rows, and its folds.
+
+        Copies are not merged if transforms of a formula are computed from the rows.
+        """
+        if learning_design(model):
+            return model, self._folds(rows, PATH_FOLDS)
+        different, first, counts = np.unique(rows, True, return_counts=True)
+        problem, sample, other = model.problem, model._sample, copy(model)
+        raw, offset = sample.raw_weights, problem.offset
+        of_rows = np.ones(len(rows)) if raw is None else raw
+        other._sample = replace(sample, raw_weights=counts * of_rows[first])
+        other.problem = replace(
+            problem,
+            X=problem.X[first],
+            y=problem.y[first],
+            weights=mean_one(problem.row_weights[first] * counts),
+            offset=None if offset is None else offset[first],
+        )
+        return other, self._folds(different, PATH_FOLDS)
 
     def _folds(self, rows: Rows, k: int) -> Folds:
         """Return folds that keep copies of a row, and groups, together."""

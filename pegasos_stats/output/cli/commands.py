@@ -168,6 +168,13 @@ def demo(options: groups.Demo, line: str) -> None:
     _fit(report_options, options.output, line, options.report, _digits)
 
 
+class CommandReport(reports.Report):
+    """A report whose messages have the options of the command line."""
+
+    def _worded(self, message: str) -> str:
+        return program.as_options(message)
+
+
 def _fit(
     options: groups.FileFitting,
     output: groups.Output,
@@ -198,7 +205,7 @@ def _fit(
             cost=evaluated.cost,
             row_names=options.reading.id is not None,
         )
-        written = replace(written, command=line, wording=program.as_options)
+        written = CommandReport(**{**vars(written), "command": line})
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
     if output.save is not None:

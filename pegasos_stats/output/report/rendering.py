@@ -137,8 +137,6 @@ class Page:
         The command line, if it created the fit.
     csv : str
         Name of the accompanying CSV file, if there is one.
-    wording : callable
-        Rewrites the arguments in messages for the command line.
     """
 
     title: str
@@ -146,7 +144,6 @@ class Page:
     figures: Mapping[str, str]
     command: str = ""
     csv: str = ""
-    wording: Callable[[str], str] = str
 
     def to_markdown(self) -> str:
         """Return the report as Markdown with embedded figures."""
@@ -157,6 +154,10 @@ class Page:
         """Return the report as a self-contained HTML page."""
         text = self._rendered(FIGURE_HTML, escape, lambda tag: f"\n{tag}\n")
         return page(self.title, _parser().render(text))
+
+    def _worded(self, message: str) -> str:
+        """Return a message as the reader's interface writes it."""
+        return message
 
     def _rendered(self, form: str, escape: Escape, tag: Escape) -> str:
         """Render the template, with functions for pictures and HTML tags."""
@@ -172,6 +173,7 @@ class Page:
             link=quote(os.fsencode(self.csv)),
             picture=picture,
             tag=tag,
+            wording=self._worded,
             versions=session_info().versions,
             date=date.today().isoformat(),
         )
