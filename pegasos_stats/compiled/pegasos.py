@@ -730,9 +730,10 @@ def pegasos_epoch(
 
     At step ``t``, with the batch ``A`` of rows::
 
-        eta = 1 / (lam * t), or the next of ``sizes`` beta <- beta - eta * (lam * beta -
-        (1/|A|) sum_A w_i s(m_i) y_i x_i) alpha <- alpha + eta * (1/|A|) sum_A w_i
-        s(m_i) y_i if project: beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+        eta   = 1 / (lam * t), or the next of ``sizes``
+        beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
+        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
+        if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
     with the margins ``m_i = y_i (x_i'beta + (alpha + offset_i))`` before the update.
 
