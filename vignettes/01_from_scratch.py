@@ -293,7 +293,7 @@ pd.DataFrame(
 # and seed, on scanned fives and sixes of 16 x 16 pixels: 200 for training, 600 for testing.
 # These files do not come with the package. The cells below run if the environment variable
 # `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their stored output.
-# The published tables have the counts 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
+# The tables of that analysis have the counts 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
 # test pictures: 23 errors, 3.83%.
 
 # %% tags=["data"]

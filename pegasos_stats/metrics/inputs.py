@@ -80,9 +80,10 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
         side_levels = [plain(value) for value in distinct(pairs[side].dropna())]
         unknown = [value for value in side_levels if levels and value not in levels]
         if len(unknown) > MOST_OTHERS:
-            values = listing(unknown)
-            why = f"Predicted are {values}; convert them to labels by a threshold."
-            raise OptionError(why)
+            raise OptionError(
+                f"The predicted labels include {listing(unknown)}, which are not "
+                "actual labels; convert scores to labels by a threshold."
+            )
         levels += side_levels
     try:
         return sorted(set(levels))
@@ -141,7 +142,10 @@ def checked_probabilities(
         columns = [position_of(column, levels) for column in named]
         if sorted(columns) != list(range(k)):
             own = listing(probabilities.columns)
-            raise DataError(f"The columns {own} are not the levels {listing(levels)}.")
+            raise DataError(
+                f"The columns {own} are not the levels {listing(levels)}; name each "
+                "column after a level."
+            )
         probabilities = probabilities.iloc[:, np.argsort(columns)]
     values = numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
@@ -208,7 +212,10 @@ def events_of(
     """
     frame = values if isinstance(values, pd.DataFrame) else None
     if frame is not None and frame.shape[1] != 2:
-        raise OptionError(f"The {name} have the columns {listing(frame.columns)}.")
+        raise OptionError(
+            f"The {name} have the columns {listing(frame.columns)}; pass one column "
+            f"for each of two classes, or only the {name} of the positive class."
+        )
     pairs = side_by_side(actual, values if frame is None else frame.iloc[:, 0], name)
     labels = pairs["actual"]
     if frame is None:
@@ -290,7 +297,9 @@ def numbers(
     if isinstance(values, pd.Series | pd.DataFrame) and not (
         index is None or values.index.equals(index)
     ):
-        raise DataError(f"The row labels of {name} and of the labels differ.")
+        raise DataError(
+            f"The row labels of the {name} and of the outcome differ; align them."
+        )
     refused = DataError(f"The {name} are not numbers; pass one for each row.")
     array = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
@@ -386,7 +395,7 @@ def checked_choices(
         check_choice("mode", mode, MODES)
     several = len(levels) > 2
     if positive is not None and several:
-        why = f"makes no sense with {len(levels)} levels: each has statistics."
+        why = f"is only for two levels; by_class describes each of {len(levels)}."
         raise OptionError(why, "positive", positive)
     at = positive_position(levels, positive, event_level)
     shares = None if prevalence is None else _checked_prevalence(levels, prevalence)

@@ -4,8 +4,8 @@ Arrays of numbers are concatenated by type in the arrays of the file; the JSON t
 stores their type, shape and order. Defects raise ValueError or another exception, which
 `archive.opened` turns into one sentence.
 
-`write` is strict, `read` is not: the result of `read` is written again and has to equal
-the content of the file. So `read` only checks that reading does no harm.
+`write` is strict, `restore` is not: its result is written again and has to equal the
+content of the file. So `restore` only checks that reading does no harm.
 
 The declaration of a dataclass describes how it is saved, and its validator which values
 its fields may have, see `validate`. Two tables supplement the type hints: `FORMS`
@@ -49,7 +49,7 @@ BOUNDS = {  # of numbers, by words of ``_field_rules``
     "code": (-1.0, HUGE),
     "seed": (1.0 - 2**31, 2**31 - 1.0),
 }
-MOST_EMPTY = 2**16  # dimension of an array in a file of any size
+MOST_EMPTY = 2**16  # length that every file may state; a longer one needs such an array
 
 
 class ArrayWriter:
@@ -159,9 +159,9 @@ class ArrayReader:
         if any(
             array.shape != (self._positions[n],) for n, array in self._arrays.items()
         ):
-            raise ValueError("an array is longer than what is in it")
+            raise ValueError("an array has values that no field uses")
         if unused := self._arrays.keys() - self._used:
-            raise ValueError(f"nothing is in the array {min(unused)!r}")
+            raise ValueError(f"no field uses the array {min(unused)!r}")
 
 
 class Codec(NamedTuple):
@@ -174,7 +174,7 @@ class Codec(NamedTuple):
 def check_same(stored: Json, again: Json) -> None:
     """Raise ValueError unless writing reproduces the content of the file."""
     if json.dumps(stored, sort_keys=True) != json.dumps(again, sort_keys=True):
-        raise ValueError("a field is not as it would be written")
+        raise ValueError("a field differs from what save() would write")
 
 
 def cannot_hold(value: object) -> DataError:
@@ -525,7 +525,7 @@ def validate(record: Value) -> None:
     conditions = RULES.get(kind.__name__, Rule()).conditions(record)
     own = getattr(kind, "_conditions", lambda record: ())(record)
     if len(dict(sizes)) < len(sizes) or not all(chain(conditions, own)):
-        raise ValueError(f"a {kind.__name__} does not hold together")
+        raise ValueError(f"the fields of a {kind.__name__} are inconsistent")
 
 
 def write(hint: object, value: Value, writer: ArrayWriter) -> Json:

@@ -171,7 +171,7 @@ def checked_order(order: ArrayLike) -> str | Rows:
         )
     if rows.min() < 0 or rows.max() >= 2**62:
         wrong = rows.min() if rows.min() < 0 else rows.max()
-        raise OptionError(f"order holds the row {wrong}; rows are counted from zero.")
+        raise OptionError(f"order contains the row {wrong}; rows are numbered from 0.")
     rows = rows.astype(np.int64, order="C")
     rows.flags.writeable = False
     return rows

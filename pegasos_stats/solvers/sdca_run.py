@@ -200,7 +200,7 @@ def run_sdca(
         Whether to show a progress bar of epochs.
     dual : float64 array, shape (n,), optional
         Initial dual weights, for example from another solution; clipped to the feasible
-        range. With it modified SGD is not used.
+        range. With initial weights modified SGD is not used.
     warn : bool
         ``False`` if the caller checks the gap and warns once for many runs.
     most : float
@@ -269,7 +269,7 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     """Replace the coefficients by 0 if this does not increase the objective.
 
     With the hinge the optimum has coefficients of 0 if a class is rare, the predictors
-    are weak or the penalty is strong: all rows of a class are beyond the margin. A
+    are weak or the penalty is strong: all rows of a class violate the margin. A
     solver then returns coefficients that are numerical noise, ``lam/2 ||beta||^2 <=
     gap``, but would order the scores. The intercept does not change if it is optimal.
 

@@ -100,9 +100,10 @@ def lambda_grid(
     half_range = float(np.ptp(scores)) / 2.0
     largest = half_range if problem.intercept else float(np.abs(scores).max())
     if not largest > 0.0:
-        raise DataError("The predictors have the same mean in both levels.")
+        raise DataError("The predictors have the same mean in both classes.")
     if ratio * largest < sys.float_info.min:
-        raise OptionError(f"of {largest:.3g} is too small.", "ratio", ratio)
+        why = f"is too small: {largest:.3g} times it underflows; pass a larger one."
+        raise OptionError(why, "ratio", ratio)
     values = np.geomspace(largest, ratio * largest, count)
     return np.array([float(f"{value:.3e}") for value in values])
 
@@ -543,7 +544,7 @@ class LambdaPath(Summarised):
 
         if self.coefficients is None:
             raise OptionError(
-                "A kernel model has no coefficients; plot() draws the error rates."
+                "A kernel model has no coefficients; plot() draws its metric."
             )
         count = checks.whole_of(named)
         if count is None or count < 0:
@@ -560,9 +561,10 @@ class LambdaPath(Summarised):
             metric = self.metric
             names += [metric, f"{metric}_se"]
             notes.append(
-                f"lambda_min has the best mean {metric} over the folds, lambda_1se is "
-                "the largest lambda within a standard error of it; the value there is "
-                "optimistic: cross_validate(model, lambda_path=path)."
+                f"lambda_min has the best mean {metric} over the folds; lambda_1se is "
+                "the largest lambda within one standard error of the best. The best "
+                "mean is optimistic; for a fair estimate use "
+                "cross_validate(model, lambda_path=path)."
             )
         for name, lam in marks.items():
             if end := end_of_path(self, lam):
@@ -690,7 +692,7 @@ def cross_validate(
     OptionError
         If an option is not allowed, or the solver cannot fit the model.
     DataError
-        If the training rows of a fold lack a level, folds are for other rows, or a fold
+        If the training rows of a fold lack a class, folds are for other rows, or a fold
         splits a group.
 
     Warns
@@ -699,7 +701,7 @@ def cross_validate(
         Once, if the solver does not reach its tolerance in one or more folds.
     UndefinedMetricWarning
         If a metric is not defined in some fold, such as the area under the curve
-        where a level has no held-out row.
+        where a class has no held-out row.
 
     References
     ----------
@@ -901,8 +903,8 @@ class CrossValidation(Summarised):
     def pairs(self) -> PairCounts:
         """Shares of correctly ordered and of tied pairs of held-out rows within folds.
 
-        Means over the folds, weighted as in `tidy`, whose AUC is their area. NaN if no
-        fold has rows of both classes.
+        Means over the folds, weighted as in `tidy`; their `area` is the AUC of `tidy`.
+        NaN if no fold has rows of both classes.
         """
         problem, shares, weights = self.model.problem, [], []
         for split in self.folds.splits:
@@ -1146,7 +1148,7 @@ def tune_kernel(
     fold_fits.checked_model(model)
     kernel = getattr(model.problem, "kernel", None)
     if kernel is None or kernel.gamma is None:
-        raise OptionError("The model has no gamma; pass one with a Gaussian kernel.")
+        raise OptionError("The model has no gamma; use one with a Gaussian kernel.")
     grid = [times * kernel.gamma for times in GAMMA_MULTIPLES]
     if gammas is not None:
         grid = distinct_positive("gammas", gammas)

@@ -227,7 +227,7 @@ HALVES = {"groups": [1, 1, 1, 2, 2, 2], "folds": 2, "lambda_path": [0.5, 0.1]}
         (lambda: ps.Folds.stratified(["a"], 2), "^1 row "),
         (lambda: ps.Folds.stratified(Y, 2, groups=[1] * 6), "groups are 1 in all"),
         (lambda: ps.cross_validate(3), "model is of type int"),
-        (lambda: ps.lambda_grid(ALIKE), "same mean in both levels"),
+        (lambda: ps.lambda_grid(ALIKE), "same mean in both classes"),
         (lambda: ps.lambda_grid(SMALL, ratio=1.0), r"ratio=1\.0"),
         ({"groups": ["a"] * 6}, "'a' in all rows"),
         (HALVES, "1 group cannot be split"),

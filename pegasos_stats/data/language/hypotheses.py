@@ -29,9 +29,9 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     ----------
     hypotheses : str, list of str, dict, pair (R, q) or array
         Text such as ``"x1 = x2, 2 * x3 - 1 = 0"``; without ``=``, equal to 0. A chain
-        ``"x1 = x2 = 0"`` has one hypothesis for each sign. A dictionary contains the
-        value of every expression. The values of a matrix of shape (m, k) or (k,) are
-        the second item of the pair, or 0.
+        ``"x1 = x2 = 0"`` has one hypothesis for each equals sign. A dictionary maps
+        expressions to their values. `R` has the shape (m, k) or (k,); without `q` the
+        values are 0.
     names : sequence, length k
         Names of the coefficients. In text a name that is a number needs backticks.
 
@@ -180,7 +180,7 @@ def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     if not ((sizes == 0.0) | is_valid).all():
         why = f"hold numbers that are not finite, or above {LARGEST_NUMBER:g} or near 0"
     elif not R.size or not R.any(axis=1).all():
-        why = "name no coefficient, or one of them does not"
+        why = "name no coefficient in at least one equation"
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
         why = "contradict each other"
     if why:

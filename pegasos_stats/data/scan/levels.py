@@ -124,9 +124,9 @@ def resolve_formula(
     FormulaError
         If it cannot be read, or a term cannot be computed block by block.
     ColumnError
-        If a column is not in all files, or neither of numbers nor of text.
+        If a column is not in all files, or does not contain numbers, text or booleans.
     LabelError
-        If the outcome does not have two levels.
+        If the outcome does not have two classes.
     DataError
         If no row is complete.
     """

@@ -94,7 +94,8 @@ def convert_mismatches() -> Iterator[None]:
     except (ValueError, TypeError, KeyError) as error:
         reason = " ".join(str(error).split()).rstrip(".")[:160]
         raise DataError(
-            f"A partition differs from the metadata of its Dask frame ({reason})."
+            f"A partition differs from the metadata of its Dask frame ({reason}); "
+            "create the frame with the correct meta=."
         ) from error
 
 
@@ -180,7 +181,10 @@ class Partitions:
     def map_frames(
         self, rule: Callable[[pd.DataFrame], object], *of_model: object
     ) -> Iterator[Any]:
-        """Apply a rule to each partition on its worker, with all columns."""
+        """Apply a rule to each partition on its worker, with all columns.
+
+        `of_model` is ignored; a `Scan` needs it to select columns.
+        """
         yield from self.map_parts(lambda partition: rule(partition.frame), None)
 
     def predict(

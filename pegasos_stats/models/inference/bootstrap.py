@@ -63,11 +63,12 @@ def bootstrap(
 
     Replicate ``b`` minimises ``lam/2 ||beta||^2 + mean w_i loss(y_i (x_i'beta +
     alpha))`` over the rows of the ``b``-th resample. The relative duality gap is at
-    most ``options.tol``. It is reduced, down to 1e-12, until a smaller one moves the
-    first resamples by less than 1e-3 standard errors. Weights of rows are drawn with
-    them and scaled to mean 1 again. Balanced weights, and means and standard deviations
-    of standardized predictors, are computed again. A resample with a single class has
-    no optimum with an intercept: it is excluded, and not replaced.
+    most ``options.tol``. This tolerance is reduced, down to 1e-12, until a further
+    reduction moves the first estimates by less than 1e-3 standard errors. Each row is
+    drawn with its weight, and the weights are scaled to mean 1 again. Balanced weights,
+    and means and standard deviations of standardized predictors, are computed again. A
+    resample with a single class has no optimum with an intercept: it is excluded, and
+    not replaced.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ def bootstrap(
     scaling : Scaling, optional
         Standardization of the predictors, if any.
     groups : Groups, optional
-        Draw whole groups, all rows of each; a resample then has the rows of as many
-        groups as there are.
+        With groups, a resample contains all rows of randomly drawn groups, as many
+        groups as in the data.
     limit : float
         Maximum time in seconds. Without a limit a progress bar appears if resamples
         need more than `MOST_SECONDS`.
@@ -87,7 +88,7 @@ def bootstrap(
     Returns
     -------
     BootstrapResult
-        With a note if resamples were left out.
+        With a note if resamples were excluded.
 
     Raises
     ------
@@ -103,8 +104,8 @@ def bootstrap(
 
     Notes
     -----
-    The estimates do not depend on the number of threads, and the first ones within
-    their gaps on the number of replicates.
+    The estimates do not depend on the number of threads. With more replicates, the
+    first estimates change by no more than their duality gaps allow.
 
     References
     ----------
@@ -197,9 +198,10 @@ class SettledRefits(NamedTuple):
     facts : float64 array, shape (B, ...)
         See `Refit`.
     noise : float64 array, shape (p + 1,)
-        Differences between estimates that are the solver's.
+        Solver error: differences between estimates below it are not meaningful.
     error : float64 array, shape (p + 1,)
-        Distance of the fit from one of the same rows, solved as tightly.
+        Difference between the fit and a fit to the same rows with the tolerance of the
+        resamples.
     """
 
     estimates: Matrix
@@ -327,7 +329,8 @@ def in_a_task(n: int, replicates: int) -> int:
 def resampled_rows(n: int, replicates: int, rng: RRandom) -> Iterator[Rows]:
     """Rows of the resamples, counted from zero; arrays of shape (b, n).
 
-    R draws the rows of several resamples one after the other as it draws them at once.
+    In R, drawing several resamples at once yields the same rows as drawing them one
+    after the other.
     """
     size = in_a_task(n, replicates)
     for first in range(0, replicates, size):
@@ -358,8 +361,9 @@ Trial = Callable[["Refit"], Iterable[tuple[Matrix, Matrix]]]
 class Refit:
     """Fits resamples in threads, from the solution of the problem.
 
-    With few columns many at once, see ``solvers/resamples.py``; others, and what
-    does not converge, are fitted one at a time from the dual variables.
+    With few columns, many resamples are fitted at once, see ``solvers/resamples.py``.
+    With more columns, or if this does not converge, resamples are fitted one at a time,
+    starting at the dual variables of the solution.
     """
 
     def __init__(
@@ -417,9 +421,8 @@ class Refit:
         """
         refit, (estimates, old_gaps) = self, solved_by(trial(self))
         noise = rounding = 1e-9 * np.abs(estimates).max(axis=0, initial=0.0)
-        while self._problem.lam and len(
-            estimates
-        ):  # maximum likelihood is solved to rounding
+        # Maximum likelihood is solved to rounding.
+        while self._problem.lam and len(estimates):
             tighter = refit.tighter()
             closer, gaps = solved_by(trial(tighter))
             moves = np.abs(closer - estimates)
@@ -439,9 +442,10 @@ class Refit:
     def __call__(self, rows: Rows) -> tuple[Matrix, Matrix]:
         """Coefficients ``alpha, beta`` of each resample, and facts about its fit.
 
-        The facts are gap, distance, status and prior, the ``log(n- / n+)`` of balanced
-        weights; then means and deviations of its rows, if resamples are standardized.
-        Coefficients are for predictors as they are here.
+        The facts are the relative gap, the distance, the status, and the prior, which
+        is ``log(n- / n+)`` with balanced weights. If resamples are standardized, means
+        and standard deviations of their predictors follow. The coefficients refer to
+        the predictors of the problem, not to standardized ones.
         """
         problem, B = self._problem, len(rows)
         counts_of_rows = [np.bincount(numbers, minlength=problem.n) for numbers in rows]
@@ -530,8 +534,8 @@ def left_out(n_left_out: int, replicates: int, n_infinite: int) -> tuple[Note, .
     texts = []
     if n_left_out:
         texts.append(
-            f"{counted(n_left_out, 'resample')} of {replicates:,} hold one level "
-            "only, so that no intercept is optimal: they are excluded."
+            f"{counted(n_left_out, 'resample')} of {replicates:,} contain only one "
+            "class, so no intercept is optimal; they are excluded."
         )
     if n_infinite:
         texts.append(

@@ -2,13 +2,14 @@
 
 The deviance of a value ``b`` of coefficient ``j`` is twice what the (penalised) log
 likelihood loses when that coefficient is held at ``b`` and the others are estimated
-again. The p-value of 0 is from the likelihood-ratio test, and the limits of an
-interval are where it equals the quantile of chi-squared with one degree of freedom.
+again. The p-value of a coefficient is that of the likelihood-ratio test of 0. At the
+limits of its interval the deviance equals the quantile of chi-squared with one degree
+of freedom.
 
 References
 ----------
 Venzon & Moolgavkar, Applied Statistics 37 (1988).
-Heinze & Schemper, Statistics in Medicine 21 (2002), for the penalised one.
+Heinze & Schemper, Statistics in Medicine 21 (2002), for the penalised likelihood.
 """
 
 from collections.abc import Iterator
@@ -33,7 +34,7 @@ class ProfileTable:
         Signed roots of the deviances at 0; NaN where a coefficient is not estimable.
     p_value : float64 array, shape (k,)
     limits : float64 array, shape (k, 2)
-        Of 95%.
+        Limits of the 95% intervals.
     """
 
     statistic: Vector
@@ -58,12 +59,12 @@ class Profile:
     ----------
     rows : OrthonormalRows
     firth : bool
-        Whether with Firth's penalty.
+        Whether the likelihood has Firth's penalty.
 
     Attributes
     ----------
     fit : LikelihoodFit
-        The estimates, nothing held.
+        The fit in which no coefficient is fixed.
     """
 
     def __init__(self, rows: OrthonormalRows, firth: bool) -> None:
@@ -74,8 +75,8 @@ class Profile:
     def deviance(self, j: int, value: float) -> float:
         """Twice the loss of log likelihood if coefficient `j` is fixed at a value.
 
-        NaN if that fit does not converge, or is the better one: the objective with
-        Firth's penalty may have several maxima.
+        NaN if that fit does not converge, or has a larger objective than `fit`, which
+        is possible because Firth's penalty may lead to several maxima.
         """
         return self._constrained(j, value, self.fit)[0]
 
@@ -126,11 +127,12 @@ class Profile:
     def _end(self, j: int, sign: float, target: float) -> float:
         """Return the limit on one side, where the deviance equals the quantile.
 
-        By Newton's method for the root, which is nearly a line of the distance from the
-        estimate, between a point inside and one outside.
+        The root of the deviance is nearly a linear function of the distance from the
+        estimate. Newton's method solves for the root's target value, with bisection
+        between a point inside the interval and one outside.
         """
         estimate, unit = float(self.fit.theta[j]), float(self.fit.std_error[j])
-        if self.fit.diverges:  # the standard error that a coefficient has at least
+        if self.fit.diverges:  # a lower bound of the standard error
             unit = 2.0 * float(np.linalg.norm(self.rows.back[j]))
             farthest = estimate + sign * (2.0 * abs(estimate) + unit)
             if self.deviance(j, farthest) < ZERO_DEVIANCE:

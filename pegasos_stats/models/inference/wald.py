@@ -1307,7 +1307,7 @@ class Uncertainty:
         elif is_hc3 and problem.weights is None:  # nonrobust needs no weights
             text += " (cov_type='nonrobust' for glm's)"
         notes.append(Note("standard errors", "note", f"{text}."))
-        text = "Intervals and tests are not for the unpenalised coefficients. "
+        text = "Intervals and tests do not refer to the unpenalised coefficients. "
         text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
         if problem.has_firth:
             text = "Rows are assumed independent."

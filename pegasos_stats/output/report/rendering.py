@@ -284,7 +284,7 @@ def python_lines(facts: ReportFacts) -> str:
         [
             "import pegasos_stats as ps",
             "",
-            "# Names that are not defined here are the data of this report.",
+            "# First load the data of this report under the names used below.",
             f"model = ps.{model}({', '.join([*map(repr, rows), as_code(of_model)])})",
             f"result = model.fit({', '.join([*solver, as_code(of_fit)])})",
             "print(result.summary())",
