@@ -275,3 +275,16 @@ def test_no_resamples_are_drawn_where_all_coefficients_are_zero(lead):
     assert not result.has_covariance
     asked = result.with_covariance(ps.Bootstrap(39))  # by name they are drawn
     assert len(asked.estimated.estimates) == 39
+
+
+@pytest.mark.parametrize(("replicates", "is_said"), [(38, True), (39, False)])
+def test_the_summary_says_why_there_are_no_intervals(replicates, is_said):
+    """An envelope of 95% needs 39 resamples; an interval of another kind does not."""
+    data = ps.load_affairs().iloc[::20]
+    model = ps.logit("affair ~ age", data, lam=0.1)
+    result = model.fit(cov_type=ps.Bootstrap(replicates))
+    text = " ".join(str(result.summary()).split())
+    assert ("(95% intervals need 39 resamples)" in text) is is_said
+    assert np.isnan(result.conf_int().to_numpy()).all() == is_said
+    normal = model.fit(cov_type=ps.Bootstrap(replicates, interval="normal"))
+    assert "need 39 resamples" not in " ".join(str(normal.summary()).split())

@@ -581,9 +581,20 @@ def largest_atom(draws: Vector, width: float) -> float:
     return float((ends - np.arange(len(ordered))).max() / len(ordered))
 
 
+def resamples_for(level: float) -> int:
+    """Smallest number of resamples for an envelope of a level.
+
+    Examples
+    --------
+    >>> resamples_for(0.95), resamples_for(0.99)
+    (39, 199)
+    """
+    return int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
+
+
 def too_few_resamples(level: float, m: int) -> OptionError:
     """Return the error for a level that m resamples cannot reach."""
-    needed = int(np.ceil(2.0 / (1.0 - level) - 1.0 - RANK_ROUNDING))
+    needed = resamples_for(level)
     return OptionError(
         f"An interval of level {level:.15g} needs {needed:,} resamples, and there are "
         f"{m:,}; use a lower level, or Bootstrap({needed})."
@@ -1323,7 +1334,12 @@ class Uncertainty:
         V, groups = self.covariance, self.groups
         if isinstance(V, BootstrapResult):
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
-            return f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
+            text = f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
+            if V.options.interval == "envelope" and not V.allows(DEFAULT_LEVEL):
+                text += (
+                    f" (95% intervals need {resamples_for(DEFAULT_LEVEL)} resamples)"
+                )
+            return text
         options = self.result.cov_type
         assert isinstance(options, Sandwich)
         name = f"sandwich, kernel at the margin of width {V.bandwidth or 0.0:.2g}"
