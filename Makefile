@@ -21,11 +21,11 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.package ## install the package, run its demonstration, write its report
 	@$(BIN)/pegasos-stats demo --refine 1e-6 --report demo-report.html
 
-check: lint types ## style, types, and the quick tests, which need no R
+check test: export OPENBLAS_NUM_THREADS := 1
+check: lint types ## style, types, and the quick tests of all subpackages, without R (about two minutes)
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not (r or data or fuzz or slow)"
 
 # Style and types are checked in parallel with the tests, for which kernels are compiled once.
-test: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/.dev $(if $(filter 1,$(PEGASOS_STATS_NO_R)),,system-r $(VENV)/.rpy2) ## install R if missing (PEGASOS_STATS_NO_R=1: skip it); check style and types, run all tests
 	@mkdir -p build
 	($(STYLE) && $(TYPES)) >build/checks.txt 2>&1 & checks=$$!; \

@@ -1,12 +1,14 @@
 """Fixtures for all tests: live R, and the folder of data.
 
 A test that asks for the fixture `r` gets the marker ``r``, one that asks for
-`data_folder` the marker ``data``, those of long files the marker ``slow``.
+`data_folder` the marker ``data``. `make check` excludes both, and the marker ``slow``,
+which a test of more than about two CPU seconds sets itself, or its module for all
+tests. The others take about 150 CPU seconds. `make check`, with style and types, takes
+about two minutes on two idle cores if the kernels are compiled.
 """
 
 import os
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -17,27 +19,11 @@ from pegasos_stats.studies.parity import R, loading_code
 
 event.unregister("numba:compile", NOTICE)  # standard error is as with kernels in cache
 
-TESTS = Path(__file__).parent
-ROOT = TESTS.parent
+ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "r_reference"
 sys.path += [str(ROOT / name) for name in ("docs/_site", "docs/data", "scripts")]
 MARKERS = {"r": "r", "data_folder": "data"}
-# Rooms and files that `make check` leaves out: a file of the others takes two seconds
-# and a half at most, all of them about a minute on two processors.
-SLOW = ["output/*", "persist/*", "scan/*", "sklearn/*", "solvers/*", "studies/*"]
-SLOW += ["test_architecture", "test_docs", "test_fuzz_doors", "test_jhu"]
-SLOW += ["test_site_doors", "test_vignettes", "metrics/test_table_intervals"]
-SLOW += ["parity/test_pegasos", "rng/test_rng"]
-SLOW_IN = {
-    "compiled": "cache kernel_pegasos compile_message pegasos_kernel rows sdca "
-    "variants",
-    "data": "counts doubtful factors files user_data formula_safety other_frames "
-    "scaling svmlight weights wide_formula",
-    "models": "bootstrap callers_data default_errors inference_results kernel_optimum "
-    "lambda margins sandwich wald weightless",
-}
-SLOW += [f"{room}/test_{x}" for room, names in SLOW_IN.items() for x in names.split()]
-LONGEST = ("test_docs", "test_vignettes")  # begin first, so that none ends alone
+LONGEST = ("test_docs", "test_vignettes")  # start first, so that none ends alone
 
 NO_R = (
     "R or rpy2 is missing or they do not fit together: `make test` installs both, and "
@@ -76,9 +62,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         for fixture in MARKERS.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKERS[fixture])
-        place = os.path.relpath(item.path.with_suffix(""), TESTS)
-        if any(fnmatch(place, each) for each in SLOW):
-            item.add_marker("slow")
     items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 

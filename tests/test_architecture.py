@@ -1,4 +1,4 @@
-"""The house: what an import may load, and what is said of every public name."""
+"""Layers: what an import may load, and what is said of every public name."""
 
 import ast
 import re
@@ -8,9 +8,12 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import architecture
+import pytest
 
 import pegasos_stats
 from tests.processes import in_process
+
+pytestmark = pytest.mark.slow
 
 PACKAGE = Path(pegasos_stats.__file__).parent
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import make_patients
 import pandas as pd
+import pytest
 from browser import broken_links
 from members import HIDDEN, PURPOSES, listed, members_of_classes
 
@@ -39,6 +40,7 @@ def build(root):
     return root / "built"
 
 
+@pytest.mark.slow
 def test_the_site_has_every_name_and_leads_on(tmp_path):
     """One test, so that the site is built once whatever process runs which test."""
     built = build(tmp_path)

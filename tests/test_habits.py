@@ -77,6 +77,7 @@ def other_objects():
     yield ps.compare_solvers(models[0], {"one": ps.Optimum()}, runs=1, seed=1)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pegasos_stats.errors.UndefinedMetricWarning")
 def test_answers_name_what_an_object_has():
     """An answer that names another name that is not there would be asked in turn."""

@@ -59,6 +59,7 @@ def committed(source):
 each_vignette = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 
 
+@pytest.mark.slow
 @each_vignette
 def test_a_vignette_prints_what_is_committed(source, tmp_path):
     """Without R, cells of R keep their recorded output and are not compared.
@@ -191,7 +192,7 @@ def test_the_lines_are_where_the_page_of_the_architecture_says(scratch):
     for line in lines:
         assert line.partition("...")[0].rstrip("(") in LOOP, line
     for file, name in places:
-        text = (VIGNETTES.parent / "pegasos_stats" / file).read_text("utf-8")
+        text = (Path(ps.__file__).parent / file).read_text("utf-8")
         assert re.search(rf"(?:def|class) {name.split('.')[-1]}\b", text), name
 
 

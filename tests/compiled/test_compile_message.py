@@ -16,6 +16,7 @@ RRandom(1).rexp(5)
 """
 
 
+@pytest.mark.slow
 def test_the_first_process_says_once_that_it_compiles_and_the_next_nothing(tmp_path):
     if os.environ.get("NUMBA_DISABLE_JIT") == "1":
         pytest.skip("nothing is compiled")

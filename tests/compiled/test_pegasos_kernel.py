@@ -25,6 +25,8 @@ from pegasos_stats.compiled.risk import Loss, slope
 from pegasos_stats.compiled.rows import CSR
 from pegasos_stats.solvers.sums import kernel_rows
 
+pytestmark = pytest.mark.slow
+
 FAST = 1e-10  # what the fast arithmetic promises; rounding alone is some 1e-13
 EXP = 1e-12  # log loss: sums of exponentials that differ in the last place
 

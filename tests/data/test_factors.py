@@ -38,6 +38,7 @@ def scores_of(formula, name, new):
     return fit_of(formula, name).decision_function(DATA.assign(g=new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formula", FORMULAS)
 @pytest.mark.parametrize("fitted", ZERO_ONE)
 def test_numbers_and_booleans_are_the_levels_that_they_equal(formula, fitted):

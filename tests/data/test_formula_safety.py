@@ -24,6 +24,8 @@ from pegasos_stats.persist import load, save
 from tests.data.formulas import ACCEPTED, HOSTILE, RUNNING, UNREADABLE, everything
 from tests.persist.parts import put_together, read, taken_apart, written
 
+pytestmark = pytest.mark.slow
+
 N = 30
 SECONDS = 10.0  # far above what refusing takes, far below what running would
 

@@ -67,6 +67,7 @@ def test_every_case_is_frozen_and_no_other():
     assert len(errors.CASES) >= 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", errors.CASES)
 def test_errors_and_intervals_are_the_frozen_ones(name):
     frozen, found = FROZEN_ERRORS[name], errors.numbers(name)

@@ -20,6 +20,7 @@ POPULATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("population", "n", "share"),
     [

@@ -77,6 +77,7 @@ def test_groups_of_one_row_have_the_rows_there_are():
     assert alone.error_rate == plain.error_rate
 
 
+@pytest.mark.slow
 def test_intervals_cover_as_often_as_they_say():
     """Ten rows of a group share their error; without groups 95% become 60%."""
     rng, groups = np.random.default_rng(1), np.arange(300) // 10

@@ -79,6 +79,7 @@ TRUTHS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TRUTHS)
 def test_intervals_cover(name):
     """500 samples of 150 rows: 0.95, less and more than 4 standard errors of 0.01.

@@ -26,6 +26,8 @@ from pegasos_stats.solvers.optimum import Optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 
+pytestmark = pytest.mark.slow
+
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 BOTH = pytest.mark.parametrize("intercept", [True, False])
 

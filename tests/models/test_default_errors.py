@@ -21,6 +21,8 @@ from pegasos_stats.models.inference.wald import (
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca_run import run_sdca
 
+pytestmark = pytest.mark.slow
+
 TIGHT = ps.Optimum(tol=1e-10, epochs=2000, seed=1)
 
 

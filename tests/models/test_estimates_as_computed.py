@@ -13,6 +13,8 @@ import pegasos_stats as ps
 from pegasos_stats.errors import UndefinedMetricWarning
 from tests.output.command_line import run
 
+pytestmark = pytest.mark.slow
+
 TIGHT = ps.Optimum(tol=1e-12)
 MODELS = pytest.mark.parametrize("make", [ps.svm, ps.logit])
 NUMBERS = ["estimate", "std_error", "conf_low", "conf_high"]

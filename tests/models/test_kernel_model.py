@@ -98,6 +98,7 @@ def few_are_verified(monkeypatch):
     monkeypatch.setattr(kernel_problem, "CHOLESKY_ROWS", 30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 3010])
 def test_a_matrix_that_is_no_kernel_is_refused(n, request):
     if n == 40:

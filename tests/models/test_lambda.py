@@ -12,6 +12,8 @@ from pegasos_stats.errors import OptionError
 from pegasos_stats.output.cli import main
 from pegasos_stats.sklearn import KernelSVMClassifier, LogitClassifier, SVMClassifier
 
+pytestmark = pytest.mark.slow
+
 N = 150
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(N, 4))

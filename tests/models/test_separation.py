@@ -95,6 +95,7 @@ def random_table(seed):
     return data, ("a", "a + b", "0 + a + b")[seed % 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["memory", "files", "freq_weights"])
 def test_tables_have_errors_of_what_the_other_rows_determine(where, tmp_path):
     """Which errors: each by a programme of its own; how large: by statsmodels."""

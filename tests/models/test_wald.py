@@ -176,6 +176,7 @@ def fit_of(model, data, kind, tol=1e-6):
     return made.fit(ps.Optimum(tol=tol, seed=1), cov_type=kind, groups=groups)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "kind"), CASES)
 def test_a_combination_without_error_is_not_tested(model, kind, data):
     fit = fit_of(model, data, kind)
@@ -196,6 +197,7 @@ def test_a_combination_without_error_is_not_tested(model, kind, data):
     assert fit.t_test("x - z = 0").sd[0] > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "kind"), CASES)
 def test_a_constant_column_does_not_spoil_a_joint_test(model, kind, data):
     fit = fit_of(model, data, kind)

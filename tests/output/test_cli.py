@@ -22,6 +22,8 @@ from pegasos_stats.tables import params_text
 from tests.models.test_groups import hospitals
 from tests.output.command_line import params_of, run, strict
 
+pytestmark = pytest.mark.slow
+
 
 def test_fit_prints_tables_counts_and_errors(files, capsys):
     test = ["--test", files / "test.csv"]
@@ -314,7 +316,6 @@ class Compiled(event.Listener):
         pass
 
 
-@pytest.mark.slow
 def test_compile_leaves_nothing_to_compile_for_usual_fits(capsys):
     assert main(["compile"]) == 0
     assert "kernels are compiled" in capsys.readouterr().out

@@ -59,6 +59,7 @@ def answer_to(call, capsys):
     return told[0] if code else "works"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_calls_work_or_are_answered(here, capsys):
     found = {(call, instead): answer_to(call, capsys) for call, instead in CALLS}

@@ -21,6 +21,8 @@ from tests.output.command_line import (
     run,
 )
 
+pytestmark = pytest.mark.slow
+
 TEXT = {"capture_output": True, "text": True}
 WRITING = {
     "a model": [*FIT, "--save", "out"],

@@ -231,7 +231,7 @@ def test_any_number_of_levels_is_drawn(k):
 
 # ---- Figures of a run, of its trace, and of the losses.
 
-pytestmark = pytest.mark.usefixtures("closed")
+pytestmark = [pytest.mark.usefixtures("closed"), pytest.mark.slow]
 
 
 def test_the_trace_is_drawn_as_recorded(digits):

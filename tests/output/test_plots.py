@@ -33,7 +33,7 @@ NOISE = RNG.normal(size=300)
 ODD["y"] = np.where(ODD.sum(axis=1) + NOISE > 2.0, "$rare$", "_usual")
 
 
-pytestmark = pytest.mark.usefixtures("closed")
+pytestmark = [pytest.mark.usefixtures("closed"), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,8 @@ from pegasos_stats.errors import DataError, DependencyError, OptionError
 from pegasos_stats.output.report.facts import evaluate
 from pegasos_stats.output.report.rendering import templates
 
+pytestmark = pytest.mark.slow
+
 SCRIPT, PIPES, LONG = "<script>alert(1)</script>", "a|b*_`$x$", "x" * 200
 FIGURES = "pegasos_stats.output.report.report.figures_of"
 VOID = {"meta", "img", "br", "hr", "link", "input"}

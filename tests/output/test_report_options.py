@@ -18,7 +18,7 @@ from tests.output.figures import axes
 
 # ---- ``pegasos-stats report`` and ``demo --report``: a page from files.
 
-pytestmark = pytest.mark.usefixtures("empty_figures")
+pytestmark = [pytest.mark.usefixtures("empty_figures"), pytest.mark.slow]
 
 
 def listings(path, language):

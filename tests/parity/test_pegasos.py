@@ -29,6 +29,8 @@ from tests.parity.equality import (
     assert_same_steps,
 )
 
+pytestmark = pytest.mark.slow
+
 # ---- Fits against the golden values that R wrote: no R is needed.
 
 CASES = {case.name: case for case in read_cases()}

@@ -19,6 +19,8 @@ from tests.persist import parts
 from tests.persist.fits import FITS, saved_in
 from tests.persist.parts import taken_apart
 
+pytestmark = pytest.mark.slow
+
 N = 60
 
 

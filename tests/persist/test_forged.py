@@ -19,6 +19,8 @@ from tests.persist.hostile_files import saved_in as small_fit_in
 from tests.persist.parts import forged, put_together, taken_apart
 from tests.persist.studies import OBJECTS
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):

@@ -101,6 +101,7 @@ def check_model(one, other, where):
         check_same(getattr(one.problem, name), getattr(other.problem, name), where)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_loaded_object_is_the_saved_one_and_saved_again_has_its_bytes(
     name, kept, tmp_path
@@ -112,6 +113,7 @@ def test_a_loaded_object_is_the_saved_one_and_saved_again_has_its_bytes(
     assert (tmp_path / "again").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_copy_through_pickle_is_the_same(name, kept):
     made, path = kept[name]

@@ -71,6 +71,7 @@ os._exit(0 if len(right) == 12 and not any(ended) else 1)
 """
 
 
+@pytest.mark.slow
 def test_four_threads_of_four_processes_save_to_one_path(data, tmp_path):
     path = tmp_path / "a.model"
     command = [sys.executable, "-c", SAVING, str(path)]

@@ -52,6 +52,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("loss", ["log", "hinge", "squared_hinge", "likelihood"])
 def test_the_checker_accepts_the_proof_of_a_fit(loss, options, tmp_path):
@@ -282,6 +283,7 @@ def mutate(draw, proof, table):
         table[0][i], table[0][j] = table[0][j], table[0][i]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.05, 0.0])
 def test_no_mutated_proof_is_accepted_whose_claim_is_false(lam, tmp_path):
     data, path = simulated(14, 2, seed=3), tmp_path / "fit.json"

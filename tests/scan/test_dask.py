@@ -11,6 +11,8 @@ from pegasos_stats.data.scan import rows as blocks
 from pegasos_stats.errors import PegasosStatsError
 from tests.scan.scan_files import LAM, SOLVER
 
+pytestmark = pytest.mark.slow
+
 BALANCED = {"weights": "balanced", "standardize": True}
 CASES = [
     (ps.svm, "y ~ . - w", BALANCED),

@@ -29,6 +29,7 @@ def within():
         yield cluster
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_bits_of_any_other_scheduler(fitted, there, within):
     def fit():
         return ps.logit("y ~ x0 + g", there, lam=LAM, weights="balanced").fit(SOLVER)

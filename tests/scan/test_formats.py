@@ -67,6 +67,7 @@ def of_parquet(fitted):
     return fitted("parquet")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [each for each in WRITERS if each != "parquet"])
 def test_every_format_gives_the_bits_of_parquet(ending, fitted, of_parquet):
     (result, scores), (other, of_other) = fitted(ending), of_parquet

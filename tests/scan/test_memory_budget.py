@@ -46,6 +46,7 @@ def peak_of(path, formula, folder):
     return float(subprocess.check_output(given, text=True).split()[-1])
 
 
+@pytest.mark.slow
 def test_many_columns_are_fitted_within_it(tmp_path):
     rng = np.random.default_rng(4)
     X = rng.normal(size=(1500, 600)).astype(np.float32)
@@ -70,6 +71,7 @@ def growth(call):
     return (peaks[1] - peaks[0]) / (MANY - FEW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [ps.svm, ps.logit])
 def test_memory_grows_with_rows_as_the_page_on_scale_says(make, tmp_path):
     rng, files = np.random.default_rng(4), {}

@@ -60,6 +60,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COLUMNS)
 def test_columns_are_read_as_in_memory(name):
     data = data_of(N)

@@ -46,6 +46,7 @@ CASES += [(ps.logit, name, OF_ROWS) for name in ("factors", "batches", "projecte
 CASES += [(ps.svm, name, OF_ROWS) for name in ("factors", "batches")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "name", "given"), CASES)
 def test_in_sequence_the_bits_are_those_in_memory(model, name, given, data, files):
     options = OPTIONS[name]

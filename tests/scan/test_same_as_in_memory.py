@@ -8,6 +8,8 @@ from scipy.special import expit
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError
 
+pytestmark = pytest.mark.slow
+
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 HOMES = ["parquet", "arrow", "csv", "dask"]

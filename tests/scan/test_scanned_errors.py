@@ -54,6 +54,7 @@ def check(found, expected):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["HC0", "HC1", "HC2", "HC3", "nonrobust"])
 def test_covariances_are_those_of_the_rows_in_memory(name, both):
     there, model = both

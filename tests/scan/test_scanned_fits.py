@@ -60,6 +60,7 @@ def test_rows_labels_weights_and_what_was_dropped_are_the_same(both):
     assert np.array_equal(there.problem.weights, here.problem.weights)
 
 
+@pytest.mark.slow
 def test_predictions_on_files_are_those_on_frames(both, data, files):
     there, here = both
     for fitted in both:

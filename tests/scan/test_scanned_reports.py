@@ -1,9 +1,12 @@
 """Reports of fits from files."""
 
+import pytest
+
 import pegasos_stats as ps
 from tests.scan.scan_files import frame_of, written
 
 
+@pytest.mark.slow
 def test_a_report_names_the_files_and_its_lines_repeat_the_fit(tmp_path, monkeypatch):
     data, path = frame_of(400), tmp_path / "report.md"
     files = written(data, tmp_path, parts=2)

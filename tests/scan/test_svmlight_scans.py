@@ -62,6 +62,7 @@ def fitted(scan, model=ps.svm, **given):
     return model("label ~ .", scan, lam=LAM, **given).fit(SOLVER)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("model", [ps.svm, ps.logit])
 def test_bits_are_those_of_parquet_and_the_optimum_that_of_memory(model, folder):

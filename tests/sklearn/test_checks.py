@@ -69,6 +69,7 @@ def expected_failures(estimator):
     return LABELS
 
 
+@pytest.mark.slow
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 def test_of_scikit_learn(estimator, check):
     is_rounded = getattr(check, "keywords", {}).get("X_dtype") == "float32"

@@ -57,6 +57,7 @@ def test_one_epoch_of_a_shuffled_run(rows):
     assert np.array_equal(found.coef_, [whole.coef])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("classifier", "loss"), [(SVMClassifier, "hinge"), (LogitClassifier, "log_loss")]
 )

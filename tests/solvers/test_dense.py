@@ -19,6 +19,8 @@ from tests.processes import in_process
 from tests.solvers.exactly import both_objectives
 from tests.solvers.solved import solved
 
+pytestmark = pytest.mark.slow
+
 TOL = 1e-7
 LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 

@@ -128,6 +128,7 @@ def test_estimates_are_at_a_maximum_of_the_penalised_likelihood(data):
     np.testing.assert_allclose(other.x, fit.theta, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", SAMPLES)
 def test_limits_and_tests_are_those_of_another_search(data):
     profile = Profile(data.rows(), firth=True)

@@ -16,6 +16,8 @@ from tests.solvers.exactly import fractions
 from tests.solvers.memory_rows import streamed
 from tests.solvers.solved import solved
 
+pytestmark = pytest.mark.slow
+
 TOL = 1e-7
 SOLVER = Optimum(tol=TOL, seed=1)
 

@@ -23,6 +23,7 @@ def wide_problem(seed, loss="hinge", lam=1e-3, n=40, p=100, form=np.asarray):
     return Problem(form(X), y, lam, loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("intercept", [True, False])
 def test_many_sparse_rows_that_separate_end_in_pairs(intercept):
     """Rare words on the scale of their deviation, as `standardize=True` makes them."""

@@ -121,6 +121,7 @@ def chosen(losses, sizes, rule):
     return int(np.argmax(means <= means[best] + found[best][1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loss", "rule", "grouped"),
     [("log", "1se", True), ("log", "min", False), ("hinge", "1se", True)],

@@ -218,6 +218,7 @@ def test_distances_by_chance_are_those_of_all_outcomes(p, rel):
     assert distance_by_chance(p) == pytest.approx(mean, rel=rel)
 
 
+@pytest.mark.slow
 def test_right_probabilities_have_the_calibration_error_that_chance_gives():
     rng, errors, expected = np.random.default_rng(6), [], []
     for _ in range(200):
@@ -359,6 +360,7 @@ def test_many_rows_have_nearly_the_same_ici():
     assert ps.reliability(happened, p).ici == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_right_probabilities_have_slope_1_and_intercept_0():
     rng = np.random.default_rng(2)
     held = np.zeros(2)

@@ -13,6 +13,8 @@ from pegasos_stats.errors import ConvergenceWarning, DataError, OptionError
 from pegasos_stats.solvers.certificate import primal
 from tests.processes import in_process
 
+pytestmark = pytest.mark.slow
+
 TRAIN, TEST = ps.datasets.load_digits56()
 ONE = {"one": ps.Pegasos(epochs=1)}
 QUANTILES = {"q05": 0.05, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q95": 0.95}

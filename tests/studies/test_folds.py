@@ -332,6 +332,7 @@ TERMS += ["ns(x, df=3) + ns(z, knots=[1, 2])", "np.maximum(x - mean(x), 0) + z"]
 TERMS += ["x / sd(x)", "C(cut(x, 3)) + z", "scale(z):g"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("terms", TERMS)
 def test_scores_are_those_of_a_model_of_the_other_rows(curves, terms, standardize):

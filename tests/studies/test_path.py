@@ -22,6 +22,8 @@ from pegasos_stats.studies.fold_fits import (
     shared_fits,
 )
 
+pytestmark = pytest.mark.slow
+
 # ---- The path of lambda: certificates, where it begins, warm starts, what is chosen.
 
 mpl.use("Agg")

@@ -50,6 +50,7 @@ def test_the_test_is_that_of_proc_in_this_session(seed, r):
     np.testing.assert_allclose([*values, *found.interval], expected, rtol=ROUNDING)
 
 
+@pytest.mark.slow
 def test_the_test_rejects_as_often_as_it_says():
     rng, yes = np.random.default_rng(3), np.repeat([False, True], [60, 40])
     small = 0
@@ -183,6 +184,7 @@ def test_variances_of_groups_are_obuchowski_s():
     assert found.std_error**2 == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_with_groups_the_test_rejects_as_often_as_it_says():
     """Five rows of a person share one error; without groups 0.05 becomes 0.3."""
     rng, yes = np.random.default_rng(8), np.repeat([False, True], [150, 150])

@@ -20,6 +20,8 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.studies.fold_fits import means_and_errors
 
+pytestmark = pytest.mark.slow
+
 TIGHT = ps.Optimum(epochs=1000, tol=1e-10, seed=1)
 # Scores of a fit at a relative gap of 1e-10: ||beta - beta*|| <= sqrt(2 gap / lam),
 # here 5e-5, times a row of norm about 3, and the intercept moves as much.
