@@ -23,9 +23,12 @@ WIDTH = 512  # rows per block: their sums, 4 KiB, stay in the L1 cache
 class KernelKind(IntEnum):
     """Code of a kernel function, because numba does not cache function arguments.
 
-    ``x'z``; ``(gamma x'z + offset)^degree``, the power as ``((b * b) * b) * ...``;
-    ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so that ``K(x,
-    x)`` is 1; or ``X`` is the symmetric matrix of the values.
+    * linear: ``x'z``;
+    * polynomial: ``(gamma x'z + offset)^degree``, the power of ``b`` computed as
+      ``((b * b) * b) * ...``;
+    * Gaussian: ``exp(-gamma ||x - z||^2)`` from the sum of the squared differences, so
+      that ``K(x, x)`` is 1;
+    * precomputed: ``X`` is the symmetric matrix of the kernel values.
     """
 
     LINEAR = 0
@@ -66,7 +69,7 @@ class Gram(NamedTuple):
     place : int64 array, shape (n,)
         Place of each row, -1 if it has none.
     computed : int64 array, shape (1,)
-        Number of rows computed.
+        Number of rows computed, with repetitions.
     """
 
     kernel: Kernel
@@ -96,7 +99,7 @@ def gram_of(kernel: Kernel, X: Matrix, budget: int = 2**29) -> Gram:
     X : float64 array, shape (n, p), C-contiguous; (n, n) if precomputed
     budget : int
         Bytes for rows and blocks together. All ``n`` rows fit in about ``8 n (n + p)``
-        bytes; at least one row is stored.
+        bytes; there is always memory for one row.
     """
     n = X.shape[0]
     is_precomputed = kernel.kind == KernelKind.PRECOMPUTED

@@ -344,15 +344,15 @@ def literal_epoch(
 
     Operations, in this order::
 
-    t     <- t + 1
-    eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
-    m_i   <- y_i * (x_i'beta + (alpha + offset_i))    for i in A, before the update
-    g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
-    h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
-    beta  <- beta - eta * (lam * beta - g / |A|)
-    alpha <- alpha + eta * (h / |A|)
-    if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
-    if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
+        t     <- t + 1
+        eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
+        m_i   <- y_i * (x_i'beta + (alpha + offset_i))    for i in A, before the update
+        g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
+        h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
+        beta  <- beta - eta * (lam * beta - g / |A|)
+        alpha <- alpha + eta * (h / |A|)
+        if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
+        if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
     """
     scalars, beta, lam, visits = state.scalars, state.w, rule.lam, rows.shape[0]
     alpha, size, any_size = scalars[ALPHA], rule.batch_size, sizes.shape[0] > 0

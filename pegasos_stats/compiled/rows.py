@@ -1,8 +1,8 @@
-"""Operations of kernels on one row of the data, dense or sparse.
+"""Compiled operations on one row of the data, dense or sparse.
 
 Dense data are a C-contiguous array of shape (n, p), float64 or float32; sparse data are
-a ``CSR``. Kernels have one source for both: the type of ``X`` selects the dense or
-sparse version of `bounds` and `entry` at compile time.
+a ``CSR``. Compiled functions have one source for both: the type of ``X`` selects the
+dense or sparse version of `bounds` and `entry` at compile time.
 
 References
 ----------
@@ -57,7 +57,7 @@ Values: TypeAlias = list[ir.Value]
 
 
 def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
-    """Let compiled kernels use the dense or sparse form of a function."""
+    """Let compiled functions use the dense or sparse form of a function."""
 
     def choose(X: types.Type, *rest: types.Type) -> Form:
         return sparse if isinstance(X, types.BaseNamedTuple) else dense
@@ -67,7 +67,7 @@ def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
 
 
 def bounds(X: Rows, i: int) -> tuple[int, int]:
-    """First and last position of the entries of row ``i``."""
+    """First position of the entries of row ``i``, and the position after the last."""
     return sparse_bounds(X, i) if isinstance(X, CSR) else dense_bounds(X, i)
 
 
@@ -167,7 +167,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 @inlined
 def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
-    """Return ``x_i'w`` as ``high`` and ``low``, and ``sum_j |x_ij w_j|``."""
+    """Return ``high`` and ``low``, whose sum is ``x_i'w``, and ``sum_j |x_ij w_j|``."""
     high = low = size = 0.0
     first, last = bounds(X, i)
     for k in range(first, last):
@@ -208,9 +208,11 @@ def add_rows(X: Rows, c: Vector, image: Vector) -> None:
 
 @kernel
 def add_gram(X: CSR, one: float, rows: Integers, h: Vector, H: Matrix) -> None:
-    """Add ``sum_k h_k z_i z_i'``, ``i`` the k-th row, to a symmetric ``H + H'``.
+    """Add the products ``h_m z_i z_i'`` of the rows ``i = rows[m]`` to ``H``.
 
-    Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0. The diagonal is added once.
+    Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0. Each product of two columns
+    is added once, to ``H[j, l]`` or to ``H[l, j]``: off the diagonal, the sum of both
+    is the entry of the symmetric matrix.
 
     Parameters
     ----------
@@ -245,8 +247,9 @@ def conjugate_gradients(
 ) -> None:
     """Approximate ``H^-1 g`` in the first row of `room`; the diagonal preconditions.
 
-    ``H = diag(ridge) + sum_k h_k z_i z_i'``. Stops when the preconditioned residual is
-    ``tol`` times the first one, or after `products` products with ``H``.
+    ``H = diag(ridge) + sum_m h_m z_i z_i'``, ``i = rows[m]``. Stops when the
+    preconditioned residual is ``tol`` times the first one, or after `products` products
+    with ``H``.
 
     Parameters
     ----------

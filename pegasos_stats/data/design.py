@@ -70,7 +70,7 @@ class Design(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept left out."""
+        """Names of the coefficients, without the intercept."""
 
     def matrix(self, data: object) -> ModelMatrix:
         """Matrix of `data`, with the columns in the order of `names`."""
@@ -310,8 +310,8 @@ class Scaling:
     centre : float64 array, shape (p,)
         Means; 0 for sparse data, which would not stay sparse, and without intercept.
     scale : float64 array, shape (p,)
-        Standard deviations with the divisor ``n - 1``; 1 for a constant column. Of
-        weighted rows both are weighted, see `moments`.
+        Standard deviations with the divisor ``n - 1``; 1 for a constant column. With
+        weights, both are weighted, see `moments`.
     """
 
     centre: Vector
@@ -393,7 +393,7 @@ class Scaling:
         return original, float(alpha - self.centre @ original)
 
     def undoing(self, intercept: bool) -> NDArray[np.float64]:
-        """The matrix of `undone`, of the intercept, if there is one, and ``beta``.
+        """Matrix that maps ``(alpha, beta)``, or only ``beta``, to `undone` values.
 
         Returns
         -------
@@ -422,17 +422,19 @@ def overflow() -> DataError:
 def moments(
     X: Predictors, weights: Vector | None = None, count: float | None = None
 ) -> tuple[Vector, Vector]:
-    """Means and standard deviations of the columns; of one row, 0.
+    """Means and standard deviations of the columns.
 
-    ``m = sum_i w_i x_i / W`` and ``sum_i w_i (x_i - m)^2 / (W - W / N)`` with
-    ``W = sum_i w_i``: the divisor is ``n - 1`` where every weight is 1.
+    The mean is ``m = sum_i w_i x_i / W``, the variance is ``sum_i w_i (x_i - m)^2 / (W
+    - W / N)``, with ``W = sum_i w_i``. If every weight is 1 the divisor is ``n - 1``.
+    The standard deviation of a single row is 0.
 
     Parameters
     ----------
     X : array or CSR array, shape (n, p)
     weights : float64 array, shape (n,), optional
     count : float, optional
-        ``N``, by default the rows with a weight above 0; see `rows_of_weights`.
+        ``N``, by default the number of rows with a positive weight; see
+        `rows_of_weights`.
 
     Examples
     --------
@@ -471,7 +473,7 @@ def moments(
 
 
 def power_of_two(sizes: Vector | float) -> NDArray[np.int32]:
-    """Powers of two by which sizes are near 1, so that squares do not underflow."""
+    """Exponents ``e`` with ``size / 2^e`` in [1/2, 1): squares do not underflow."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 
@@ -502,7 +504,7 @@ class ScaledDesign:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept left out."""
+        """Names of the coefficients, without the intercept."""
         return self.design.names
 
     def matrix(self, data: object) -> ModelMatrix:
@@ -512,5 +514,5 @@ class ScaledDesign:
 
 
 def unscaled(design: Design) -> Design:
-    """The design itself, of predictors that were standardized or not."""
+    """Return the design of the predictors before any standardization."""
     return design.design if isinstance(design, ScaledDesign) else design

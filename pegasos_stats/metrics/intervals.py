@@ -194,11 +194,11 @@ def class_intervals(
 
     Sensitivity, specificity and precision are proportions of rows. Predictive values
     are too, unless `share` is given. With `share` their intervals are Mercaldo's, on
-    the log odds ``log(sens p / ((1 - spec) (1 - p)))``. The variance is ``(1 - sens) /
-    (sens m) + spec / ((1 - spec) n)`` for ``m`` rows of the class and ``n`` others.
-    Balanced accuracy ``b`` combines Wilson's limits of both rates: its lower limit is
-    ``b - sqrt((p - l)^2 + (q - m)^2) / 2`` with the lower limits ``l`` and ``m`` of the
-    rates ``p`` and ``q``. The upper limit uses the upper limits.
+    the log odds; for the positive predictive value these are ``log(sens p / ((1 - spec)
+    (1 - p)))`` with the variance ``(1 - sens) / (sens m) + spec / ((1 - spec) n)``, for
+    ``m`` rows of the class and ``n`` others. Balanced accuracy ``b`` combines Wilson's
+    limits of both rates: its lower limit is ``b - sqrt((sens - sens_low)^2 + (spec -
+    spec_low)^2) / 2``. The upper limit uses the upper limits of the rates.
 
     Parameters
     ----------
@@ -490,7 +490,7 @@ def area_variance(
 
 
 def clustered_variance(hits: Counts, totals: Counts) -> Vector:
-    """Variance of rates, one per column, whose rows have the clusters as rows.
+    """Variance of rates of rows in clusters: one row per cluster, one column per rate.
 
     Examples
     --------
@@ -509,10 +509,9 @@ def clustered_rate_interval(
     """Interval of a rate ``p = sum a_g / sum b_g`` of rows in clusters.
 
     The variance of the ratio is ``v = M / (M - 1) sum (a_g - p b_g)^2 / (sum b_g)^2``
-    over the ``M`` clusters with rows. The interval of a proportion is computed for ``p
-    n*`` of ``n*`` rows. The effective number of rows is ``n* = p (1 - p) / v (t_{n-1} /
-    t_{M-1})^2``, at most the actual number, with the quantiles ``t`` of both degrees of
-    freedom.
+    over the ``M`` clusters with rows. The interval is that of a proportion of
+    ``n*`` independent rows. This effective number is ``n* = (p (1 - p) / v) (t_{n-1} /
+    t_{M-1})^2``, at most the actual number ``n``, with quantiles of Student's ``t``.
 
     Parameters
     ----------
@@ -576,7 +575,7 @@ def rate_counts(counts: Counts, positive: int) -> dict[str, tuple[Counts, Counts
     ----------
     counts : array, shape (k, k) or (clusters, k, k)
     positive : int
-        Position of the class of the other rates than error rate and accuracy.
+        Position of the class; error rate and accuracy do not depend on it.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Statistics of one class against the others, and of the whole table.
 
-A table has shape (k, k); for tables of shape (..., k, k) a statistic is an array.
+A table has shape (k, k). For tables of shape (..., k, k) most statistics are arrays;
+`no_information_rate`, `accuracy_p_value` and `mcnemar` accept only one table.
 """
 
 from collections.abc import Iterator, Sequence
@@ -206,7 +207,7 @@ def f_measure(counts: Counts, positive: int = 1, beta: float = 1.0) -> float:
 
     Returns
     -------
-    float, NaN if no row belongs to the class or is predicted so
+    float, NaN if no row belongs to the class and none is predicted so
 
     References
     ----------
@@ -292,7 +293,7 @@ class ChiSquare(NamedTuple):
     p_value: float
 
     def _conditions(self) -> Iterator[object]:
-        """There are degrees of freedom."""
+        """Check that there are degrees of freedom."""
         yield self.df > 0
 
 

@@ -1,12 +1,13 @@
 """Logistic regression by maximum likelihood, or with Firth's penalty, on dense rows.
 
 Firth's estimates maximise the log likelihood plus half the logarithm of the determinant
-of Fisher's information, ``l(theta) + log det I(theta) / 2``, which is Jeffreys' prior.
-They solve, with the leverages ``h_i`` of ``sqrt(w_i v_i) z_i``, ``v_i = p_i (1 - p_i)``
+of Fisher's information, ``l(theta) + log det I(theta) / 2``: the second term is the
+logarithm of Jeffreys' prior, up to a constant. They solve
 
     sum_i w_i (y_i - p_i + h_i (1/2 - p_i)) z_i = 0,    z_i = (1, x_i), y_i = 0 or 1,
 
-and are finite even if the classes are separated. Weights are counts: a row of weight 2
+with the leverages ``h_i = v_i z_i' I^-1 z_i``, ``v_i = p_i (1 - p_i)``, and are finite
+even if the classes are separated. Weights are counts: a row of weight 2
 is equivalent to two rows, each with the leverage ``h_i``. Columns are first centred and
 orthonormalised, so that neither units nor means matter. The algorithm is Fisher scoring
 with L-BFGS corrections from earlier steps; steps that decrease the objective are
@@ -45,7 +46,7 @@ class OrthonormalRows:
     Attributes
     ----------
     basis : float64 array, shape (n, r)
-        Columns ``u`` with ``sum_i w_i u_i u_i' = 1``; rows of weight 0 are excluded.
+        ``sum_i w_i u_i u_i'`` is the identity matrix; rows of weight 0 are excluded.
     signs : float64 array, shape (n,)
         The outcome, -1 or +1.
     weights : float64 array, shape (n,)

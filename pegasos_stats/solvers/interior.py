@@ -75,7 +75,8 @@ class InteriorPoints:
     penalty : float64 array, shape (B, k)
         The last is 0 if it belongs to an intercept.
     theta : float64 array, shape (B, k)
-        Initial values, with the point of the central path at ``mu``.
+        Initial coefficients. ``xi``, ``t`` and ``a`` start where their products equal
+        `mu`.
     mu : float64 array, shape (B,)
     products : float64 array, shape (m, k k), optional
         ``z_i z_i'`` if all problems share the rows.
@@ -115,7 +116,7 @@ class InteriorPoints:
         """Iterate, and return the point with the smallest gap of each problem.
 
         A problem stops at a relative gap of `tol`, or when rounding prevents progress:
-        three steps have not halved a gap below 1e-5.
+        three steps have not halved a relative gap below 1e-5.
         """
         B = len(self.theta)
         best = InteriorSolution(
@@ -145,13 +146,17 @@ class InteriorPoints:
         return best
 
     def _keep(self, some: Mask) -> None:
-        """Drop the other problems; shared rows do not change."""
+        """Continue with these problems only; shared rows do not change."""
         for name, value in vars(self).items():
             if not name.startswith("_") and len(value) == len(some):
                 setattr(self, name, value[some])
 
     def look(self) -> tuple[Vector, Vector]:
-        """Compute gap and objective, with the larger class of dual weights scaled."""
+        """Compute gaps and objectives.
+
+        With a free intercept, the dual weights of the class with the larger sum are
+        scaled down for the dual objective, so that both classes have equal sums.
+        """
         theta, penalty, fixed = self.theta, self.penalty, self.fixed
         sums = fixed + (self.sides * self.a[:, None]) @ self.Z.transpose(0, 2, 1)
         self.gradient = penalty * theta - sums[:, :, :-1].sum(axis=1)
@@ -228,7 +233,8 @@ class InteriorSteps(Method):
     """Solve one hinge problem to machine precision, as one step of a run.
 
     No other method reaches the tolerance with a column in seconds since 1970, with
-    scales that differ by 1e-5, or with grey values and no intercept.
+    columns whose scales differ by a factor of 1e5, or with grey values of images and no
+    intercept.
 
     Columns are scaled, and centred if there is a free intercept. With more columns than
     rows the problem is reduced to the space of the rows.
@@ -252,7 +258,7 @@ class InteriorSteps(Method):
 
     @staticmethod
     def serves(problem: Problem) -> bool:
-        """Whether a problem has the hinge loss and is small enough."""
+        """Whether a problem is small, with the hinge loss and no extreme scale."""
         n, p = problem.X.shape
         is_small = min(n, p) <= MOST_UNKNOWNS and n * p <= MOST_ENTRIES
         radius, lam = problem.radius, problem.lam

@@ -28,35 +28,6 @@ SMO, interior points (small problems) or Newton steps over all rows. Millisecond
 relative gap of 1e-6, one thread, of the method in the table and of the alternative,
 Newton steps over all rows from the null model (``benchmarks/methods.py``):
 
-===================================  ================================================
-Problem                                Method, file
-=====================================  ================================================
-``lam = 0``                            Newton, ``maximum_likelihood``
-``penalty="firth"``                    Fisher scoring, ``firth``
-kernel                                 SMO on working sets, ``kernel_ascent``
-rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
-hinge, dense, ``n < 2 p``,             SMO on the Gram matrix, ``wide``
-``n <= 4000``, no offset
-``n < p``, or hinge, dense,            dual coordinate ascent, ``wide``
-``n < 2 p``; no offset
-hinge, dense, ``n >= 60 p``,           proximal Newton on the active rows,
-``n p >= 2^17``, 5% of each class      ``hinge_proximal``
-hinge                                  proximal Newton, ``hinge_proximal``
-log, squared hinge,                    L-BFGS with the Hessian of a sample,
-``n >= 4000``, 10 to a column          ``smooth_newton``
-log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
-60 columns or more                     Newton, ``smooth_newton``
-log, squared hinge                     Newton, ``smooth_newton``
-=====================================  ================================================
-
-The first matching line applies, in memory and, for the first two, in files. `lam` is
-that of the fit: 0 by default with the log loss if the maximum likelihood estimate
-exists, else 1/n. `first_method` starts a run; `next_method` continues where a method
-has stalled, with SMO, interior points (small problems) or Newton steps over all rows.
-Milliseconds to a relative gap of 1e-6, one thread, of the
-method in the table and of the alternative, Newton steps over all rows from the null
-model (``benchmarks/methods.py``):
-
 ===================================  ======  ===========================================
 hinge, 300 x 3,000                       19  198
 hinge, 1,000 x 10,000                   608  not reached in 100 steps

@@ -241,7 +241,7 @@ def shortfall_of(
 
 
 def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
-    """Return `Optimum` with a relative gap, and with the seed of the first solver.
+    """Return `Optimum` with this tolerance and the seed of the first solver, or None.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
     tol = checked_tol("refine", check_positive("refine", tol))
     if solver.to_optimum:
         raise OptionError(
-            f"refine={shown(tol)} goes on from Pegasos; give "
+            f"refine={shown(tol)} continues a run of Pegasos; give "
             f"{solver.name}(tol={shown(tol)}) instead."
         )
     kind, ties = solver.sample_kind, solver.ties
@@ -331,11 +331,11 @@ class SolverRun(NamedTuple):
 
 
 def check_access(source: RowSource, solver: AnySolver) -> None:
-    """Raise `OptionError` if the solver needs an order of rows that is unavailable."""
+    """Raise `OptionError` if the solver cannot visit the rows in the order it needs."""
     in_order = source.is_ordered and isinstance(solver, Pegasos)
     if source.is_streamed and not (in_order or isinstance(solver, Optimum)):
         raise OptionError(
-            f"{solver.name} does not go with {source.title}; give ps.Optimum()."
+            f"{solver.name} cannot be used with {source.title}; give ps.Optimum()."
         )
 
 
@@ -347,7 +347,9 @@ def run_solver(
     progress: bool = False,
     likelihood: MaximumLikelihood | None = None,
 ) -> SolverRun:
-    """Run a solver, unless the maximum likelihood estimate exists and nobody observes.
+    """Run a solver, or return the maximum likelihood estimate that is already computed.
+
+    With an observer, the solver runs in any case.
 
     Warns
     -----

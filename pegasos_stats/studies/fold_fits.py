@@ -43,7 +43,7 @@ FOLD_TOL = 1e-3  # default relative gap: held-out errors need no more digits
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 MIN_BATCH_TOL = 1e-8  # below this tolerance rounding requires sums with more digits
-PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # minimum rows of a fit
+PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # minimum training rows
 MAX_BATCH_COLUMNS = 300
 MOST_WRITTEN = 2**25  # entries of sparse rows that may become dense: 256 MB
 LARGER_IS_BETTER = ("auc",)
@@ -190,13 +190,15 @@ class FoldFitter:
         Raises
         ------
         OptionError
-            If it cannot fit the model, or lists the rows to visit.
+            If the solver cannot fit the model, or lists the rows to visit.
         """
         problem = model.problem
         chosen = default if solver is None else checked_solver(solver, Optimum)
         chosen = model.with_start_in_column_order(chosen)
         if isinstance(chosen, Pegasos) and not isinstance(chosen.order, str):
-            raise OptionError("order names rows of the whole data; folds fit others.")
+            raise OptionError(
+                "order= lists rows of all data, but a fold fits only a part; omit it."
+            )
         if isinstance(problem, KernelProblem):
             checked_kernel_solver(problem, chosen)
         elif isinstance(chosen, Pegasos):
@@ -396,8 +398,8 @@ def path_solutions(
 ) -> Iterator[tuple[Problem, solver_runs.AnySolution]]:
     """Solve for each lambda, largest first; all but Pegasos start at the last solution.
 
-    Dual variables are in [0, w_i] for every lambda, so the solution for one lambda,
-    scaled by a factor up to 1, is a feasible start for the next. If the maximum
+    The bounds of the dual variables do not depend on lambda, so the solution for one
+    lambda, scaled by a factor up to 1, is a feasible start for the next. If the maximum
     likelihood estimate does not exist, lambda = 0 becomes 1/n.
     """
     problem = replace(problem, lam_rule="given")
@@ -428,9 +430,9 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
     """Return starting dual variables from the solution for a larger lambda.
 
     For the hinge they are ``t a``, where ``t`` up to 1 maximises the dual at the new
-    lambda ``lam'``: ``D(t a) = t mean(a) - t^2 (lam ||beta||)^2 / (2 lam')``, with ``a
-    (1 - y offset)`` for ``a`` in the mean where there is an offset. If all rows are
-    within the margins, ``t`` is 1. If the classes are separated and no row is within
+    lambda ``lam'``: ``D(t a) = t mean(a) - t^2 (lam ||beta||)^2 / (2 lam')``. With an
+    offset the mean is of ``a (1 - y offset)``. If all rows are within the margins at
+    both lambdas, ``t`` is 1. If the classes are separated and no row is within
     the margins, ``t`` is ``lam' / lam``, and ``beta`` solves both problems.
     """
     norm2 = float(last.beta @ last.beta)
@@ -564,10 +566,10 @@ def shared_fits(
 
     Returns
     -------
-    list of lists of Fit or None
-        As `fit_tasks`. None if a fit is not certified, if splits share too few rows, or
-        if there are fewer rows per column than `PER_COLUMN`. Fits on all rows are
-        included if there are splits of all rows.
+    list of lists of FoldFit or None
+        As `FoldFitter.fits`. None if a fit is not certified, if splits share too few
+        rows, or if there are fewer rows per column than `PER_COLUMN`. Fits on all rows
+        are included if there are splits of all rows.
     """
     problem, solver = model.problem, tasks[0].solver
     fits: list[list[FoldFit | None]] = [[None] * len(lambdas) for _ in tasks]
@@ -759,7 +761,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     ----------
     metrics : None, str, callable, or sequence of them
         By default all metrics of the loss.
-    loss : "hinge" or "log"
+    loss : "hinge", "squared_hinge" or "log"
 
     Raises
     ------

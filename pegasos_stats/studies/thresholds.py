@@ -407,9 +407,9 @@ def thresholds(
     cross-validation estimates the performance of the procedure. In each fold, 5 inner
     folds of the training rows select a threshold; for new rows, the other folds do.
 
-    Candidates are the midpoints between neighbouring scores; if the usual threshold
-    lies between the two, it is the candidate. Ties go to the candidate nearest to the
-    usual threshold. The scale is the scale of `predict`.
+    Candidates are the midpoints between neighbouring scores; the default threshold
+    replaces the midpoint of the two scores that enclose it. Ties go to the candidate
+    nearest to the default threshold. The scale is the scale of `predict`.
 
     Metrics and costs use ``freq_weights=`` and weights of rows. Class weights, such as
     ``"balanced"``, apply only to the fits.
@@ -442,7 +442,7 @@ def thresholds(
     OptionError
         If an option is not allowed.
     DataError
-        If `data` are the training rows, or a loaded fit has no rows.
+        If `data` contain training rows, or a loaded fit has no rows.
 
     References
     ----------

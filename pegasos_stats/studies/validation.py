@@ -476,7 +476,7 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
     intercept, slope = recalibration(y, scores, weights / total)
     share = float(weights @ events) / total
     null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
-    fitted = null  # by constant predictions
+    fitted = null  # of constant predictions
     if np.ptp(scores) > 0.0:
         margins = y * (intercept + slope * scores)
         fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
@@ -625,7 +625,7 @@ class Validation(tables.Summarised):
         units = "rows" if self.groups is None else str(self.groups)
         resampling = f"{len(self.training):,} resamples of {units}, seed {self.seed}."
         notes = [
-            f"{resampling} Intervals: of the apparent statistic, less the optimism."
+            f"{resampling} Intervals: quantiles of the resamples minus the optimism."
         ]
         if undefined := int((~self._defined).any(axis=1).sum()):
             notes.append(
@@ -687,7 +687,8 @@ class Subgroups(tables.Summarised):
     whole : ConfusionMatrix
         Table of all rows with a label.
     name : str
-        Name of the labels; ``"group"`` if they have no name, or another column's.
+        Name of the labels; ``"group"`` if they have no name, or the name of another
+        column of `tidy`.
     n_left_out : int
         Rows without a label.
 

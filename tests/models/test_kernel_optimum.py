@@ -140,7 +140,7 @@ def test_pegasos_is_refined():
     assert trace["objective"].iloc[2] == first.objective
     assert trace["objective"].iloc[-1] == result.objective
     assert "Pegasos, then Optimum" in str(result.summary(details=True))
-    with pytest.raises(OptionError, match=r"refine=0\.1 goes on from Pegasos"):
+    with pytest.raises(OptionError, match=r"refine=0\.1 continues a run of Pegasos"):
         model.fit(TIGHT, refine=0.1)
 
 

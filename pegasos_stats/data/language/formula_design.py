@@ -638,7 +638,7 @@ class FormulaDesign:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the coefficients, the intercept left out."""
+        """Names of the coefficients, without the intercept."""
         return tuple(chain.from_iterable(self.columns))
 
     def variables_of(self, term: Term) -> set[str]:
