@@ -193,7 +193,7 @@ def vif(self: "LinearResults") -> pd.DataFrame:
     check_rows(self, "vif()")
     first, names = int(self.problem.intercept), list(self.design.names)
     free = self.coef.notna().to_numpy()
-    rows = np.append([True] * first, free)
+    rows = np.append(np.ones(first, dtype=bool), free)
     bread = bread_at(self.problem, self.solution)[np.ix_(rows, rows)]
     covariance = inverse_of(bread)[first:, first:]
     sd = np.sqrt(np.diag(covariance))

@@ -249,8 +249,9 @@ class RowsByBlock:
         if source is None:
             self._blocks = training_blocks(result)
         else:
-            if result.counted is not None and result.counted.column in source.kinds:
-                freq_weights = freq_weights or result.counted.column
+            own = None if result.counted is None else result.counted.column
+            if freq_weights is None and own in source.kinds:
+                freq_weights = own
             check_unset(source.title, {"freq_weights": freq_weights})
             self._blocks = blocks_of_data(
                 result, source, unseen, offset, columns, actual is None

@@ -256,3 +256,10 @@ def test_inflation_factors_are_those_of_car(data, result):
     assert table.loc["g", "vif_root"] == pytest.approx(table.loc["g", "vif"] ** 0.25)
     single = np.diag(np.linalg.inv(correlation))[[2, 3]]
     np.testing.assert_allclose(table.loc[["x", "z"], "vif"], single, CLOSE)
+
+
+def test_inflation_factors_without_intercept_are_those_of_the_coefficients(data):
+    fitted = ps.logit("y ~ 0 + x + z", data).fit()
+    covariance = fitted.with_covariance("nonrobust").cov_params().to_numpy()
+    factors = np.diag(covariance) * np.diag(np.linalg.inv(covariance))
+    np.testing.assert_allclose(fitted.vif()["vif"], factors, CLOSE)

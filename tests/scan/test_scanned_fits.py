@@ -90,6 +90,10 @@ def test_what_needs_rows_in_memory_is_refused(files, data):
         OptionError, match=r"^freq_weights='k' needs the rows in memory"
     ):
         ps.svm("y ~ x0", ps.scan(files), freq_weights="k")
+    weighted = ps.svm("y ~ x0", data, freq_weights="k", lam=LAM).fit(SOLVER)
+    for counts in (None, "k", data["k"], data["k"].to_numpy()):
+        with pytest.raises(OptionError, match=r"^freq_weights=.* rows in memory"):
+            weighted.confusion(ps.scan(files), freq_weights=counts)
     result = model.fit(SOLVER)
     for ask in (result.predict, result.augment):
         with pytest.raises(DataError, match="in files"):
