@@ -102,7 +102,7 @@ def risk_and_image_exactly(
     weights: Vector,
     offset: Vector | None = None,
 ) -> SeenExactly:
-    """Sum over the rows in doubled precision, which takes about ten times as long.
+    """Sum over the rows in doubled precision, about ten times as slow as in doubles.
 
     The log loss of a margin uses the functions of the math library.
     """

@@ -3,13 +3,14 @@
 The same algorithm in R is ``r_reference/R/sdca.R``.
 
 The dual weights ``a_i`` are in [0, w_i], where ``w_i`` is the weight of the row in the
-objective, and ``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. Each step maximises, over
-one coordinate,
+objective; for the squared hinge they have no upper bound. The coefficients are
+``beta(a) = (1 / (lam n)) sum_i a_i y_i x_i``. Each step maximises, over one coordinate,
 
     D(a) = (1/n) sum_i (H_i(a_i) - a_i y_i offset_i) - lam/2 ||beta(a)||^2
 
-with ``H_i(a) = a`` for the hinge and ``w_i H(a / w_i)`` for the log loss, ``H`` the
-entropy ``-p log p - (1 - p) log(1 - p)``.
+with ``H_i(a) = a`` for the hinge, ``a - a^2 / (4 w_i)`` for the squared hinge, and
+``w_i H(a / w_i)`` for the log loss, ``H`` the entropy ``-p log p - (1 - p) log(1 -
+p)``.
 
 An intercept is the coefficient of a further column with the constant value
 ``sqrt(ratio)``: ``alpha`` changes by ``ratio (a_new - a) y / (lam n)``, which
@@ -53,7 +54,8 @@ class DualState(NamedTuple):
     w : float64 array, shape (p,)
         ``beta``.
     a : float64 array, shape (n,)
-        Dual weights, ``0 <= a_i <= weights_i``.
+        Dual weights: ``a_i >= 0``, and ``a_i <= weights_i`` except for the squared
+        hinge.
     weights : float64 array, shape (n,)
         Weights of the rows in the objective.
     norm2 : float64 array, shape (n,)

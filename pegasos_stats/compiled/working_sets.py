@@ -1,7 +1,7 @@
 """SMO on a working set: all rows, or some rows of a kernel problem.
 
-For a kernel problem the dual weights of some hundred of the ``n`` rows change, and the
-others are fixed. The Gram matrix of the working set stays in the cache of the
+For a kernel problem the dual weights of a few hundred rows change, while the others are
+fixed. The Gram matrix of the working set stays in the cache of the
 processor; the scores of all rows are updated after the steps. Maxima over rows are
 computed in pieces of `PIECE` rows, with vector instructions; then the position is
 located within the piece with the largest maximum.
@@ -44,6 +44,7 @@ class WorkingSet(NamedTuple):
         0 if ``a_i y_i`` may rise, else minus infinity; 0 if it may fall, else infinity.
     gains : float64 array, shape (m,)
     tops : float64 array, shape (m / PIECE,)
+        Work space of `pair_steps`.
     """
 
     K: Matrix
@@ -135,11 +136,12 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
     Parameters
     ----------
     rows : WorkingSet
-        Dual weights and gradients are changed in place.
+        Its `a` and `slope` are changed in place.
     scale : float
         ``lam n``.
     least : float
-        Stop when the largest difference of gradients is at most this.
+        Stop when the largest difference of slopes, of a row that may rise and one that
+        may fall, is at most this.
     most : int
         Maximum number of steps.
     """

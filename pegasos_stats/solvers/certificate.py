@@ -108,7 +108,7 @@ class Gap:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / objective``; if the objective is 0, 0 or infinite."""
+        """``gap / objective``; 0 if both are 0, infinite if only the objective is 0."""
         if self.objective == 0.0:
             return 0.0 if self.gap == 0.0 else float("inf")
         return self.gap / self.objective
@@ -247,6 +247,11 @@ def certificate(
     log loss, ``a - a^2 / 4`` for the squared hinge, and ``w`` the weights of the rows.
     If ``D`` is negative, the value 0 at ``a = 0`` replaces it.
 
+    The objective is summed in doubles. If the bounds on rounding are not small enough,
+    it is also summed with twice the digits; this value is reported if the two differ by
+    more than one part in 10^12. A bound on rounding is subtracted from the dual
+    objective, see `Certificate`.
+
     Parameters
     ----------
     problem : Problem
@@ -259,11 +264,6 @@ def certificate(
     sums : callable, optional
         ``sums(a, reach)`` returns the sums of an earlier pass, or None; see
         `Method.sums`.
-
-    The objective is summed in doubles. If the bounds on rounding are not small enough,
-    it is also summed exactly and rounded once; this value is reported if the two differ
-    by more than one part in 10^12. A bound on rounding is subtracted from the dual
-    objective, see `Certificate`.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def finite(objective: float) -> float:
 
 
 def primal(problem: Problem, beta: Vector, alpha: float) -> float:
-    """Objective ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
+    """Objective ``lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))``.
 
     The intercept is not penalised (Shalev-Shwartz et al. 2011, equation 1, with the
     free intercept of section 6).

@@ -4,7 +4,7 @@ A loss is a function of the margin ``m = y (x'beta + alpha)``. The dual weight o
 of weight 1 is ``s(m) = -loss'(m)``. A row of weight ``w`` and dual weight ``a``
 contributes the conjugate term ``w H(a / w)`` to the dual, where ``-H(-t)`` is the
 conjugate (Shalev-Shwartz & Zhang, JMLR 14, 2013). ``compiled/risk.py`` implements the
-same functions for the compiled kernels.
+same functions for compiled code.
 """
 
 import math

@@ -8,8 +8,9 @@ inner product Cauchy's inequality implies
 
     |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha,
 
-with ``|alpha| + |offset_i|`` for ``|alpha|`` where there is an offset. The error of a
-loss is at most that of its margin, and 0 if the margin is safely above 1 (hinge). Sums
+with ``|alpha| + |offset_i|`` in the place of ``|alpha|`` if there is an offset. The
+error of a hinge or log loss is at most that of its margin; for the squared hinge it is
+multiplied by the derivative. A hinge has no error if its margin is safely above 1. Sums
 over the rows, from ``sums.py``, have their own bounds. numpy's exponential and
 logarithm are assumed accurate to four units in the last place.
 
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from pegasos_stats.compiled.risk import SeenExactly
 
 SUBNORMAL = 2.0**-1074  # rounding error of an underflow
-# Of an entropy, due to the rounding of a / w, relative to a: 2 log 2^53.
+# Bound on the error of an entropy from the rounding of a / w, relative to a: above 2
+# log 2^53.
 STEEP = 80.0 * UNIT
 CLOSEST = 1e-13  # smallest relative gap that is usually distinguishable from 0
 MARGIN = 1.01  # safety factor for higher-order terms and the rounding of the bound
@@ -238,7 +240,7 @@ def are_close(
     """Whether rounding is at most a tenth of the gap and 1e-11 of the objective.
 
     Rounding below 1e-14 of the objective is always small enough. If a relative gap of
-    ``enough`` suffices, rounding may be a tenth of that.
+    ``enough`` suffices, rounding may be a tenth of that, and 1e-9 of the objective.
 
     A negative dual objective is not used, so its rounding does not matter.
     """

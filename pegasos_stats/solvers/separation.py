@@ -39,7 +39,7 @@ from pegasos_stats.solvers.sums import TINY, pivots, solved
 
 CERTAIN = 1e-3  # largest probability of the other class in a certain prediction
 SAME = 1e-8  # relative size of rounding errors in columns, combinations and margins
-MOST_COLUMNS = 500  # coefficients of a linear program; rows that a pass adds to it
+MOST_COLUMNS = 500  # maximum coefficients of a linear program, and rows added by a pass
 
 
 class DirectionPass(NamedTuple):

@@ -39,13 +39,13 @@ from pegasos_stats.solvers.resamples import HingeResamples, Resamples, SmoothRes
 from pegasos_stats.solvers.solver_runs import run_linear
 
 PILOT, REACH = 32, 2.0  # resamples; see `Refit.look_near_the_margin`
-TASK_ROWS = 2**17  # of the resamples of a task, if there are several
+TASK_ROWS = 2**17  # maximum rows in a task of several resamples
 NOISE = 1e-3  # of the solver, relative to a standard error
 SAFETY = 4.0  # factor for noise beyond that of the pilot resamples
 GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
 N_FACTS, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
-JOINT_ENTRIES = 5e7  # of X, up to which resamples are fitted jointly
-SMALL_ENTRIES = 10**6  # of X, below which threads wait for each other
+JOINT_ENTRIES = 5e7  # maximum entries of X for joint fits of resamples
+SMALL_ENTRIES = 10**6  # with fewer entries of X, threads would wait for each other
 
 
 Part = tuple[Matrix, Matrix]  # estimates of some resamples, and facts about them
@@ -303,7 +303,9 @@ def resamples_of(tasks: Sequence[Rows], count: int) -> list[Rows]:
 
 @np.errstate(over="ignore", invalid="ignore")
 def reference_of(problem: Problem) -> Matrix | None:
-    """``S = ((1/n) sum_i w_i z_i z_i')^-1``, a pseudoinverse; None if that is large.
+    """Pseudoinverse ``S = ((1/n) sum_i w_i z_i z_i')^+``.
+
+    None if it overflows, or with more than 1,000 predictors.
 
     Examples
     --------
@@ -415,9 +417,10 @@ class Refit:
     def settled(self, trial: Trial) -> tuple["Refit", Vector]:
         """Return a refit with small solver error, and that error, shape (p + 1,).
 
-        The error is how far the coefficients move at the next smaller tolerance, if
-        most of them move. It is small below `NOISE` times their standard deviations.
-        The tolerance is not reduced further once a tenth of the resamples miss it.
+        The error of a coefficient is `SAFETY` times its largest change between a
+        tolerance and the next smaller one, if most resamples change. It is small below
+        `NOISE` standard deviations of the coefficient. The tolerance is not reduced
+        further once a tenth of the resamples miss it.
         """
         refit, (estimates, old_gaps) = self, solved_by(trial(self))
         noise = rounding = 1e-9 * np.abs(estimates).max(axis=0, initial=0.0)

@@ -1,10 +1,9 @@
 """Intervals and tests by the profile of a likelihood, Firth's penalty included.
 
-The deviance of a value ``b`` of coefficient ``j`` is twice what the (penalised) log
-likelihood loses when that coefficient is held at ``b`` and the others are estimated
-again. The p-value of a coefficient is that of the likelihood-ratio test of 0. At the
-limits of its interval the deviance equals the quantile of chi-squared with one degree
-of freedom.
+The deviance of a value ``b`` of coefficient ``j`` is twice the decrease of the maximum
+(penalised) log likelihood if that coefficient is fixed at ``b``. The p-value of a
+coefficient is that of the likelihood-ratio test of 0. At the limits of its interval the
+deviance equals the quantile of chi-squared with one degree of freedom.
 
 References
 ----------
@@ -48,7 +47,7 @@ class ProfileTable:
             array.flags.writeable = False
 
     def _conditions(self) -> Iterator[object]:
-        """Each coefficient has two limits."""
+        """Check that each coefficient has two limits."""
         yield self.limits.shape == (len(self.p_value), 2)
 
 
@@ -73,7 +72,7 @@ class Profile:
         self.separated = firth and fit_likelihood(rows, firth=False).diverges
 
     def deviance(self, j: int, value: float) -> float:
-        """Twice the loss of log likelihood if coefficient `j` is fixed at a value.
+        """Twice the decrease of log likelihood if coefficient `j` is fixed at a value.
 
         NaN if that fit does not converge, or has a larger objective than `fit`, which
         is possible because Firth's penalty may lead to several maxima.
