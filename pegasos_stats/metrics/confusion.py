@@ -882,7 +882,7 @@ def confusion(
     pairs = inputs.side_by_side(actual, predicted)
     order = inputs.levels_of(pairs) if levels is None else inputs.checked_levels(levels)
     if not order:
-        raise DataError("No row has a label; pass labels, or levels= of no rows.")
+        raise DataError("No row has a label; pass labels, or levels=.")
     choices = inputs.checked_choices(
         order, positive, event_level, prevalence=prevalence, beta=beta, mode=mode
     )
@@ -914,7 +914,7 @@ def confusion(
     scored: dict[str, Any] = {}
     if scores is not None:
         if len(order) != 2:
-            raise OptionError(f"scores make no sense with {len(order)} levels.")
+            raise OptionError(f"scores= needs two levels; there are {len(order)}.")
         scored["scores"] = inputs.numbers("scores", scores, (n,), row_index)[every]
     if probabilities is not None:
         p = inputs.checked_probabilities(probabilities, order, n, row_index)
@@ -1115,7 +1115,7 @@ def compare_predictions(
     DataError
         If the arrays differ in length or row labels, or no row has all three labels.
     LabelError
-        If the labels have no common order.
+        If the labels cannot be sorted.
     OptionError
         If the level is not between 0 and 1, or the names are not a pair.
 

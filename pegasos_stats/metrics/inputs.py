@@ -90,7 +90,7 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
     except Exception:  # comparing values of other libraries may raise anything
         unordered = list({shown(level): level for level in levels}.values())
         raise LabelError(
-            f"The labels {listing(unordered)} have no common order."
+            f"The labels {listing(unordered)} cannot be sorted; use one type."
         ) from None
 
 

@@ -211,8 +211,8 @@ def _class_of(kind: str) -> Value:
     """Return the class of a name; raise `DataError` if it cannot be saved."""
     if kind not in KINDS:
         raise DataError(
-            f"No file holds a {one_line(kind)}; pass what fit() returns, or a study "
-            "or table of the package."
+            f"A value of type {one_line(kind)} cannot be saved; pass what fit() "
+            "returns, or a study or table of the package."
         )
     return getattr(import_module(f"pegasos_stats{KINDS[kind]}"), kind)
 

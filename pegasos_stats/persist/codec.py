@@ -149,7 +149,8 @@ class ArrayReader:
         """
         if name not in self._functions:
             raise DataError(
-                f"The file calls the function {shown(name)}, which no file holds; use "
+                f"The file calls the function {shown(name)}, which it does not "
+                "contain; use "
                 f"load(path, functions={{{shown(name)}: {one_line(name)}}})."
             )
         return self._functions[name]

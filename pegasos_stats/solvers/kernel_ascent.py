@@ -495,8 +495,8 @@ def checked_kernel_solver(
         )
     if isinstance(solver, Pegasos) and solver.may_end_early:
         raise OptionError(
-            "A kernel model has no run of Pegasos that ends by itself; leave the "
-            "tolerances out, or the solver for the optimum."
+            "Pegasos has no tolerances for a kernel model; leave them out, or leave "
+            "the solver out for the optimum."
         )
     for name, value in changed_values(solver).items():
         if name not in WITH_KERNELS:

@@ -239,7 +239,7 @@ def warn_of(
     gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}{hint}"
     cure = "more epochs, or standardize=True where predictors differ in scale"
     if is_close or at.relative_gap <= CLOSEST:
-        gaps += ", as near as rounding lets a certificate tell"
+        gaps += ", the smallest that rounding allows"
         cure = "standardize=True where columns are far from zero"
     if 0.0 < near < 0.1:
         cure += f", or {taken_as}={10.0 ** math.ceil(math.log10(near)):g}"

@@ -249,14 +249,14 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         )
     if not problem.lam and solver.visits_rows:
         raise OptionError(
-            f"{solver.name} needs a penalty, of which its steps are parts; give lam=, "
+            f"{solver.name} needs a penalty: its steps are divided by lam; give lam=, "
             "such as lam=1.0, or leave the solver out for the optimum."
         )
     if isinstance(solver, Pegasos):
         if solver.project and problem.offset is not None:
             raise OptionError(
-                "project=True keeps coefficients within 1 / sqrt(lam), and with an "
-                "offset the best ones may be beyond it; leave the option out."
+                "project=True limits the norm of beta to 1 / sqrt(lam), but with an "
+                "offset the optimum may exceed it; leave the option out."
             )
         check_length(solver.start, problem)
         size = float(min(solver.passes.batch(problem.n), 1e300))  # a double

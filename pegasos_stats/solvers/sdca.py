@@ -137,7 +137,7 @@ class SDCA(Solver):
             why = f"asks for more epochs of SDCA than the run has, which is {most}."
             raise OptionError(why, name, last)
         if self.stops and not isinstance(last, str):
-            why = "counts the last epochs, which a tolerance leaves open; give tol=0."
+            why = "needs a fixed number of epochs, so no tolerance; give tol=0."
             raise OptionError(why, name, last)
 
     def averages(self, epoch: int) -> bool:

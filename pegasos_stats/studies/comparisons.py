@@ -942,7 +942,7 @@ def _of_fits(
 ) -> list[inputs.Events]:
     """Return outcomes of new rows, and scores by two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
-        raise OptionError("A fit is compared with a fit: (fit_a, fit_b, data).")
+        raise OptionError("A fit is compared with another fit: (fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
         raise OptionError("The fits differ in their classes; pass fits of one outcome.")
     at = inputs.positive_position(a.coding.levels, positive)

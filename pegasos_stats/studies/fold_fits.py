@@ -447,7 +447,7 @@ def next_dual(last: Solution, lam: float, problem: Problem) -> Vector:
 def at_lambda(model: AnyModel, lam: float) -> AnyModel:
     """Return the same model with another lambda; the data are shared."""
     if model.problem.has_firth:
-        raise OptionError("penalty='firth' has no lambda to choose; omit one of them.")
+        raise OptionError("penalty='firth' has no lambda to choose; omit penalty=.")
     changed = copy(model)
     changed.problem = replace(model.problem, lam=float(lam), lam_rule="given")
     return changed

@@ -195,7 +195,7 @@ def test_functions_of_the_caller_are_given_again_to_load(sparse, data, folder):
         load(folder / "a.model")
     with pytest.raises(OptionError, match="not allowed; use a dictionary"):
         load(folder / "a.model", functions=["half"])
-    with pytest.raises(DataError, match=r"the function 'above', which no file holds"):
+    with pytest.raises(DataError, match=r"the function 'above', which it does not"):
         load(folder / "a.model", functions={"half": HALF["half"]})
     loaded = load(folder / "a.model", functions=HALF)
     np.testing.assert_array_equal(

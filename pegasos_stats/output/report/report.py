@@ -402,5 +402,7 @@ def _checked_threshold(
         return checked_threshold(threshold, result.problem), None
     of_fit = scale_of(result.problem), result.coding.levels
     if (threshold.scale, threshold.levels) != of_fit:
-        raise OptionError("threshold is of another fit; use that of its thresholds().")
+        raise OptionError(
+            "threshold belongs to another fit; use thresholds() of this fit."
+        )
     return threshold.threshold, threshold
