@@ -20,7 +20,7 @@ FAR_MEAN = 30.0  # distance of a mean from 0 in standard deviations
 
 
 def zero_objective(problem: Problem) -> float:
-    """Objective at coefficients and intercept 0: 1 for the hinge, log 2 for the log.
+    """Objective at coefficients and intercept 0: 1 for both hinges, log 2 for the log.
 
     With an offset it is the mean loss of the offsets.
     """
@@ -198,8 +198,9 @@ def zero_model(problem: Problem) -> tuple[float, float]:
 def needed_centre(problem: Problem) -> Vector | None:
     """Means of the columns that are far from 0 in units of their spread; else 0.
 
-    With a free intercept the problems for ``x - c`` and ``x`` are equivalent, with
-    ``alpha + c'beta`` for ``alpha``, but with ``x`` cancellation limits the accuracy.
+    With a free intercept the problems for ``x - c`` and ``x`` are equivalent: the
+    intercepts are ``alpha + c'beta`` and ``alpha``. With ``x``, cancellation limits the
+    accuracy.
     For a constant column the spread is the largest spread of the others, or 1.
 
     Parameters
@@ -326,7 +327,8 @@ def without_constants(
 ) -> tuple[Vector, float]:
     """Set coefficients of constant columns to 0, and adjust the intercept.
 
-    Scores do not change and the penalty decreases, so they are 0 at the optimum.
+    Scores do not change and the penalty decreases, so these coefficients are 0 at the
+    optimum.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class KernelAscent:
     solution and its certificate are recomputed from the rows.
 
     Rows of the Gram matrix are stored in single precision while each recomputation of
-    the scores shows a reduction of the gap by a tenth, as in iterative refinement;
+    the scores shows that the gap has fallen to a tenth, as in iterative refinement;
     afterwards in double precision.
 
     Parameters

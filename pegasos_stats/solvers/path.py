@@ -55,7 +55,8 @@ class FoldedRows:
     Fit ``j`` minimises ``lam/2 sum_l (s_jl beta_l)^2 + (1/W_j) sum_i w_i loss(m_i)``
     over its rows ``i`` with total weight ``W_j``. With ``theta = (beta, alpha)`` and
     ``z_i = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``, and the
-    dual, for ``a_i`` in [0, 1] with ``sum_i w_i a_i y_i = 0``, is
+    dual, for ``a_i >= 0`` (at most 1 except for the squared hinge) with ``sum_i w_i a_i
+    y_i = 0``, is
 
         D(a) = (1/W) sum_i w_i (H(a_i) - a_i y_i offset_i) - lam/2 sum_l (s_l b_l)^2,
         b_l = (1/(lam W s_l^2)) sum_i w_i a_i y_i x_il.

@@ -94,7 +94,7 @@ def penalty_of(
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise ``lam/2 ||beta||^2 + mean loss(y (X beta + alpha + offset))``.
+    """Minimise ``lam/2 ||beta||^2 + mean w loss(y (X beta + alpha + offset))``.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Problem:
         Whether ``alpha`` is free and not penalised; otherwise it is 0.
     weights : float64 array, shape (n,), optional
         Weight ``w_i`` of each row's loss in the mean; 1 by default. The dual weight of
-        a row is then in [0, w_i].
+        a row is in [0, w_i], or at least 0 for the squared hinge.
     offset : float64 array, shape (n,), optional
         Fixed part of each row's score; 0 by default.
     weights_of : "rows", "levels" or "balanced"
@@ -162,7 +162,7 @@ class Problem:
 
     @property
     def counting(self) -> NDArray[np.int64] | None:
-        """How often rows count in tables: once, or 0 for weight 0; None if all once."""
+        """Counts of the rows in tables: 1, or 0 for weight 0; None if all are 1."""
         return (self.row_weights > 0.0).astype(np.int64) if self.n_weightless else None
 
     @property
@@ -296,7 +296,7 @@ class Problem:
 
     @property
     def loss_code(self) -> "compiled.risk.Loss":
-        """Code of the loss in the compiled kernels, a `Loss`."""
+        """Code of the loss in compiled functions, a `Loss`."""
         return compiled.risk.Loss[self.loss.upper()]
 
     @property

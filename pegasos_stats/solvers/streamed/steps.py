@@ -36,8 +36,8 @@ def check_order(rows: StreamedRows, solver: Pegasos) -> None:
     is_name = isinstance(solver.order, str)
     if not is_name or solver.order != "sequential":
         raise OptionError(
-            f"{f'order={solver.order!r}' if is_name else 'A list of rows'} takes "
-            "rows from anywhere, and files are read from first to last; give "
+            f"{f'order={solver.order!r}' if is_name else 'A list of rows'} is not "
+            "allowed: files are read from the first row to the last; give "
             "order='sequential'."
         )
     if solver.batch_size > rows.step:
