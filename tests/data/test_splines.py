@@ -97,6 +97,30 @@ def test_formulas_of_r_are_read_as_they_are(terms, names):
     assert matrix.values.shape == (len(data), 2)
 
 
+def test_ns_with_the_knots_of_rcs_is_the_same_curve():
+    """Harrell, Regression Modeling Strategies, eq. 2.25: k - 2 truncated cubics."""
+    data = frame()
+    first, *inner, last = (
+        float(q) for q in data["x"].quantile([0.05, 0.35, 0.65, 0.95])
+    )
+
+    def cubic(knot):
+        return np.maximum(data["x"] - knot, 0.0) ** 3
+
+    width = last - inner[-1]
+    for name, knot in {"a": first, "b": inner[0]}.items():
+        before = cubic(inner[-1]) * (last - knot) / width
+        data[name] = cubic(knot) - before + cubic(last) * (inner[-1] - knot) / width
+    ours = f"ns(x, knots=c({inner[0]}, {inner[1]}), Boundary.knots=c({first}, {last}))"
+    fits = [ps.logit(f"y ~ {terms}", data).fit() for terms in (ours, "x + a + b")]
+    assert fits[0].params.size == 4
+    # One space of curves in two bases. Maximum likelihood has eight digits of each
+    # coefficient, and the log-likelihood, flat at its maximum, has more.
+    assert fits[0].llf == pytest.approx(fits[1].llf, rel=1e-8)
+    other_knots = ps.logit("y ~ ns(x, df=3)", data).fit()
+    assert abs(other_knots.llf - fits[0].llf) > 1e-3
+
+
 def test_a_saved_fit_codes_new_rows_as_the_fit_did(tmp_path):
     data = frame()
     result = ps.logit("y ~ ns(x, df=3) + g", data, lam=0.01).fit()

@@ -71,7 +71,7 @@ LITERAL = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)"
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)", re.DOTALL)
 # Words of R, and their replacements.
 OF_R = (
-    (r"(?<![\w.])(?:base|splines|stats)::(?=[\w.]+\()", ""),
+    (r"(?<![\w.])(?:base|mgcv|rms|splines|stats)::(?=[\w.]+\()", ""),
     (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=
     (r"(?<![\w.])(?:as\.)?factor\(", "C("),
     (r"(?<![\w.])(as|is)\.(?=(?:numeric|integer|logical|character|na)\()", r"\1_"),
