@@ -74,14 +74,17 @@ def save(
     The file consists of one JSON text and arrays, with a digest of the whole. It
     contains all bits of the coefficients, the coding of labels and predictors for
     predictions on new data, and the content of the summary. It contains the covariance
-    of the coefficients if it was computed before, or if it is fast and there are at
-    most 256 coefficients. Saving runs no solver: the distance from the minimum is the
-    certificate's, unless a summary computed a better one.
+    of the coefficients if it was computed before. Otherwise saving computes it if it is
+    a sandwich, ``p`` is at most 256 and ``n p^2`` at most 1e10. Saving never draws
+    resamples: call ``summary()`` before you save an SVM, so that the file has its
+    standard errors, or ``conf_int()`` if they are slow. The distance from the minimum
+    is the certificate's, unless ``summary()`` or `shortfall` computed a better one.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. A fit saved twice results in equal files. An earlier
+    rows identifies training data. A fit saved twice results in equal files if neither
+    standard errors nor a summary nor `shortfall` were computed in between. An earlier
     file of this kind is replaced as a whole, with its permissions; of a symbolic link
     the target is replaced.
 

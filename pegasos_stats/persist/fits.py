@@ -6,7 +6,6 @@ classes make themselves are not repeated.
 """
 
 from collections.abc import Hashable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -34,8 +33,7 @@ from pegasos_stats.data.scan.source import MissingRows
 from pegasos_stats.errors import DataError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.models.inference import wald
-from pegasos_stats.models.inference.bootstrap import TooLongError
-from pegasos_stats.models.inference.options import Bootstrap, Cluster, seconds_of
+from pegasos_stats.models.inference.options import Bootstrap, Cluster, Sandwich
 from pegasos_stats.models.inference.wald import BootstrapResult
 from pegasos_stats.models.kernel import KernelResults, KernelSVM
 from pegasos_stats.models.linear import SVM, Logit, Model
@@ -52,7 +50,6 @@ from pegasos_stats.studies.calibration import CalibratedResults
 from pegasos_stats.studies.fold_fits import LARGER_IS_BETTER, MEASURES, Metric
 
 MAX_SAVED_COEFFICIENTS = 256  # their covariance is half a megabyte
-MAX_SECONDS = 3.0  # for the resamples of such a covariance
 COMPUTED = ("certificate", "shortfall", "training_table", "_on_predictors")
 ERRORS = ("actual", "predicted")
 COMPUTED_LINEAR = ("cov_type", "constants", "null_space")
@@ -66,7 +63,7 @@ def without_rows(result: Results) -> Results:
     """Return a fit as `load` returns it.
 
     Results that need the training rows are computed now, except the distance from the
-    minimum and a slow covariance.
+    minimum and a slow covariance. No resamples are drawn.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -81,12 +78,8 @@ def without_rows(result: Results) -> Results:
     computed = {n: replaced[n] if n in replaced else getattr(result, n) for n in names}
     others: dict[str, Value] = {"index": index, "full_model": None}
     if isinstance(result, LinearResults):
-        estimate = result.estimated if result.has_covariance else None
-        if estimate is None and _is_quick(result):
-            with suppress(TooLongError):
-                estimate = result._estimate(MAX_SECONDS)
-        if estimate is not None:
-            computed["estimated"] = estimate
+        if result.has_covariance or _is_quick(result):
+            computed["estimated"] = result.estimated
             if result._is_profiled:
                 computed["profiled"] = result.profiled
                 if result.scaling is not None:
@@ -103,15 +96,9 @@ def without_rows(result: Results) -> Results:
 
 def _is_quick(result: LinearResults) -> bool:
     """Return whether the covariance is computed for saving."""
-    options, problem = result.cov_type, result.problem
-    if options is None or problem.p > MAX_SAVED_COEFFICIENTS or not problem.has_rows:
-        return False
-    if result._is_trivial:
-        return False
-    if isinstance(options, Bootstrap):
-        by_default = result.errors_by == "default"
-        return by_default and seconds_of(problem, options.replicates) <= MAX_SECONDS
-    return wald.is_quick(problem)
+    problem = result.problem
+    is_small = problem.p <= MAX_SAVED_COEFFICIENTS and wald.is_quick(problem)
+    return isinstance(result.cov_type, Sandwich) and problem.has_rows and is_small
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,7 @@ class StoredFit:
         if covariance is None:
             raise OptionError(
                 "The covariance was not computed before the classifier was pickled; "
-                "call classifier.result_.summary() first, or save the fit with "
-                "ps.save(classifier.result_, path)."
+                "call classifier.result_.summary() first."
             )
         return pd.DataFrame(covariance, terms, terms)
 

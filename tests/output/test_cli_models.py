@@ -102,6 +102,17 @@ def test_predict_has_a_positive_class_and_knows_its_rows(small, tmp_path, capsys
     assert "95% interval" not in printed
 
 
+def test_a_saved_svm_has_the_standard_errors_that_were_printed(small, tmp_path, capsys):
+    model = tmp_path / "a.model"
+    given = "fit", small, "--outcome", "y", "--save", model
+    run(capsys, *given)
+    assert not ps.load(model).has_covariance
+    for printed in ([], ["--json"]):
+        run(capsys, *given, "--coefficients", *printed)
+        assert (ps.load(model).bse > 0.0).all()
+        model.unlink()
+
+
 # ---- Groups of rows on the command line, and in the report that repeats a fit.
 
 

@@ -179,6 +179,48 @@ def test_saving_solves_nothing(data, tmp_path, monkeypatch):
     assert (near.at_least, near.at_most) == (0.0, result.gap)
 
 
+def content(result, path):
+    """Bytes of the file of an object."""
+    save(result, path)
+    return path.read_bytes()
+
+
+def test_saving_draws_no_resamples(data, tmp_path, monkeypatch):
+    """The file has the standard errors of an SVM if they were computed before."""
+    result, path = ps.svm("h ~ a + b + k", data, lam=0.1).fit(), tmp_path / "a.model"
+    assert result.coef.any()  # else there are no standard errors
+    with monkeypatch.context() as patch:
+        drawn = "pegasos_stats.models.linear_results.bootstrap"
+        patch.setattr(drawn, lambda *given: pytest.fail("drawn"))
+        before = content(result, path)
+        assert content(result, path) == before
+    text = " ".join(str(load(path).summary()).split())
+    assert "not saved with the fit" in text
+    assert "call conf_int() before ps.save()" in text
+    result.conf_int()
+    after = content(result, path)
+    assert after == content(load(path), tmp_path / "b.model") != before
+    assert load(path).bse.equals(result.bse)
+    assert str(load(path).summary()) == str(result.summary())
+
+
+def test_saving_keeps_better_bounds_that_a_summary_showed(data, tmp_path):
+    result, path = fitted("y ~ a + b", data), tmp_path / "a.model"
+    before = content(result, path)
+    result.summary()
+    after = content(result, path)
+    assert after == content(result, path) != before
+    assert load(path).shortfall == result.shortfall
+    assert load(path).shortfall.at_least > 0.0
+
+
+def test_a_sandwich_is_computed_for_the_file(data, tmp_path):
+    result = ps.svm("y ~ a + b", data, lam=1.0).fit(cov_type="sandwich")
+    before = content(result, tmp_path / "a.model")
+    assert load(tmp_path / "a.model").bse.equals(result.bse)
+    assert content(result, tmp_path / "a.model") == before
+
+
 def test_kernel_models_come_back(data, tmp_path):
     options = {"kernel": "polynomial", "degree": 3, "offset": 0}
     model = ps.kernel_svm("y ~ a + b + g", data, lam=5.0, **options)

@@ -1123,7 +1123,10 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
     elif options is None:
         why = "cov_type='none'; with_covariance('default') estimates them"
     elif source.is_missing:
-        why = "they need the training rows; compute them before saving the fit"
+        why = (
+            "they were not saved with the fit, and need the training rows; call "
+            "conf_int() before ps.save()"
+        )
     else:
         return ""
     return f"There are no standard errors: {why}."

@@ -208,18 +208,19 @@ def _fit(
         written = CommandReport(**{**vars(written), "command": line})
     about = {"format": train.format, "zero_based": train.zero_based}
     about |= asdict(train.style) | {"id": options.reading.id}
-    if output.save is not None:
-        save(evaluated.result, output.save, about=about, overwrite=output.overwrite)
+    write = fit_json if output.json else fit_text
+    text = write(evaluated, output.coefficients)
     if output.proof is not None:
         if not isinstance(evaluated.result, LinearResults):
             raise OptionError("A kernel model has no proof; omit --proof.")
         evaluated.result.write_proof(output.proof, overwrite=output.overwrite)
     if written is not None and page is not None:
         written.write(page, overwrite=output.overwrite)
+    if output.save is not None:  # last: the file has the computed standard errors
+        save(evaluated.result, output.save, about=about, overwrite=output.overwrite)
     if output.json:
-        program.write_output(fit_json(evaluated, output.coefficients))
+        program.write_output(text)
         return
-    text = fit_text(evaluated, output.coefficients)
     for place, what in (
         (output.save, "Model saved in"),
         (output.proof, "Proof written to"),

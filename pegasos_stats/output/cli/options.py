@@ -320,7 +320,7 @@ class Output:
         show a progress bar
     save
         save the model to this file, for predict; replaces an earlier model, but no
-        other file
+        other file; with --coefficients it has the standard errors of an SVM
     proof
         write a proof that the fit is near its minimum, such as fit.proof.json, and
         the design, fit.proof.csv, which contains the training rows
