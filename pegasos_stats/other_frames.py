@@ -168,7 +168,7 @@ def _narwhals_frame(value: object) -> object:
     query = "data" if own else "narwhals.from_native(data)"
     raise errors.DataError(
         f"The data are {name}, a query that has no rows yet; pass its rows: "
-        f"{query}.collect()."
+        f"{query}.collect(), or ps.scan('*.parquet') for files that exceed memory."
     )
 
 

@@ -236,6 +236,11 @@ def as_data(data: object) -> pd.DataFrame:
             f"data={errors.shown(str(data))} is text, not data; use path= for a file "
             "to write, and pd.read_csv(path) or ps.scan(path) for a file to read."
         )
+    if type(data).__name__ == "TextFileReader":  # pd.read_csv(path, chunksize=)
+        raise errors.DataError(
+            "data is a TextFileReader, which has no rows yet; for chunks of a file "
+            "pass ps.scan(path), for all rows pd.concat(data)."
+        )
     raise errors.DataError(
         f"data is of type {type(data).__name__}; a formula needs a data frame with "
         "named columns, and the formula comes first: svm('y ~ .', data). Files of "

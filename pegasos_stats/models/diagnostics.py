@@ -391,9 +391,15 @@ def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
     for name in ("row_weights", "row_offsets"):
         same = same and np.allclose(getattr(a, name), getattr(b, name), rtol=1e-12)
     if not same:
+        advice = "fit both models to the same data."
+        if small.nobs != large.nobs and (small.dropped.total or large.dropped.total):
+            advice = (
+                "missing values exclude different rows from each fit. Drop these rows "
+                "before both fits."
+            )
         raise DataError(
             f"The fits, of {small.nobs:,} and {large.nobs:,} rows, differ in rows, "
-            "labels, weights or offsets; fit both models to the same data."
+            f"labels, weights or offsets; {advice}"
         )
 
 

@@ -184,7 +184,7 @@ class Model(ABC):
             other._likelihood = maximum_likelihood(problem, self.names)
             if reason := other._likelihood.reason:
                 if problem.lam_rule == "given":
-                    raise no_maximum(reason)
+                    raise no_maximum(reason, problem)
                 other.problem = problem.without_ml(reason)
             self._choices[b"ml"] = other
         return self._choices[b"ml"]

@@ -37,6 +37,7 @@ KINDS = dict.fromkeys(
     "Margins": ".models.effects",
     "Summary": ".tables",
 }
+CLASSIFIERS = {"KernelSVMClassifier", "LogitClassifier", "SVMClassifier"}
 __all__ = ["Saved", "load", "load_saved", "save"]
 
 # Methods and properties that have to work after loading, besides printing.
@@ -213,9 +214,11 @@ def load_saved(path: str | PathLike[str], functions: object = None) -> Saved:
 def _class_of(kind: str) -> Value:
     """Return the class of a name; raise `DataError` if it cannot be saved."""
     if kind not in KINDS:
+        advice = "what fit() returns, or a study or table of the package"
+        if kind in CLASSIFIERS:  # its fit() returns the classifier itself
+            advice = "classifier.result_, or joblib.dump() the classifier"
         raise DataError(
-            f"A value of type {one_line(kind)} cannot be saved; pass what fit() "
-            "returns, or a study or table of the package."
+            f"A value of type {one_line(kind)} cannot be saved; pass {advice}."
         )
     return getattr(import_module(f"pegasos_stats{KINDS[kind]}"), kind)
 

@@ -450,11 +450,12 @@ class MaximumLikelihood:
         )
 
 
-def no_maximum(reason: str) -> DataError:
+def no_maximum(reason: str, problem: Problem) -> DataError:
     """Return the exception for a fit without an estimate."""
     return DataError(
         f"Maximum likelihood {reason}. Leave lam out for the penalty "
-        "1/n, or give penalty='firth' for inference, lam='cv' for prediction."
+        "1/n, or give penalty='firth' for inference, lam='cv' for prediction"
+        f"{problem.where_to_refit}."
     )
 
 

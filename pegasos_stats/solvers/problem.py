@@ -295,6 +295,16 @@ class Problem:
         return self.source.in_memory
 
     @property
+    def where_to_refit(self) -> str:
+        """End of advice on options that need rows in memory; empty if they were.
+
+        A loaded fit to files has no digest of its rows.
+        """
+        source: Any = self.source
+        in_files = source.digest is None if source.is_missing else source.is_streamed
+        return ", on a sample of the rows in memory" if in_files else ""
+
+    @property
     def loss_code(self) -> "compiled.risk.Loss":
         """Code of the loss in compiled functions, a `Loss`."""
         return compiled.risk.Loss[self.loss.upper()]

@@ -310,7 +310,7 @@ def run_without_lambda(
     if not problem.has_firth:
         fit = maximum_likelihood(problem, observe=tell if observe else None)
         if fit.solution is None:
-            raise no_maximum(fit.reason)
+            raise no_maximum(fit.reason, problem)
         return fit.solution
     solution = firth_solution(problem)
     tell(solution.n_epochs or 0, solution)

@@ -357,10 +357,8 @@ class ThresholdRule:
         Raises
         ------
         DataError
-            If any row is a training row.
+            If rows are not in memory.
         """
-        if table.source.endswith("training"):
-            raise DataError("data contain training rows; omit data or pass new rows.")
         scored, rng, codes = table.scored, RRandom(seed), None
         if scored is None or scored.scores is None:
             raise DataError("A threshold needs rows in memory; pass a data frame.")
@@ -472,6 +470,9 @@ def thresholds(
         table = result.confusion(
             data, actual, unseen=unseen, freq_weights=counts, offset=offset
         )
+        if table.source.endswith("training"):
+            advice = "pass new rows" if model is None else "omit data or pass new rows"
+            raise DataError(f"data contain training rows; {advice}.")
         return rule.by_new_rows(table, data, counts, groups, folds, repeats, seed)
     checks.check_rows_have_own(freq_weights=freq_weights, offset=offset)
     if model is None:

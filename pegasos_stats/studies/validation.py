@@ -26,7 +26,7 @@ from pegasos_stats.errors import (
     warn_caller,
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
-from pegasos_stats.metrics.confusion import ConfusionMatrix
+from pegasos_stats.metrics.confusion import ConfusionMatrix, amount
 from pegasos_stats.metrics.scores import METRICS, ScoredRows, areas_under_curves
 from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.inference.bootstrap import resampled_groups
@@ -618,7 +618,7 @@ class Validation(tables.Summarised):
         table, places = self.tidy(), check_count("digits", digits)
         columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
         cells = table.set_index("term")[columns].map(
-            lambda x: "" if np.isnan(x) else f"{x:.{places}f}"
+            lambda x: "" if np.isnan(x) else f"{x:z.{places}f}"
         )
         cells.columns = ["apparent", "optimism", "corrected", "[0.025", "0.975]"]
         cells.index.name = None
@@ -648,8 +648,11 @@ class Validation(tables.Summarised):
             f"Probabilities by resamples differ from the model's by {mean:.3f} on "
             "average."
         )
-        header = [("Outcome:", str(self.model.coding.name))]
-        return tables.Summary(["Optimism bootstrap"], cells, notes, header, [])
+        left = [("Outcome:", str(self.model.coding.name))]
+        right = [("No. Observations:", f"{self.model.problem.n:,}")]
+        if self.model.dropped.total:
+            left.append(("Rows dropped (NA):", str(self.model.dropped)))
+        return tables.Summary(["Optimism bootstrap"], cells, notes, left, right)
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
@@ -690,7 +693,7 @@ class Subgroups(tables.Summarised):
         Name of the labels; ``"group"`` if they have no name, or the name of another
         column of `tidy`.
     n_left_out : int
-        Rows without a label.
+        Rows without a label of a subgroup.
 
     Examples
     --------
@@ -750,8 +753,16 @@ class Subgroups(tables.Summarised):
         cells.index.name = None
         title = f"{self.whole.positive!r} predicted by {self.name}"
         notes = ["Intervals: tidy()."]
-        if self.n_left_out:
-            notes.append(f"{counted(self.n_left_out, 'row')} without a label excluded.")
+        excluded = {
+            f"a value of {self.name!r}": self.n_left_out,
+            "an actual label": self.whole.n_unlabelled,
+            "a prediction": self.whole.n_undecided,  # with weights, their sum
+        }
+        for lacking, n in excluded.items():
+            if n:
+                weighted = isinstance(n, float)
+                rows = f"Weight {amount(n)}" if weighted else counted(n, "row")
+                notes.append(f"{rows} without {lacking} excluded.")
         return tables.Summary([title], cells, notes)
 
     @suggest_arguments

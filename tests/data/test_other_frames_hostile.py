@@ -54,7 +54,7 @@ TWICE = pa.table([["n", "p"], [1, 2], [3, 4]], names=["y", "x", "x"])
         (HOSTILE, "zone", r"'zone'.*type datetime64\[us, Europe/Berlin\]"),
         (HOSTILE, "none", "'none'.*missing: 8"),
         (TWICE, "x", "'x' occurs more than once"),
-        (HOSTILE.lazy(), "x", r"data\.collect\(\)"),
+        (HOSTILE.lazy(), "x", r"data\.collect\(\), or ps\.scan\("),
         (nw.from_native(HOSTILE.lazy()), "x", r"data\.collect\(\)"),
         (TWICE.to_reader(), "x", "RecordBatchReader"),
     ],

@@ -54,3 +54,10 @@ def test_dictionaries_of_pyarrow_are_factors():
     assert of_plain.predict(data).tolist() == of_plain.predict(levelled).tolist()
     by_level = ps.logit("g ~ x", data[3:].assign(x=[1.0, 2.0]), lam=1.0).fit()
     assert set(by_level.coding.levels) == {"a", "c"}
+
+
+def test_chunks_of_a_file_are_answered_by_scan(tmp_path):
+    pd.DataFrame({"y": Y, "a": X[:, 0]}).to_csv(tmp_path / "rows.csv", index=False)
+    refused = pytest.raises(ps.errors.DataError, match=r"ps\.scan\(path\)")
+    with pd.read_csv(tmp_path / "rows.csv", chunksize=10) as chunks, refused:
+        ps.logit("y ~ a", chunks)

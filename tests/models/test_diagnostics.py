@@ -172,6 +172,9 @@ def test_fits_are_of_the_same_rows(data, result):
     for word, other in {**fits, "weights": logit(data, "y ~ x", weights="w")}.items():
         with pytest.raises(DataError, match=word):
             ps.anova(other, result)
+    holes = data.assign(z=data["z"].where(np.arange(len(data)) > 2))
+    with pytest.raises(DataError, match="missing values exclude different rows"):
+        ps.anova(logit(holes, "y ~ x"), logit(holes, "y ~ x + z"))
 
 
 def test_likelihood_ratios_do_not_allow_for_weights_and_groups(data):

@@ -101,6 +101,11 @@ def test_without_an_estimate_the_fit_is_penalised_and_has_no_errors(tmp_path):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     streamed = ps.logit("y ~ x + dose", ps.scan(tmp_path / "rows.csv")).fit()
     assert streamed.problem.no_ml == result.problem.no_ml
+    assert "sample" not in text
+    ps.save(streamed, tmp_path / "streamed.model")
+    for in_files in (streamed, ps.load(tmp_path / "streamed.model")):
+        told = str(in_files.summary()).replace("\n", " ")
+        assert "on a sample of the rows in memory" in told
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         again = ps.logit("y ~ x + dose", frame).fit(cov_type="bootstrap")
@@ -109,6 +114,8 @@ def test_without_an_estimate_the_fit_is_penalised_and_has_no_errors(tmp_path):
         assert str(ps.load(tmp_path / "fit.model").summary()) == text
     with pytest.raises(DataError, match="'dose' separates"):
         ps.logit("y ~ x + dose", frame, lam=0).fit()
+    with pytest.raises(DataError, match="on a sample of the rows in memory"):
+        ps.logit("y ~ x + dose", ps.scan(tmp_path / "rows.csv"), lam=0).fit()
 
 
 def test_a_level_with_one_outcome_is_named():

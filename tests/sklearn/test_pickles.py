@@ -25,6 +25,7 @@ KERNELS = [
     KernelSVMClassifier(),
     KernelSVMClassifier(kernel="poly", standardize=True),
 ]
+KINDS = [LogitClassifier, SVMClassifier, KernelSVMClassifier]
 pytestmark = pytest.mark.filterwarnings("ignore:The fit has not converged")
 
 
@@ -107,3 +108,13 @@ def test_steps_go_on_after_a_pickle():
     fitted = SVMClassifier(solver="pegasos", lam=0.1, random_state=1).fit(X, y)
     again = pickle.loads(pickle.dumps(fitted)).partial_fit(X, y)
     assert np.array_equal(again.coef_, fitted.partial_fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_save_names_what_to_save_instead_of_a_classifier(kind, tmp_path):
+    X, y = np.arange(12.0)[:, None], np.arange(12) > 5
+    fitted = kind(lam=0.1).fit(X, y)
+    with pytest.raises(ps.errors.DataError, match=r"pass classifier\.result_, or job"):
+        ps.save(fitted, tmp_path / "fit.model")
+    ps.save(fitted.result_, tmp_path / "fit.model")
+    assert ps.load(tmp_path / "fit.model").intercept == fitted.result_.intercept

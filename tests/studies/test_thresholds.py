@@ -200,12 +200,14 @@ def test_costs_by_error_and_by_level_are_the_same(svm):
 
 
 def test_rows_that_choose_no_threshold_are_refused(svm, tmp_path):
-    with pytest.raises(DataError, match="data contain training rows"):
+    with pytest.raises(DataError, match="training rows; omit data or pass"):
         svm.thresholds(frame(1))
     ps.save(svm, tmp_path / "fit.model")
     loaded = ps.load(tmp_path / "fit.model")
     with pytest.raises(DataError, match="Loaded fits"):
         loaded.thresholds()
+    with pytest.raises(DataError, match="training rows; pass new rows"):
+        loaded.thresholds(frame(1))  # without data it has no rows either
     new = frame(2, 70)
     ours, theirs = (fit.thresholds(new, seed=1) for fit in (loaded, svm))
     assert ours.by_fold.equals(theirs.by_fold)

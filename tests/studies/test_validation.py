@@ -131,6 +131,17 @@ def test_transforms_are_learned_from_the_resample():
     np.testing.assert_allclose(ours, chance, atol=1e-9)
 
 
+def test_the_summary_counts_rows_and_shows_no_negative_zero():
+    data = waves().assign(x=lambda d: d["x"].where(np.arange(len(d)) > 4))
+    found = ps.validate(ps.logit("y ~ x + z", data), 2)
+    intercept = found.names.index("intercept")
+    found.apparent[intercept] = -1e-9  # rounding decides its sign
+    lines = [line.split() for line in str(found.summary()).splitlines()]
+    assert lines[2][-3:] == ["No.", "Observations:", str(len(data) - 5)]
+    assert lines[3] == ["Rows", "dropped", "(NA):", "5"]
+    assert next(line for line in lines if line[:1] == ["intercept"])[1] == "0.000"
+
+
 def test_groups_are_drawn_whole():
     data = waves()
     found = ps.validate(ps.logit("y ~ x", data), 2, groups="g", seed=3)

@@ -714,7 +714,7 @@ def no_ml(problem: Problem) -> str:
     return (
         f"Maximum likelihood {problem.no_ml}. Fitted with the penalty "
         "lam = 1/n, without standard errors. Use penalty='firth' for inference, "
-        "lam='cv' for prediction."
+        f"lam='cv' for prediction{problem.where_to_refit}."
     )
 
 
