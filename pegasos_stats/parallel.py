@@ -28,7 +28,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MAX_WORKERS = 1024
-TASKS_PER_WORKER = 4  # submitted tasks per worker
+TASKS_PER_WORKER = 4  # maximum number of submitted tasks per worker
 FOLDERS = "../numpy.libs", ".dylibs", ".libs"  # next to numpy, in its wheels
 NAMES = "scipy_openblas_{}64_", "scipy_openblas_{}", "openblas_{}64_", "openblas_{}"
 
@@ -69,7 +69,7 @@ def map_in_order(
         Number of threads, by default one per usable core. With 1 the calling thread
         does the work.
     most : int, optional
-        Largest number of results in memory.
+        Maximum number of results in memory.
 
     Examples
     --------
@@ -101,7 +101,8 @@ def map_in_order(
 def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
     """Iterate over items; another thread computes the next item while one is used.
 
-    Two items are in memory. An exception while computing an item is raised here.
+    Two items are in memory at a time. An exception in the other thread is raised here.
+    No item may be None, which would end the iteration.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def one_thread() -> Iterator[None]:
 
 
 def _after_fork() -> None:
-    """Reset the number of fits in a forked process."""
+    """Reset the number of fits and the limit in a forked process."""
     blas = library()
     if blas is None:
         return

@@ -30,7 +30,7 @@ LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "[": "{[}",  # after a line's end it would be an option
+    "[": "{[}",  # after the end of a row it would begin an option
     "<": "$<$",
     ">": "$>$",
     "|": "$|$",
@@ -179,8 +179,8 @@ class Displayed(ABC):
 class Exported(Displayed):
     """A result that is a table with lines below it, in several formats."""
 
-    _over: ClassVar[str] = ""  # a heading of all columns
-    _corner: ClassVar[str] = ""  # one of the names
+    _over: ClassVar[str] = ""  # heading above all columns
+    _corner: ClassVar[str] = ""  # heading above the names
 
     @abstractmethod
     def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
@@ -226,7 +226,7 @@ class Facts(Displayed):
 
     def _with_rows(self) -> dict[str, str]:
         """Return the facts and the number of excluded rows."""
-        rows = {"Left out": f"{self.n_left_out:,} of the rows, which lack a value"}
+        rows = {"Left out": f"{self.n_left_out:,} rows with a missing value"}
         return self._facts() | (rows if self.n_left_out else {})
 
     def __str__(self) -> str:
@@ -342,7 +342,7 @@ class Summarised(DisplayedBySummary):
 def percent(share: float) -> str:
     """Write a share in percent: one decimal, below 10% three significant digits.
 
-    Equal ratios of counts give equal text.
+    Equal ratios of counts yield equal text.
 
     Examples
     --------
@@ -369,7 +369,7 @@ def significant(value: float, digits: int = 4) -> str:
 def fixed(value: float, digits: int = 3) -> str:
     """Write a number with `digits` decimals, or as a power of ten.
 
-    Powers of ten are for numbers that would show only zeros, and from a million.
+    Powers of ten are used for numbers that would show only zeros, and from a million.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def estimate_cells(
     headings : sequence of str
         Headings of tests, see `headings_of_tests`; by default only estimates.
     alpha : float
-        The confidence level is ``1 - alpha``.
+        The headings of the limits are for the confidence level ``1 - alpha``.
     digits : int
         Decimals of estimates, standard errors and limits.
     """
@@ -503,8 +503,9 @@ def columns_text(left: Fields, right: Fields, width: int = TEXT_WIDTH) -> list[s
 def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     """Write coefficients in rows under their headings, between rules.
 
-    Long names span several lines; the table is wider than 78 characters only if its
-    numbers are. There is also a rule above the rows in `ruled`, counted from 0.
+    Long names span several lines. The table is wider than 78 characters only if its
+    numbers leave fewer than 12 characters for the names. There is also a rule above the
+    rows in `ruled`, counted from 0.
 
     Examples
     --------
@@ -551,7 +552,7 @@ def note_text(note: str, mark: str = "") -> list[str]:
 
 
 def cut(text: str, width: int) -> str:
-    """Leave out the middle of a text that is longer than `width`.
+    """Replace the middle of a text that is longer than `width` by three dots.
 
     Examples
     --------
@@ -672,9 +673,9 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
-    """Return cells, and what a number lacks on its right to end as the longest one.
+    """Pair each cell with the end that its number lacks, compared to the longest one.
 
-    As wide blanks, these ends align numbers at their points.
+    Blanks as wide as these ends align right-justified numbers at their decimal points.
 
     Examples
     --------
@@ -749,7 +750,7 @@ def latex(text: str) -> str:
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
-    line = visible(" ".join(text.splitlines()))  # an empty one would end a cell
+    line = visible(" ".join(text.splitlines()))  # an empty line would end a cell
     return "".join(LATEX.get(character, character) for character in line)
 
 
@@ -770,7 +771,7 @@ def _table(lines: Sequence[str], style: str) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    guard = "{}" if cells[0].startswith("*") else ""  # "\\*" is a command
+    guard = "{}" if cells[0].startswith("*") else ""  # "\\*" would be a command
     return guard + " & ".join(cells) + r" \\"
 
 

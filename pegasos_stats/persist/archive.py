@@ -1,9 +1,10 @@
 """The file of a saved object: a digest, a JSON text, and arrays of numbers.
 
-A file is `MARK`, a SHA-256 digest of the rest, the length of the text in 8 bytes, the
-text, and the arrays one after another in little-endian order. The text lists their
-types and lengths. Blanks behind the text and the order of the arrays, larger numbers
-first, align the arrays, which are views of the content.
+A file consists of `MARK`, a SHA-256 digest of the rest, the length of the text in 8
+bytes, the text, and the arrays one after another in little-endian order. The text lists
+the types and lengths of the arrays. Blanks after the text align the arrays, which are
+sorted by the size of their numbers, largest first. So arrays can be views of the
+content.
 
 The digest detects a change of any byte, but anyone who can write the file can write a
 new digest.
@@ -28,19 +29,19 @@ Value: TypeAlias = Any  # a value that a file can contain, see `any_out`
 Arrays = dict[str, np.ndarray]
 Header = dict[str, Json]
 
-VERSION = 5
+VERSION = 5  # of the format
 FIELDS = {"version", "package", "kind", "about", "object", "arrays"}
 TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 
 MARK = b"pegasos_stats model    \n"
 DIGEST_END = len(MARK) + hashlib.sha256().digest_size
-TEXT_START = DIGEST_END + 8  # behind the length of the text
+TEXT_START = DIGEST_END + 8  # after the length of the text
 ALIGNMENT = 8  # bytes
 
-MOST_BYTES = 4 * 2**20  # of the JSON text, plus an allowance per byte of the arrays
-BYTES_EACH = 1024
-MOST_NODES = 300_000  # values in the JSON text, plus an allowance
-NODES_EACH = 24
+MOST_BYTES = 4 * 2**20  # of the JSON text of a file without arrays
+BYTES_EACH = 1024  # additional bytes of text for each byte of the arrays
+MOST_NODES = 300_000  # values in the JSON text of a file without arrays
+NODES_EACH = 24  # additional values for each byte of the arrays
 
 
 def pack(header: Header, arrays: Arrays) -> bytes:
@@ -78,7 +79,7 @@ def unpack(content: bytes | bytearray) -> tuple[Header, Arrays]:
     header, arrays = parse_json(content[TEXT_START:at], len(content) - at), {}
     for name, size in header["arrays"].items():
         if name not in TYPES or type(size) is not int or size < 0:
-            raise ValueError(f"{name!r} is no type of numbers, or has no such length")
+            raise ValueError(f"{name!r} is not a type of numbers, or has a bad length")
         stored = np.frombuffer(content, f"<{name}", size, at)
         at += stored.nbytes
         arrays[name] = np.require(stored, f"={name}", "A")
@@ -175,7 +176,7 @@ def _contents(name: str, shown: str) -> tuple[Header, Arrays]:
             "fit the model again and save it."
         )
     if {*header} != FIELDS or type(package) is not str:
-        raise ValueError("its header has not the fields of its format")
+        raise ValueError("its header lacks a field of its format, or has another")
     return header, arrays
 
 

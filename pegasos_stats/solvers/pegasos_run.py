@@ -76,7 +76,7 @@ def run_pegasos(
     warn : bool
         Whether to warn if a tolerance is not reached.
     kind : type, optional
-        The `Visitor` that takes the steps, by default that of linear problems.
+        Class that takes the steps, by default `Visitor`, for linear problems.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def visit_epochs(
 ) -> bool:
     """Take the steps of all epochs, and measure their time.
 
-    Stops and returns true after an epoch whose solution satisfies `ends`.
+    Stops and returns True after an epoch whose solution satisfies `ends`.
     """
     visitor.visit(np.empty(0, dtype=np.int64))  # compile the kernels before timing
     spent = 0.0
@@ -259,9 +259,10 @@ def check_solver(problem: Problem, solver: Solver) -> None:
                 "offset the optimum may exceed it; leave the option out."
             )
         check_length(solver.start, problem)
-        size = float(min(solver.passes.batch(problem.n), 1e300))  # a double
+        size = float(min(solver.passes.batch(problem.n), 1e300))  # fits in a double
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
-        check_memory(32.0 * size, what, cure)  # labels, subgradients, drawn rows twice
+        # Bytes of a row of the batch: labels, subgradients, drawn rows twice.
+        check_memory(32.0 * size, what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
         if problem.lam_rule == "1/n":
             raise OptionError(
@@ -303,7 +304,7 @@ class Stopping:
         Largest change of a parameter over the last epoch, relative to the largest
         parameter; both include the intercept.
     settled : bool
-        Whether that change was at most `change_tol`.
+        Whether `change` was at most `change_tol`, if that is positive.
     """
 
     def __init__(
@@ -325,8 +326,8 @@ class Stopping:
     def reached(self, solution: Solution) -> bool:
         """Whether the run stops with the current solution.
 
-        The change of the coefficients equals that of the R reference bit for bit, and
-        the duality gap up to rounding.
+        The change of the coefficients equals the change in the R reference bit for bit;
+        the duality gaps are equal up to rounding.
         """
         params = np.array([solution.alpha, *solution.beta])
         moved = float(np.abs(params - self.params).max())
@@ -348,8 +349,8 @@ class Stopping:
             facts.append(f"the relative gap is {self.at.relative_gap:.2g}")
         if self._solver.change_tol > 0.0:
             facts.append(
-                f"the last epoch changed a coefficient by {self.change:.2g} of the "
-                "largest"
+                f"the last epoch changed a coefficient by {self.change:.2g} times the "
+                "largest one"
             )
         warn_caller(
             f"Pegasos has not reached {self._solver.goals} after "

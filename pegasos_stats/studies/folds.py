@@ -24,7 +24,7 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
-# No minimum share of test rows in saved folds of at most FEW_ROWS rows.
+# The test rows of saved folds number at least 1% of the rows in excess of FEW_ROWS.
 FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
 
 ALLOWED_FOLDS = (
@@ -39,9 +39,9 @@ class Split:
     Attributes
     ----------
     repeat : int
-        From 1.
+        Number of the repeat, from 1.
     fold : int or label
-        From 1 within the repeat; the label if the user passed labels.
+        Number of the fold, from 1 in each repeat; the label if the user passed labels.
     test : int64 array
         Test rows, counted from zero.
     n : int
@@ -88,7 +88,7 @@ class Split:
 @suggest_arguments
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Splits of a cross-validation, which other studies can reuse.
+    """Splits of a cross-validation, which can be reused in other studies.
 
     Iteration yields pairs ``(train, test)`` of row positions counted from zero, as
     scikit-learn expects them: ``cv=list(folds)``.
@@ -135,16 +135,16 @@ class Folds:
         seed: int | None = 1,
         sample_kind: SampleKind = "rejection",
     ) -> "Folds":
-        """Draw folds that are stratified by level.
+        """Draw folds that are stratified by class.
 
-        R's ``sample.int()`` shuffles the rows of each level, in the order of
+        R's ``sample.int()`` shuffles the rows of each class, in the order of
         ``factor()``. The rows are assigned to folds 1, 2, ..., k, 1, ... in turn, and
-        the next level continues where the last one ended. Any two folds differ by at
-        most one row, in total and in each level. ``stratified_folds()`` of
-        ``r_reference`` is the same in base R.
+        the next class continues where the last one ended. Any two folds differ by at
+        most one row, in total and in each class. ``stratified_folds()`` of
+        ``r_reference`` draws the same folds in base R.
 
-        With groups, each group is in a single fold, and levels are as balanced as whole
-        groups permit; see `grouped_folds`.
+        With groups, each group is in a single fold, and `grouped_folds` balances the
+        classes.
 
         Parameters
         ----------
@@ -253,22 +253,22 @@ def checked_folds(
     repeats : int
         Number of repeats of random folds; 1 for folds of the user.
     sample : Sample
-        The rows of the fit.
+        The training data.
     rng : RRandom
         Generator of random folds.
-    groups : Groups, or as `Lines.groups` takes them; optional
+    groups : Groups, or labels as for `RowIndex.groups`; optional
         Groups that folds do not split. A `Folds` includes its groups.
 
     Returns
     -------
-    Folds, whose training rows always include both levels
+    Folds, whose training rows always include both classes
 
     Raises
     ------
     OptionError
         If `folds` is of another type, or `repeats` is not 1 for folds of the user.
     DataError
-        If the folds have other rows, training rows of one level, or split groups.
+        If the folds have other rows, training rows of only one class, or split groups.
     """
     repeats, codes = check_count("repeats", repeats), whole_groups(sample.lines, groups)
     if (k := whole_of(folds)) is not None:
@@ -322,7 +322,7 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
 
 
 def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
-    """Digest row labels, or classes up to exchanging their names."""
+    """Digest row labels, or classes regardless of their names."""
     if values is None:
         return None
     labels = values if isinstance(values, pd.Index) else pd.Index(values == values[0])
@@ -331,7 +331,7 @@ def _digest(values: "pd.Index | Codes | Vector | None") -> str | None:
 
 
 def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
-    """Make one fold per label; each row of a matrix is a repeat."""
+    """Build one fold per label; each row of a matrix is a repeat."""
     lines = [labels] if np.ndim(labels) == 1 else list(np.atleast_2d(labels))
     splits: list[Split] = []
     for repeat, line in enumerate(lines, 1):
@@ -360,7 +360,7 @@ def _is_pair(item: Any) -> bool:
 
 
 def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
-    """Convert pairs to splits; a repeat begins where a row is tested again."""
+    """Convert pairs to splits; a repeat begins when a test row occurs again."""
     splits: list[Split] = []
     repeat, fold, tested = 1, 0, np.zeros(n, dtype=bool)
     for pair in pairs:
@@ -384,8 +384,8 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     if array.dtype.kind not in "iu" or not array.size or len(wrong):
         listed = listing(wrong.tolist() or numbers.tolist()) or "none"
         raise DataError(
-            f"A fold has the rows {listed}; pass different rows by number, 0 to "
-            f"{n - 1}, as by np.flatnonzero(), to fit and to hold out."
+            f"A fold has the rows {listed}; pass distinct row numbers from 0 to "
+            f"{n - 1}, for example of np.flatnonzero(), to fit and to hold out."
         )
     return array.astype(np.int64)
 
@@ -396,7 +396,7 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
     Raises
     ------
     OptionError
-        As for `Lines.groups`; if groups are of two kinds, or there are no rows.
+        As for `RowIndex.groups`; if there are two groupings, or `lines` is None.
     """
     if groups is None:
         return None
@@ -421,13 +421,13 @@ def draw_folds(
     Parameters
     ----------
     codes : int array, shape (n,)
-        Level of each row, from 0.
+        Class of each row, from 0.
     k, repeats : int
     rng : RRandom
         Generator, advanced by the draws.
     groups : int array, shape (n,), optional
-        Group of each row, numbered from 0 as they first appear; then as
-        ``grouped_folds()`` of the R reference.
+        Group of each row; groups are numbered from 0 in the order of their first rows.
+        Folds are then drawn as by ``grouped_folds()`` of the R reference.
 
     Raises
     ------
@@ -474,15 +474,16 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
     """Return the test fold of each row, 1 to k, equal within groups.
 
     R's ``sample.int()`` shuffles the groups, which are then assigned from the largest
-    to the smallest. Of the rows of level ``c``, ``n_fc`` are in fold ``f``, ``m_c`` in
-    the group, and ``N_c`` in the data. The group goes to the fold that minimises
-    ``sum_c n_fc m_c / N_c^2``, and so the sum of squared shares of the levels. Ties go
-    to the fold with the fewest rows, and then to the first.
+    to the smallest. Of the rows of class ``c``, ``n_fc`` are in fold ``f``, ``m_c`` in
+    the group, and ``N_c`` in the data. The group is assigned to the fold ``f`` with the
+    smallest ``sum_c n_fc m_c / N_c^2``, which minimises the new
+    ``sum_fc (n_fc / N_c)^2``. Ties go to the fold with the fewest rows, and then to the
+    first one.
 
     Parameters
     ----------
     codes : int array, shape (n,)
-        Position of each row's level.
+        Class of each row, from 0.
     groups : int array, shape (n,)
         Group of each row, from 0 without gaps.
     k : int
@@ -504,7 +505,7 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
     total = np.maximum(sizes.sum(axis=0), 1.0)
     shares, rows = (sizes / total).tolist(), sizes.sum(axis=1).tolist()
     counts, loads = np.zeros((k, total.size)), [0.0] * k
-    filled = counts.tolist()  # shares of the levels, n_fc / N_c
+    filled = counts.tolist()  # shares of the classes, n_fc / N_c
     place = np.zeros(len(sizes), dtype=np.int64)
     shuffled = rng.permutation(len(sizes))
     order = shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]
@@ -519,7 +520,7 @@ def grouped_folds(codes: Codes, groups: Codes, k: int, rng: RRandom) -> Rows:
 
 
 def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
-    """Raise `DataError` if the training rows of a fold have only one level.
+    """Raise `DataError` if the training rows of a fold have only one class.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ NO_ROWS = (
 
 
 def rows_digest(X: object) -> str | None:
-    """Digest of training rows; for a loaded fit from its file, or None."""
+    """Digest of training rows; for a loaded fit the saved digest, or None."""
     if isinstance(X, np.ndarray) or hasattr(type(X), "tocsr"):
         return digest_of(X)
     return getattr(X, "digest", None)
@@ -110,7 +110,7 @@ class Block(NamedTuple):
     ----------
     first : int
         Number of the first row.
-    X : float64 or float32 array, shape (k, p), C-contiguous
+    X : float64 or float32 array, C-contiguous, or CSR array, shape (k, p)
     y : float64 array, shape (k,), of -1 and +1
     w : float64 array, shape (k,)
         Weights, whose mean over all rows is 1.
@@ -226,6 +226,7 @@ class RowSource(ABC):
         work : callable
             Function of a block and its rows' values, which it may change in place.
         values : float64 array, shape (n,), optional
+            A number for each row, such as its dual variable.
         rows : int, optional
             Number of rows in a block of rows in memory.
         """
@@ -236,7 +237,7 @@ class RowSource(ABC):
         """Means and standard deviations of the columns."""
 
     def sample(self, most: int) -> "RowSubset | None":
-        """Return at most `most` rows to recognise the data by, or None."""
+        """Return a sample of at most `most` rows, or None without streamed rows."""
         return None
 
     def equals(self, X: Predictors) -> bool:
@@ -310,7 +311,7 @@ class MemoryRows(RowSource):
 
     @property
     def moments(self) -> tuple[Vector, Vector]:
-        """Moments of the rows with a weight."""
+        """Moments of the rows with a positive weight."""
         w = self.weights
         with np.errstate(over="ignore", invalid="ignore"):
             return moments(self.X if w is None or w.all() else self.X[w > 0.0])
@@ -318,7 +319,7 @@ class MemoryRows(RowSource):
 
 @dataclass(frozen=True, eq=False)
 class MissingRows(RowSource):
-    """Placeholder for the training rows of a loaded fit, which are not saved.
+    """Placeholder for the training rows of a loaded fit, which are mostly not saved.
 
     Attributes
     ----------
@@ -395,7 +396,7 @@ def check_unset(title: str, options: Mapping[str, object]) -> None:
 def source_of(
     X: Any, y: Vector, weights: Vector | None, offset: Vector | None
 ) -> RowSource:
-    """Return the source of the rows of a problem, whose `X` may be one itself."""
+    """Return the source of the rows of a problem: `X` itself if it is a source."""
     if isinstance(X, RowSource):
         return X
     return MemoryRows(X, y, weights, offset)

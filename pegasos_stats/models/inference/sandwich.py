@@ -41,12 +41,12 @@ from pegasos_stats.solvers.sums import solved
 
 Result = TypeVar("Result")
 
-SCORE_BLOCK = 1 << 20  # numbers of a block
+SCORE_BLOCK = 1 << 20  # numbers in a block of rows
 NEAR_OPTIMUM = 1e-3  # relative gap up to which dual variables identify margin rows
-FORWARD = 1.0 - 1e-6  # increase of a margin by which a row may be separated
+FORWARD = 1.0 - 1e-6  # a row whose margin increases by this may be separated
 MARGIN_ROUNDING = 1e-6  # accuracy of margins
-PIVOT_ROUNDING = 1e-13  # of a pivot of H with unit diagonal
-SINGULAR = 1e-10  # 1 - h; rounding is about 1e-13
+PIVOT_ROUNDING = 1e-13  # of a pivot of H with unit diagonal, per coefficient
+SINGULAR = 1e-10  # eigenvalues of I - R M R' that count as 0; rounding is about 1e-13
 NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
@@ -62,9 +62,9 @@ class FittedRows(NamedTuple):
     u : float64 array, shape (m,)
         ``1 - y_i f(x_i)``.
     s : float64 array, shape (m,)
-        Minus the derivative of the loss by the margin. For the hinge it is 1 beyond the
-        margin, 0 inside, and at the margin ``a_i / w_i`` with the dual variable, if the
-        fit is near its optimum.
+        Minus the derivative of the loss with respect to ``m_i = y_i f(x_i)``. For the
+        hinge it is 1 if ``m_i < 1`` and 0 otherwise. If the fit is near its optimum, it
+        is ``a_i / w_i`` with the dual variable ``a_i``.
     """
 
     Z: Matrix
@@ -80,7 +80,7 @@ class ClassSums(NamedTuple):
     Attributes
     ----------
     rows : float64 array, shape (2,)
-        Rows with a weight.
+        Numbers of rows with a positive weight.
     w, wu, wuu : float64 array, shape (2,)
         ``sum w_i``, ``sum w_i u_i`` and ``sum w_i u_i^2``.
     z, uz, scores : float64 array, shape (2, k)
@@ -107,7 +107,17 @@ class ClassSums(NamedTuple):
 
 
 class Curvature(NamedTuple):
-    """``sum_i w_i k_h(u_i) z~_i z~_i'``, rows at the margin, and rows beyond it."""
+    """Curvature of the hinge, and numbers of rows at and beyond the margin.
+
+    Attributes
+    ----------
+    H : float64 array, shape (k, k)
+        ``sum_i w_i k_h(u_i) z~_i z~_i'``, see `Sandwich`.
+    near : float
+        ``sum_i exp(-(u_i / h)^2 / 2)`` over rows with a positive weight.
+    beyond : int
+        Number of rows with a margin below 1.
+    """
 
     H: Matrix
     near: float
@@ -124,14 +134,15 @@ class RowInfluence(NamedTuple):
     n : int
     correction : str
     means : float64 array, shape (2, k)
-        Mean score of the class, or of all rows for both.
+        Mean score of each class with balanced weights; otherwise the mean of all rows,
+        twice.
     moments : three float64 arrays, shapes (k,), (2, k) and (2, k), or None
-        Means of standardized predictors; and means, and mean squared differences from
-        the first, of the rows of the class, or of all rows for both.
+        For standardized predictors: the mean of all rows; then, as for `means` by
+        class, the mean and the mean squared difference from the mean of all rows.
     centred : bool
         Whether the intercept moves with the means.
     classes : float64 array, shape (2,), or None
-        Number of rows of each class, where balanced weights depend on them.
+        Number of rows of each class, for balanced weights with the log loss.
     """
 
     inverse: Matrix
@@ -184,15 +195,16 @@ class Fitted:
         As for the problem.
     beta : float64 array, shape (p,)
     alpha : float
-        For rows about their centre.
+        Intercept for predictors minus `centre`.
     centre : float64 array, shape (p,), or None
-        Of columns that are far from zero, or constant.
+        Means of columns that are far from zero, and values of constant columns; 0 for
+        the others.
     slopes : float64 array, shape (p',)
-        Coefficients of `columns`; `beta` without separation.
+        Coefficients of the predictors in `columns`; `beta` if `columns` is None.
     directions : float64 array, shape (q, k), or None
         Directions that separate the excluded rows, see `Separation`.
     columns : int array, shape (k',), or None
-        Coefficients that the other rows determine.
+        Positions of the coefficients that the other rows determine; None for all.
     basis : float64 array, shape (k', k'), or None
         Basis in which the columns are nearly orthogonal: rows are ``z'B``.
     """
@@ -264,7 +276,7 @@ class Fitted:
     def curvature(
         self, h: float, slopes: Matrix, block: Block, dual: Values
     ) -> "Curvature":
-        """Sum over a block what `Curvature` holds, with ``c_y`` of both classes."""
+        """Sum over a block what `Curvature` holds, with `slopes` ``c_y`` by class."""
         Z, y, w, u, _ = self.part(block, dual)
         heights = np.exp(-0.5 * np.square(u / h))
         moved = Z - u[:, None] * slopes[(y > 0.0).astype(int)]
@@ -280,14 +292,16 @@ class Fitted:
 
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
         risk a ratio of two means, and balanced weights a sum of two ratios, one for
-        each class.
-        ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` or ``(1 - h_i)^-1``. Standardized predictors
-        have equations of means and deviations stacked on these. On the original
-        scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds ``lam beta_j
-        (x_ij^2 - 1)`` to ``S_i``. Coefficients change with ``scale_j``, by ``beta_j
-        (x_ij^2 - 1) / 2``, and the intercept with the means, by ``sum_j beta_j x_ij``.
-        With balanced weights the last column is the influence on ``log(n- / n+)``, ``n
-        / n-`` and ``-n / n+``.
+        each class. ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` for HC2 or ``(1 - h_i)^-1`` for
+        HC3, with ``h_i`` at most 0.99.
+
+        Standardized predictors also depend on their estimated means and deviations. On
+        the original scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds
+        ``w_i lam beta_j (x_ij^2 - 1)`` to ``S_i``. The influence on the coefficients
+        through ``scale_j`` is ``w_i beta_j (x_ij^2 - 1) / 2``, and the influence on the
+        intercept through the means is ``w_i sum_j beta_j x_ij``. With balanced weights
+        the last column is the influence on ``log(n- / n+)``: ``n / n-`` for a row of
+        class -1 and ``-n / n+`` for a row of class +1.
         """
         Z, y, w, _, s = self.part(block, dual)
         r, first = w, int(self.intercept)
@@ -355,26 +369,27 @@ def sandwich(
     """Covariance ``(1/n) H^-1 G H^-1`` of the coefficients at the optimum.
 
     For a fixed ``lam`` the fit is an M-estimator of the minimiser of the penalised risk
-    in the population, and this its asymptotic covariance.
+    in the population, and the result is its asymptotic covariance.
 
     Parameters
     ----------
     problem : Problem
-        Rows in memory, in files, or of Dask.
+        Its rows are in memory, in files or in a Dask data frame.
     solution : Solution
     options : Sandwich
     scaling : Scaling, optional
         Standardization of the predictors, if any.
     groups : Groups, optional
-        Of rows that depend on each other; options are a `Cluster` then.
+        Groups of dependent rows; `options` must then be a `Cluster`.
     relative_gap : float
-        Of the fit: within 0.1% the dual variables identify the rows at the margin.
+        Relative gap of the fit. Up to 0.1% the dual variables identify the rows at the
+        margin of the hinge.
 
     Returns
     -------
     Covariance
-        NaN, with a note, if it is not defined, as without a row at the margin or beyond
-        it, or where predictors are collinear and `lam` tiny.
+        NaN, with a note, if it is not defined. Examples are a hinge without rows near
+        or beyond the margin, and collinear predictors with a tiny `lam`.
 
     Raises
     ------
@@ -400,7 +415,7 @@ def sandwich(
     whole = rows.covariance(sums)
     if problem.no_ml:
         return rows.uncentred(undefined(whole, no_ml(problem)))
-    if not problem.lam:  # rows overlap, as the estimate exists
+    if not problem.lam:  # the classes overlap, as the estimate exists
         return rows.uncentred(whole)
     separated = None if np.isnan(whole.matrix).all() else rows.separation(sums)
     if separated is None:
@@ -434,7 +449,7 @@ class SandwichRows:
     problem : Problem
     fitted : Fitted
     dual : float64 array, shape (n,), or None
-        Dual weights, of a hinge fit near its optimum.
+        Dual variables, for a hinge fit near its optimum.
     options, scaling, groups
         As for `sandwich`.
     """
@@ -456,7 +471,7 @@ class SandwichRows:
         groups: Groups | None = None,
         gap: float = 0.0,
     ) -> "SandwichRows":
-        """Find the centre, and check the number of coefficients."""
+        """Compute the centre, and check the number of coefficients."""
         k = problem.p + problem.intercept
         if k > MOST_COEFFICIENTS:
             raise DataError(
@@ -481,7 +496,7 @@ class SandwichRows:
         return cls(problem, fitted, dual, options, scaling, groups)
 
     def map_blocks(self, work: Work[Result]) -> Iterator[Result]:
-        """Apply `work` to each block of rows and their dual weights."""
+        """Apply `work` to each block of rows and their dual variables."""
         dual = NO_VALUES if self.dual is None else self.dual
         step = max(256, SCORE_BLOCK // max(1, self.problem.p))
         return self.problem.source.map_blocks(work, dual, step)
@@ -500,7 +515,7 @@ class SandwichRows:
         return inner.mapped(T, T @ inner.bread @ T.T)
 
     def covariance_of(self, fitted: Fitted) -> Covariance:
-        """Covariance of other columns of the rows, by two more passes."""
+        """Covariance for the columns and basis of `fitted`, by passes over the rows."""
         others = replace(self, fitted=fitted)
         return others.covariance(others.total(fitted.sums))
 
@@ -532,7 +547,7 @@ class SandwichRows:
         penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
         if k > min(MOST_COLUMNS, self.problem.n_weighed) or not np.isfinite(H).all():
             return False
-        # The square of this ratio is above the rounding of H.
+        # 1e-6 squared exceeds the relative rounding of H.
         negligible = bool((penalty < 1e-6 * np.diag(H))[-self.problem.p :].any())
         return negligible and bool(np.isnan(inverse_of(H)).any())
 
@@ -577,8 +592,8 @@ class SandwichRows:
         shrinkage = np.append(np.zeros(first), problem.lam * slopes)
         B = self.fitted.basis
         gradient += shrinkage if B is None else B.T @ shrinkage
-        # With Firth's penalty a step of the likelihood is not the distance to go.
         is_fixed = self.scaling is None or options.correction == "nonrobust"
+        # With Firth's penalty a step of the likelihood does not lead to the optimum.
         has_step = problem.loss != "hinge" and not problem.has_firth
         df, rows = np.inf, np.inf
         if isinstance(options, Cluster) and groups:
@@ -608,10 +623,11 @@ class SandwichRows:
         return penalty if B is None else B.T @ penalty @ B
 
     def needed_basis(self, H: Matrix) -> Matrix | None:
-        """``B`` with ``B'HB = 1`` where columns are nearly collinear, but determined.
+        """``B`` with ``B'HB = I`` if columns are nearly collinear, but not exactly.
 
-        A variance loses accuracy by the square of the part of a column that earlier
-        columns do not explain, such as a date and its product with a group.
+        The relative rounding error of a variance is inversely proportional to the share
+        of a column's sum of squares that earlier columns do not explain. An example of
+        a small share is the product of a date with a group.
         """
         if self.fitted.basis is not None or self.scaling is not None:
             return None
@@ -623,7 +639,7 @@ class SandwichRows:
         return np.asarray(np.linalg.solve(root, np.diag(scale)).T)
 
     def hinge_curvature(self, sums: ClassSums) -> tuple[float, Curvature]:
-        """Bandwidth of the kernel, and the curvature; 0 without a bandwidth."""
+        """Bandwidth and curvature; both are 0 if all rows have the same margin."""
         width, k = self.options.bandwidth, len(sums.H)
         if width == "silverman":
             row_weights, w = self.problem.weights, sums.margin_weights
@@ -640,9 +656,11 @@ class SandwichRows:
     def products(
         self, sums: ClassSums, inverse: Matrix, H: Matrix
     ) -> tuple[Products, Matrix | None]:
-        """``sum psi_i psi_i'``; of groups ``sum_ways c sum_g psi_g psi_g'``.
+        """``sum psi_i psi_i'``; for groups ``sum_ways c sum_g psi_g psi_g'``.
 
-        And the directions that the rows outside of some group do not determine.
+        Also returns the directions that the rows outside of some group do not
+        determine. For ``"nonrobust"`` the sum is replaced by its expectation under the
+        model.
         """
         problem, n, scaling = self.problem, self.problem.n, self.scaling
         correction = self.options.correction
@@ -652,7 +670,7 @@ class SandwichRows:
         balanced, moments = problem.balanced, None
 
         def averages(of_classes: Matrix) -> Matrix:
-            # balanced weights are proportional to 1 / n of the class
+            # balanced weights: each class has its own mean
             if balanced:
                 return of_classes / sums.w[:, None]
             return np.tile(of_classes.sum(axis=0) / sums.w.sum(), (2, 1))
@@ -678,7 +696,7 @@ class SandwichRows:
     def group_products(
         self, influence: RowInfluence, groups: Groups
     ) -> tuple[Products, Matrix | None]:
-        """``sum_ways c sum_g psi_g psi_g'``, with corrected ``S_g``."""
+        """``sum_ways c sum_g psi_g psi_g'``, with ``S_g`` corrected for CR3."""
         parts = self.map_blocks(partial(self.fitted.scores, influence))
         (S, moved), undetermined = concatenated([*parts]), None
         products = []
@@ -699,7 +717,7 @@ class SandwichRows:
         return total, undetermined
 
     def uncentred(self, covariance: Covariance) -> Covariance:
-        """Turn the estimate for rows ``(1, x - c)`` into that for rows ``(1, x)``."""
+        """Convert the covariance for rows ``(1, x - c)`` to rows ``(1, x)``."""
         centre, intercept = self.fitted.centre, self.problem.intercept
         if centre is None:
             return covariance
@@ -733,7 +751,7 @@ def undefined(V: Covariance, reason: str) -> Covariance:
 
 
 def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
-    """Why the hinge has no curvature; empty if it has."""
+    """Why the curvature of the hinge is not defined; empty if it is."""
     if not width:
         return "all rows have the same margin"
     if at.beyond == 0:
@@ -746,7 +764,7 @@ def why_undefined(problem: Problem, width: float, at: Curvature) -> str:
 def correction_factor(
     n: float, penalty: Matrix, inverse: Matrix, options: Sandwich
 ) -> float:
-    """``n / (n - d)`` of HC1, ``(n - 1) / (n - d)`` of CR1; 1 of others.
+    """``n / (n - d)`` for HC1, ``(n - 1) / (n - d)`` for CR1; 1 for the others.
 
     ``d = tr(H^-1 (H - lam J))``, the effective number of coefficients.
     """
@@ -763,7 +781,7 @@ def null_directions(problem: Problem, solution: Solution) -> Matrix:
     Returns
     -------
     float64 array, shape (k, q)
-        A column for each coefficient that is not estimable, where it is 1.
+        One column for each coefficient that is not estimable: 1 for this coefficient.
     """
     assert solution.estimable is not None
     rows = SandwichRows.of(problem, solution, Sandwich())
@@ -777,7 +795,7 @@ def null_directions(problem: Problem, solution: Solution) -> Matrix:
 
 
 def bread_at(problem: Problem, solution: Solution) -> Matrix:
-    """``H`` of the log loss at a fit, for rows about their centre."""
+    """``H`` of the log loss at a fit, for rows minus their centre."""
     rows = SandwichRows.of(problem, solution, Sandwich())
     H = rows.total(rows.fitted.squared_roots)
     return np.asarray(H / problem.n + penalty_of(problem, len(H)))
@@ -787,8 +805,8 @@ def bread_at(problem: Problem, solution: Solution) -> Matrix:
 def hat_values(problem: Problem, solution: Solution) -> Vector:
     """Leverages of a logistic fit to rows in memory, shape (n,).
 
-    The diagonal of ``W^1/2 Z (Z'WZ + n lam J)^-1 Z' W^1/2`` with ``W = diag(w_i s_i (1
-    - s_i))``; NaN if the matrix is singular.
+    The diagonal of ``W^1/2 Z (Z'WZ + n lam J)^-1 Z' W^1/2`` with the diagonal matrix
+    ``W`` of the ``w_i s_i (1 - s_i)``; NaN if ``Z'WZ + n lam J`` is singular.
     """
     rows = SandwichRows.of(problem, solution, Sandwich())
     inverse = inverse_of(bread_at(problem, solution))
@@ -813,8 +831,8 @@ class Way(NamedTuple):
     indicator : sparse array, shape (M, n)
         Indicators of the groups.
     factor : float
-        ``M / (M - 1)``; negative for the pairs of two ways, which both of them count; 1
-        for CR3 and in strata.
+        ``M / (M - 1)``, or 1 for CR3; negative for the pairs of groups of two ways,
+        which each of the ways counts. Not used in strata.
     strata : sparse array, shape (H, M), or None
         Indicators of the strata.
     """
@@ -824,9 +842,10 @@ class Way(NamedTuple):
     strata: "SparseRows | None"
 
     def product(self, psi: Matrix) -> Matrix:
-        """``c sum_g psi_g psi_g'``; in strata about their means, ``c`` of the stratum.
+        """``c sum_g psi_g psi_g'``, with the factor ``c``.
 
-        In stratum ``h`` of ``m_h`` groups ``c = m_h / (m_h - 1)``.
+        In strata ``psi_g`` is centred at the mean of its stratum, and
+        ``c = m_h / (m_h - 1)`` in stratum ``h`` of ``m_h`` groups.
         """
         if self.strata is None:
             return np.asarray(self.factor * (psi.T @ psi))
@@ -865,7 +884,7 @@ def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
 
 
 def indicator_of(codes: Numbers) -> SparseRows:
-    """Return 1 where a row, or a group, has the code, shape (codes, rows)."""
+    """Return the indicators of the codes of rows or groups, shape (codes, rows)."""
     from scipy.sparse import csr_array
 
     M, n = int(codes.max()) + 1, codes.size
@@ -875,17 +894,17 @@ def indicator_of(codes: Numbers) -> SparseRows:
 def scores_left_out(
     S: Matrix, roots: Matrix, codes: Numbers, inverse: Matrix
 ) -> tuple[Matrix, Matrix | None]:
-    """Scores of groups for CR3, ``(I - R_g'R_g M)^-1 S_g``.
+    """Scores of groups for CR3, ``T_g = (I - R_g'R_g M)^-1 S_g``.
 
-    Then ``M S_g = (M^-1 - R_g'R_g)^-1 S_g`` is Newton's step from the fit to that
-    without the group. It is computed by ``S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g``,
+    Then ``M T_g = (M^-1 - R_g'R_g)^-1 S_g`` is Newton's step from the fit to the fit
+    without the group. ``T_g = S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g`` is computed
     with the generalised inverse.
 
     Parameters
     ----------
     S : float64 array, shape (M, k)
     roots : float64 array, shape (n, k)
-        ``(w_i loss''(m_i))^1/2 z_i``: ``R_g`` holds those of a group.
+        ``(w_i loss''(m_i))^1/2 z_i``; ``R_g`` consists of the rows of group ``g``.
     codes : int array, shape (n,)
         Group of each row.
     inverse : float64 array, shape (k, k)
@@ -893,14 +912,14 @@ def scores_left_out(
 
     Returns
     -------
-    S : float64 array, shape (M, k)
+    T : float64 array, shape (M, k)
     undetermined : float64 array, shape (k, q), or None
-        Directions that the rows without some group do not determine.
+        Directions that the rows outside of some group do not determine.
     """
     S, k, directions = S.copy(), len(inverse), list[Vector]()
     order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
-    for size in np.unique(sizes):  # groups of a size together
+    for size in np.unique(sizes):  # all groups of one size at once
         members = np.flatnonzero(sizes == size)
         R = roots[order[starts[members, None] + np.arange(size)]]
         if size > k:
@@ -932,8 +951,8 @@ def concatenated(parts: list[RowScores]) -> RowScores:
 def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
     """Replace negative eigenvalues by 0 if a variance is negative.
 
-    The difference of two ways of grouping may have such: its eigenvalues below zero are
-    then set to 0 (Cameron, Gelbach & Miller 2011, section 2.3).
+    For two ways of grouping the matrix is a difference, which may have a negative
+    variance (Cameron, Gelbach & Miller 2011, section 2.3).
 
     Examples
     --------
@@ -952,15 +971,16 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
 BELOW = Note(
     "standard errors",
     "note",
-    "Groups of two kinds gave variances below zero: such eigenvalues were set to 0.",
+    "Two ways of grouping: a variance was negative, so the negative eigenvalues of the "
+    "covariance were set to 0.",
 )
 
 
 def silverman(u: Vector, w: Vector | None = None) -> float:
-    """``1.06 min(sd, IQR / 1.34) n^(-1/5)``; where one is 0, to rounding, the other.
+    """``1.06 min(sd, IQR / 1.34) n^(-1/5)``, without a term that rounds to 0.
 
-    With weights ``n = (sum w_i)^2 / sum w_i^2``, and the spread is that of the weighted
-    rows. Scott (1992); R's ``bw.nrd``.
+    With weights ``n = (sum w_i)^2 / sum w_i^2``, and ``sd`` and ``IQR`` are weighted.
+    Scott (1992); R's ``bw.nrd``.
 
     Examples
     --------
@@ -986,7 +1006,7 @@ def cross(Z: Matrix, d: Vector) -> Matrix:
 
 
 def scaled_root(H: Matrix) -> tuple[Matrix | None, Vector]:
-    """Return the Cholesky factor ``L`` of ``D H D`` with unit diagonal, and ``D``.
+    """Return the Cholesky factor of ``D H D`` with unit diagonal, and ``diag(D)``.
 
     The factor is None if ``H`` is not positive definite.
     """

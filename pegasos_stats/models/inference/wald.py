@@ -43,18 +43,18 @@ from pegasos_stats.solvers.separation import images, is_unbounded
 if TYPE_CHECKING:
     from pegasos_stats.models.linear_results import LinearResults
 
-CONSTANT_ROUNDING = 1e-12  # of the value of a constant column
-COMBINATION_ROUNDING = 1e-6  # of a linear combination of columns
-RANK_ROUNDING = 1e-9
+CONSTANT_ROUNDING = 1e-12  # relative, in the equation of a constant column
+COMBINATION_ROUNDING = 1e-6  # relative, in the equation of a linear combination
+RANK_ROUNDING = 1e-9  # of the rank of a resample that ends an interval
 VARIANCE_ROUNDING = 1e-6  # relative to the largest element of a matrix
 CONSTANT_ERROR = 1e-7  # rounding, relative to the largest possible standard error
 DEFAULT_LEVEL = 0.95  # of intervals
 DRAWS, BATCH = 2**18, 2**13  # simulated maxima of t statistics
 EIGENVALUE_RATIO = 1e-12  # smaller eigenvalues of a correlation matrix count as 0
-ATOM_SHARE = 0.025  # resamples with equal estimates, above which a note warns
+ATOM_SHARE = 0.025  # share of resamples with equal estimates from which a note warns
 INTERVAL_ENDS = ["conf_low", "conf_high"]
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
-MOST_STEP = 0.25  # standard errors: a 95% interval so far off covers 94.3%
+MOST_STEP = 0.25  # standard errors: a 95% interval shifted by this covers 94.3%
 OF_FIRTH = (
     "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
     "with Firth's penalty; t_test() and margins() use Wald's"
@@ -66,7 +66,7 @@ COMPLETE = (
     "penalty limits the coefficients, which have no standard errors. Check whether a "
     "predictor contains the outcome."
 )
-MOST_GAP = 1e-4  # relative gap of a hinge fit at its optimum
+MOST_GAP = 1e-4  # hinge and bootstrap: largest relative gap of a fit at its optimum
 QUICK_COEFFICIENTS, QUICK_PRODUCTS = 1000, 1e10  # about two seconds
 TRIVIAL = (
     "There are no standard errors: all coefficients are 0 and all rows have the same "
@@ -189,11 +189,13 @@ class Covariance:
     df : float
         Degrees of freedom of Student's t; infinite for the normal distribution.
     rows : float
-        ``n - k`` where joint tests are Hotelling's; infinite where they are Wald's.
+        ``n - k``, or `df` for CR3, where joint tests are Hotelling's; infinite where
+        they are Wald's.
     bandwidth : float or None
         ``h`` of the kernel at the margin, for the hinge.
     newton_step : float64 array, shape (k,), or None
-        ``-H^-1 grad P`` for the log loss: approximately, the step to the optimum.
+        ``-H^-1 grad P`` for the log loss and the squared hinge: approximately, the step
+        to the optimum. None for the hinge and with Firth's penalty.
     notes : tuple of Note
         Reasons if the covariance is not defined.
     fixed : float64 array, shape (k, k), optional
@@ -203,14 +205,14 @@ class Covariance:
         Of balanced weights with the log loss: covariances of the coefficients with
         ``log(n- / n+)``, and its variance.
     separated : int
-        Separated rows: only the penalty limits their scores.
+        Number of separated rows: only the penalty limits their scores.
     unbounded : float64 array, shape (k, q), optional
         Directions of ``theta`` that only the penalty limits; combinations along them
         have no standard error.
     basis, inner : float64 arrays, shapes (k, b) and (b, b), optional
-        ``B``, and the covariance of ``phi`` with ``theta = B phi``, if columns are far
-        from 0 or nearly collinear. Variances of combinations are computed from these,
-        as the columns of ``z'B`` are centred and nearly orthogonal.
+        If columns are far from 0 or nearly collinear: ``B``, and the covariance of
+        ``phi``, where ``theta = B phi``. Variances of combinations are computed from
+        both, as the elements of ``z'B`` are centred or nearly orthogonal.
     """
 
     matrix: Matrix
@@ -284,7 +286,7 @@ class Covariance:
         return np.maximum(variances, 0.0)
 
     def most(self, R: Matrix) -> Vector:
-        """The standard errors of ``R theta`` if all coefficients varied together."""
+        """Largest standard errors of ``R theta`` for any correlations, shape (m,)."""
         C, V = self._in_basis(R)
         deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
         return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
@@ -317,7 +319,7 @@ class BootstrapResult:
         Excluded resamples: they hold one class only, so that no intercept is optimal.
     n_infinite : int
         With ``lam = 0`` the resamples without a maximum likelihood estimate. Limits and
-        p-values count them as infinite, on either side.
+        p-values of single coefficients count them as infinite, on either side.
     relative_gap, distance : float
         The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
         the distance of the ``beta`` of a resample from its optimum.
@@ -375,7 +377,10 @@ class BootstrapResult:
 
     @property
     def std_error(self) -> Vector:
-        """Standard deviations of the resamples, shape (k,); 0 where `pinned`."""
+        """Standard deviations of the resamples, shape (k,).
+
+        They are 0 where `pinned`, and NaN if `is_unlimited`.
+        """
         deviations = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
         if self.is_unlimited:
             return np.full_like(deviations, np.nan)
@@ -458,7 +463,7 @@ class BootstrapResult:
         )
 
     def most(self, R: Matrix) -> Vector:
-        """The standard errors of ``R theta`` if all coefficients varied together."""
+        """Largest standard errors of ``R theta`` for any correlations, shape (m,)."""
         centred = self.estimates.copy()
         if self.centre is not None:
             centred[:, 0] += centred[:, 1:] @ self.centre
@@ -471,7 +476,8 @@ class BootstrapResult:
 
         An envelope needs ``2 / (1 - level) - 1`` resamples. With fewer, the 95%
         envelope, the default of tables, is NaN; other levels raise an error. Intervals
-        that are no wider than the solver error are NaN.
+        that are no wider than the solver error are NaN. All intervals are NaN if the
+        share of infinite resamples exceeds ``(1 - level) / 2``.
 
         Raises
         ------
@@ -517,7 +523,8 @@ class BootstrapResult:
         """``2 (1 + c) / (1 + m)`` of ``theta = null``, at most 1, shape (k,).
 
         ``c`` is the number of resamples at least as far from the estimate as `null`, on
-        the side with more of them: the envelope of this level ends at `null`.
+        the side with more of them. The envelope of level ``1 - p`` is the widest that
+        excludes `null`.
         """
         if self.is_unlimited:
             return np.full(len(self.estimate), np.nan)
@@ -604,8 +611,8 @@ def too_few_resamples(level: float, m: int) -> OptionError:
 def whitening(middle: Matrix) -> Matrix:
     """``A`` of full row rank with ``A'A`` the inverse of a covariance.
 
-    Directions with zero variance, relative to the diagonal, are dropped; if an element
-    is not finite, all are.
+    Directions with zero variance, relative to the diagonal, are dropped. If an element
+    is not finite, all directions are dropped.
 
     Examples
     --------
@@ -945,21 +952,21 @@ def wald_test(
 
     ``W`` is compared with chi-squared on ``m`` degrees of freedom, the number of
     linearly independent hypotheses; with finite `df`, ``W / m`` with F on ``m`` and
-    `df`. With finite `rows` and ``m > 1`` it is Hotelling's test: ``W (rows - m + 1) /
-    (rows m)`` with F on ``m`` and ``rows - m + 1``. A single hypothesis has the p-value
-    of its z or t test.
+    `df`. With finite `rows` and ``m > 1`` it is Hotelling's test, which compares
+    ``W (rows - m + 1) / (rows m)`` with F on ``m`` and ``rows - m + 1``. The p-value of
+    a single hypothesis equals the p-value of its z or t test.
 
     Parameters
     ----------
     theta : float64 array, shape (k,)
     covariance : Covariance, BootstrapResult or float64 array, shape (k, k)
-    R : float64 array, shape (m, k)
-    q : float or float64 array, shape (m,)
+    R : float64 array, shape (r, k)
+    q : float or float64 array, shape (r,)
     df : float
         Degrees of freedom of the covariance, as for clusters.
-    hypotheses : list of str, length m
+    hypotheses : list of str, length r
     rows : float
-        ``n - k``.
+        As for `Covariance`.
 
     Returns
     -------
@@ -1017,19 +1024,19 @@ def resampled_test(
     """Test ``R theta = q`` by the distances of the resamples in the metric ``S``.
 
     With ``D(d) = d' (R S R')^-1 d`` and ``S = ((1/n) sum_i w_i z_i z_i')^-1`` the
-    p-value is ``(1 + c) / (1 + m)``: ``c`` of ``m`` resamples have ``D(R theta_b - R
-    theta)`` at least as large as ``D(R theta - q)``. The metric does not depend on the
-    coding of factors. A single hypothesis has the p-value of its coefficient. A
-    combination that is equal in all resamples is dropped if it equals its hypothesis;
-    otherwise the test is undefined.
+    p-value is ``(1 + c) / (1 + m)``. Here ``c`` is the number of the ``m`` resamples
+    ``b`` with ``D(R theta_b - R theta) >= D(R theta - q)``. The metric does not depend
+    on the coding of factors. A single hypothesis is tested by
+    `BootstrapResult.p_values`. A combination that is equal in all resamples is dropped
+    if it equals its hypothesis; otherwise the test is undefined.
 
     Parameters
     ----------
     bootstrap : BootstrapResult
         Of ``theta``.
-    R : float64 array, shape (m, k)
-    q : float64 array, shape (m,)
-    hypotheses : list of str, length m
+    R : float64 array, shape (r, k)
+    q : float64 array, shape (r,)
+    hypotheses : list of str, length r
 
     Examples
     --------
@@ -1069,7 +1076,7 @@ def is_quick(problem: Problem) -> bool:
 
 
 def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
-    """Why a summary has no standard errors, and how to get them; empty if it has.
+    """Why a summary shows no standard errors, and how to get them; else an empty text.
 
     Standard errors that were requested by name are always computed.
 
@@ -1114,11 +1121,11 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
     """
     source = problem.source
     if problem.penalty == "flic":
-        why = "penalty='flic' is for predictions; penalty='firth' has them"
+        why = "penalty='flic' is for predictions; use penalty='firth'"
     elif options is None and source.is_streamed and problem.loss == "hinge":
         why = (
             f"rows in {source.noun} are not resampled; with_covariance('sandwich') "
-            "estimates them by the sandwich, too small if many margins are equal"
+            "computes sandwich standard errors, too small if many margins are equal"
         )
     elif options is None:
         why = "cov_type='none'; with_covariance('default') estimates them"
@@ -1178,7 +1185,10 @@ class Uncertainty:
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
     def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
-        """Combinations without variance, up to rounding; warns of them."""
+        """Combinations that cannot be tested, shape (m,); warns of them.
+
+        Their variance is 0 up to rounding, or they are not estimable.
+        """
         broken = self.null.hypothesised(R)
         undetermined = np.asarray(broken.any(axis=1))
         same = errors <= CONSTANT_ERROR * self.covariance.most(R)
@@ -1198,8 +1208,9 @@ class Uncertainty:
     def is_far(self) -> bool:
         """Whether the fit is too far from its optimum for its standard errors.
 
-        For the log loss if the Newton step exceeds a quarter of a standard error, for
-        the hinge if the relative gap exceeds 1e-4.
+        The sandwich of a smooth loss: the Newton step of a coefficient exceeds a
+        quarter of its standard error. The hinge and the bootstrap: the relative gap
+        exceeds 1e-4. Firth's penalty: the iterations did not settle.
         """
         if self.result.problem.has_firth:
             return not self.result.solution.settled
@@ -1263,7 +1274,7 @@ class Uncertainty:
         return ContrastTests(written, effect, errors, q, df, resampled, joint)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
-        """Test linear combinations jointly; with `df` by F."""
+        """Test linear combinations jointly; `df` requests F with this denominator."""
         (R, q, written), V = self._hypotheses(hypotheses), self.covariance
         errors = V.combined(R).std_error
         tested = ~self._same(R, errors, written)
@@ -1295,7 +1306,7 @@ class Uncertainty:
         if groups is not None and groups.fewest < FEW:
             text = (
                 f"there are {groups}: with fewer than {FEW} groups, intervals and "
-                "tests are rough, and those by CR1 far too narrow."
+                "tests are rough, and CR1 intervals are far too narrow."
             )
             notes.append(Note("few events", "warning", text))
         if self.unlimited.all():  # no coefficient has a standard error
@@ -1306,8 +1317,8 @@ class Uncertainty:
                 f"there are {counted(problem.n_weighed, 'row')}, {rarer:,} of the "
                 f"rarer class, for {counted(slopes, 'coefficient')}"
                 f"{' besides the intercept' * problem.intercept}: with fewer than "
-                f"{FEW} of that class for each, estimates and intervals are "
-                "rough. Use fewer predictors."
+                f"{FEW} rows of that class per coefficient, estimates and intervals "
+                "are rough. Use fewer predictors."
             )
             notes.append(Note("few events", "warning", text))
         notes += self.identical()
@@ -1318,7 +1329,7 @@ class Uncertainty:
         elif problem.lam:
             text += ", for penalised coefficients at this lambda"
             text += ", which is treated as fixed" * (problem.lam_rule == "cv")
-        elif is_hc3 and problem.weights is None:  # nonrobust needs no weights
+        elif is_hc3 and problem.weights is None:  # nonrobust allows none
             text += " (cov_type='nonrobust' for glm's)"
         notes.append(Note("standard errors", "note", f"{text}."))
         text = "Intervals and tests do not refer to the unpenalised coefficients. "
@@ -1333,7 +1344,7 @@ class Uncertainty:
 
     @property
     def kind(self) -> str:
-        """Kind of the standard errors, for people."""
+        """Kind of the standard errors, as text."""
         V, groups = self.covariance, self.groups
         if isinstance(V, BootstrapResult):
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
@@ -1358,8 +1369,8 @@ class Uncertainty:
         if not n_rows and len(free):
             text = (
                 f"{listing(list(free), LISTED)}: only one group determines this "
-                "coefficient, so CR3 has no standard error for it, and the one of "
-                "cov_type='CR1' is far too small."
+                "coefficient, so CR3 yields no standard error for it, and the "
+                "standard error of cov_type='CR1' is far too small."
             )
             return [Note("groups", "warning", text)]
         if not n_rows:

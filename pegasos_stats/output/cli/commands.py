@@ -1,7 +1,7 @@
 """The commands: ``fit``, ``report``, ``predict``, ``parity``, ``demo``, ``proof``, ...
 
 A command has two arguments, its options and the line that the user typed. It returns
-the exit code.
+the exit code, or None for 0.
 """
 
 import json
@@ -135,12 +135,12 @@ def model_of(train: InputRows, options: groups.FileFitting | groups.Parity) -> A
 
 
 def fit(options: groups.FitOptions, line: str) -> None:
-    """Fit a file and evaluate the model on another."""
+    """Fit a model to a file and evaluate it on another file."""
     _fit(options, options.output, line)
 
 
 def report(options: groups.ReportOptions, line: str) -> None:
-    """Fit a file, evaluate the model on another, and write a report."""
+    """Fit a model to a file, evaluate it on another file, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
     output = groups.Output(overwrite=options.overwrite)
@@ -148,7 +148,7 @@ def report(options: groups.ReportOptions, line: str) -> None:
 
 
 def demo(options: groups.Demo, line: str) -> None:
-    """Fit the example data of the package."""
+    """Fit a model to the example data of the package."""
     solver, model = options.solver, options.model
     solver = replace(solver, seed=DEMO_SEED if solver.seed is None else solver.seed)
     solver = replace(solver, solver=solver.solver or "pegasos")
@@ -169,7 +169,7 @@ def demo(options: groups.Demo, line: str) -> None:
 
 
 class CommandReport(reports.Report):
-    """A report whose messages have the options of the command line."""
+    """A report whose messages name the options of the command line."""
 
     def _worded(self, message: str) -> str:
         return program.as_options(message)
@@ -216,7 +216,7 @@ def _fit(
         evaluated.result.write_proof(output.proof, overwrite=output.overwrite)
     if written is not None and page is not None:
         written.write(page, overwrite=output.overwrite)
-    if output.save is not None:  # last: the file has the computed standard errors
+    if output.save is not None:  # last, so that computed standard errors are saved
         save(evaluated.result, output.save, about=about, overwrite=output.overwrite)
     if output.json:
         program.write_output(text)
@@ -287,7 +287,7 @@ def strict_json(content: object) -> str:
     >>> json.loads(strict_json([1.5, float("nan")]))
     [1.5, None]
     """
-    text = json.dumps(content, default=str)  # levels may be dates or of numpy
+    text = json.dumps(content, default=str)  # classes may be dates or numpy scalars
     finite = json.loads(text, parse_constant=lambda _: None)
     return json.dumps(finite, indent=2) + "\n"
 
@@ -516,7 +516,8 @@ def _table(
         levels = errors.listing(result.coding.levels)
         where = f"some labels in {rows.path} are not classes of the model"
         return None, f"{where}, {levels}: predictions only"
-    except (DataError, errors.FormulaError):  # predicting raises it for predictors
+    # If predictors are missing as well, the predictions raise this error again.
+    except (DataError, errors.FormulaError):
         return None, without
 
 
@@ -556,7 +557,7 @@ def _predictions(
 
 
 def csv_of(predictions: pd.DataFrame, header: bool = True) -> str:
-    """Convert predictions to CSV; scores have 17 digits."""
+    """Convert predictions to CSV; scores have 17 significant digits."""
     text: str = predictions.astype({"predicted": object}).to_csv(
         index_label=str(predictions.index.name or "row"),
         lineterminator="\n",
@@ -648,7 +649,7 @@ def compile_all(options: groups.Compile, line: str) -> None:
         for kind in (SVM, Logit):
             cross_validation.cross_validate(kind(y[:80], rows[0], lam=0.1), folds=3)
         for model, solver in product(models, SOLVERS):
-            with suppress(errors.PegasosStatsError):  # not all take every model
+            with suppress(errors.PegasosStatsError):  # a solver may refuse a model
                 model.fit(solver)
     program.write_output("All kernels are compiled.\n")
 

@@ -41,7 +41,7 @@ FORMATS: dict[str, Format] = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-MAX_START_BYTES = 2000  # bytes
+MAX_START_BYTES = 2000  # read from a file to recognise it
 FRAME = (
     '<iframe title="Report" srcdoc="{}" '
     'style="width:100%;height:40rem;border:1px solid #d0d7de"></iframe>'
@@ -149,8 +149,8 @@ class Report(Page):
         Raises
         ------
         OptionError
-            If `path` is not a path, or neither `format` nor its ending specify a
-            format.
+            If `path` is not a path, or neither `format` nor the ending of `path`
+            specifies a format.
         DataError
             If `path` is a file that is not a report, or the file cannot be written.
         """
@@ -191,7 +191,7 @@ def report(
     row_names: bool = False,
     overwrite: bool = False,
 ) -> Report:
-    """Create a one-page report of a fit: data, model, certificate, errors, code.
+    """Create a one-page report of a fit: data, model, certificate, error rates, code.
 
     The page is one self-contained HTML file for screen, phone and paper. A CSV file
     next to it lists the misclassified rows. Reports require jinja2, markdown-it-py and
@@ -201,7 +201,7 @@ def report(
     ----------
     result : LinearResults or KernelResults
     test : DataFrame or pair (y, X), optional
-        Held-out rows with labels; the training data count as no test data.
+        Held-out rows with labels. Training data passed as `test` are ignored.
     path : str or path, optional
         File to write. An existing report is replaced, any other file is not. Without
         `path` the report is only returned.
@@ -216,12 +216,12 @@ def report(
         report then also draws the coefficients as an image.
     positive : label, optional
         Positive class of sensitivity and similar statistics; by default the second
-        level, coded +1.
+        class, coded +1.
     path_of_lambda : LambdaPath, optional
-        The path from which lambda was selected, for the report to describe; by default
-        the path of ``lam="cv"``.
+        The path from which lambda was selected, which the report then describes; by
+        default the path of ``lam="cv"``.
     validation : CrossValidation or Validation, optional
-        Cross-validation of the same model. Without test data the report uses its
+        Cross-validation of the same model: without test data the report uses its
         out-of-fold predictions. Or the result of `validate` for the same model: the
         report shows its statistics, corrected for optimism, and the instability plot.
     unseen : "error" or "missing"
@@ -233,8 +233,8 @@ def report(
     threshold : float or Thresholds, optional
         Threshold of the predicted labels in tables and figures, as for
         ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
-        describes its selection. The page then begins with sensitivity, specificity and
-        costs instead of the error rate.
+        describes its selection. With `threshold` or `cost` the page begins with
+        sensitivity, specificity and costs instead of the error rate.
     cost : dict, optional
         Costs of misclassification, as for ``result.thresholds(cost=)``. The page
         compares the mean cost per row with predicting one class for all rows. Without
@@ -345,7 +345,7 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
 def _checked_study(
     name: str, study: object, kind: type[Study], result: Fitted
 ) -> Study | None:
-    """Validate that a study has the rows and the lambda of the fit."""
+    """Validate that a study is of the same model as the fit."""
     if study is None:
         return None
     problem, lambdas = result.problem, {result.problem.lam}
@@ -365,7 +365,7 @@ def _checked_study(
         or list(study.model.design.names) != list(result.design.names)
     ):
         raise OptionError(
-            f"{name} is no {kind.__name__} of the rows, the loss, the predictors and "
+            f"{name} is not a {kind.__name__} with the rows, loss, predictors and "
             f"lam={problem.lam!r} of the fit; pass one of the same model."
         )
     return study

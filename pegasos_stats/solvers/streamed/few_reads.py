@@ -1,17 +1,18 @@
-"""Compute the optimum in few passes over the data, with a free intercept.
+"""Compute the optimum in few passes over the data.
 
 The solver accesses the rows in three ways only: scores ``x_i'beta``, sums ``sum_i c_i
-x_i``, and products with the few rows whose second derivative is not 0. So rows may be
-in memory, in files, or on other machines that support these operations.
+x_i``, and products with the rows whose second derivative is not 0. So rows may be in
+memory, in files, or on other machines that support these operations.
 
-First a sample that fits in memory is solved. Then each pass computes the objective at
-the current point and what is needed for the next step. For the hinge, see ``hinge.py``.
+First the problem is solved for a sample that fits in memory. Then each pass computes
+the objective at the current point and the sums that the next step requires. For the
+hinge, see ``hinge.py``.
 
 With the log loss and a small penalty the solution may overfit the sample. A factor
 level with few rows in the sample, all of one class, gets a large coefficient and
 extreme margins, where the loss is flat, and Newton's method for all rows may diverge
-from there. So the penalty for the sample is chosen from powers of 10 times lambda by
-validation: the solution for one half has the smallest loss in the other half.
+from there. So the penalty for the sample is multiplied by 10 as long as this reduces
+the validation loss: the solution for one half is evaluated in the other half.
 
 A smooth loss is the log loss, the squared hinge, or the hinge with its corner rounded.
 With first derivatives ``-s_i`` and second derivatives ``b_i`` of the losses at the
@@ -25,8 +26,8 @@ with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next 
 objective is halved.
 
 ``a_i = w_i s_i`` is dual feasible if ``sum_i a_i y_i = 0``. The residual of this
-constraint, which decreases with every step, is corrected in the dual weights of the
-sample, which is in memory.
+constraint, which is 0 at the optimum, is corrected in the dual weights of the sample,
+which is in memory.
 
 References
 ----------
@@ -97,7 +98,7 @@ class Curve(NamedTuple):
         return np.where((s > 0.0) & (s < 1.0), w / self.width, 0.0)
 
     def above(self, w: Vector, m: Vector) -> float:
-        """Sum of the smoothed losses minus the losses of the objective."""
+        """Weighted sum of the smoothed losses minus the losses of the objective."""
         if not self.width:
             return 0.0
         short = np.maximum(0.5 - np.abs(1.0 - m) / self.width, 0.0)
@@ -112,13 +113,13 @@ class NewtonSums(NamedTuple):
     totals : Sums
         Sums at the point, with the dual weights of rows outside the sample.
     excess : int
-        ``sum_i a_i y_i`` of these, in units of `DUAL_UNIT`.
+        ``sum_i a_i y_i`` over rows outside the sample, in units of `DUAL_UNIT`.
     image, hessian : float64 array, shape (k,) and (k, k)
         ``sum_i w_i s_i y_i z_i`` and ``sum_i w_i b_i z_i z_i'``.
     n_curved : int
-        Rows with a second derivative that is not 0.
+        Number of rows with a second derivative that is not 0.
     above : float
-        ``sum_i w_i`` times the smoothed loss minus the loss of the objective.
+        See `Curve.above`.
     """
 
     totals: Sums
@@ -189,7 +190,7 @@ class NewtonPass:
 
 
 class LowestRisk(NamedTuple):
-    """The lowest objective so far, and the mean gradient and Hessian there."""
+    """The lowest objective so far, and ``1/n`` times `image` and `hessian` there."""
 
     point: Point
     objective: float
@@ -215,7 +216,7 @@ class Newton:
     bound : Bound
         Bound of the current dual point.
     violations : int
-        Rows that violated the margin in the last pass.
+        Number of rows that violated the margin in the last pass.
     has_stalled : bool
         Whether the last pass led to no step.
     distance : float
@@ -277,7 +278,10 @@ class Newton:
         return bounds.Bound.of(problem, sums.plus(of_sample))
 
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Take a Newton step from the best point, or halve a step that went up."""
+        """Take a Newton step from the best point, or halve a step that failed.
+
+        A step fails if it increases the objective.
+        """
         assert self._lowest is not None  # after a pass
         low, here = self._lowest.point, self.point
         if low is not here:
@@ -299,8 +303,9 @@ class Newton:
     def _choose_width(self, before: Point) -> None:
         """Set the width of the smoothing to about the length of the step.
 
-        At least five rows per coefficient are within it. It falls at most to an eighth
-        of the last width, or to half once a step was halved.
+        The length is the root mean square change of the scores of the sample. The width
+        falls at most to an eighth, or to half once a step was halved. It increases, at
+        most eightfold, if fewer than five rows per coefficient are near the kink.
         """
         sample = self._sample
         there, here = (bounds.scores(sample.X, point) for point in (self.point, before))
@@ -315,7 +320,7 @@ class Newton:
         # Too few rows near the kink.
         if width > self.width and self._lowest is not None:
             self.has_stalled = True
-            # The objective increases with the width, so old values do not count.
+            # The objective increases with the width: do not compare with old values.
             self._lowest = self._lowest._replace(objective=np.inf)
         self.width, self.distance = width, 0.5 * length
 
@@ -326,7 +331,7 @@ class Newton:
 
 
 def _step(hessian: Matrix, gradient: Vector) -> Vector:
-    """Compute a Newton step; 0 if the loss of all rows is flat or overflows."""
+    """Compute a Newton step; 0 if the Hessian is singular or the step overflows."""
     try:
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -344,7 +349,7 @@ class StreamedFit:
         Its epochs are the passes, not counting the sample.
     certificate : Certificate
     table : int array, shape (2, 3)
-        Rows by label and predicted label.
+        Numbers of rows by label and predicted label, the last column for scores of 0.
     reached : bool
         Whether the tolerance was reached.
     n_reads : int
@@ -383,7 +388,7 @@ class StreamingSolver:
         sample = problem.X.sample(size_of_sample(problem.n, problem.p))
         self._problem, self._sample, self._solver = problem, sample, solver
         self.best: Risk | None = None
-        # Tolerance of problems in memory, relative to the tolerance.
+        # Tolerance of problems in memory, relative to the tolerance of the solver.
         self._share, self._failed, self._reads = 0.25, 0, 0
         self.methods: tuple[MethodRun, ...] = ()
         start = solved(problem, sample, solver)
@@ -460,7 +465,7 @@ class StreamingSolver:
             self.step = hinge.StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
-        """Take steps without stored rows, until half as much memory suffices."""
+        """Take steps without stored rows, until they fit in half as much memory."""
         self._failed = min(MOST_FAILED, self._failed + 1)
         self.step = Newton(self._problem, self._sample, self.step.point, self._width)
 
@@ -483,7 +488,7 @@ def few_reads(
     Parameters
     ----------
     problem : Problem
-        Its `X` are `StreamedRows`.
+        Its `X` is a `StreamedRows`.
     solver : Optimum
         Its tolerances, and its epochs as maximum number of passes.
     observe : callable, optional
@@ -548,7 +553,7 @@ def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:
 
 
 def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
-    """Solve the problem of a sample to a low accuracy."""
+    """Solve the problem of a sample with low accuracy."""
     inner, seed = problem_of_sample(problem, sample), None
     rough = Optimum(tol=1e-4, seed=solver.seed, sample_kind=solver.sample_kind)
     if problem.loss == "log" and sample.y.size < problem.n:
@@ -559,9 +564,11 @@ def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
 
 
 def penalised_by(problem: Problem, solver: Optimum) -> tuple[float, int | None]:
-    """Choose a factor of the penalty by validation in one half of the rows.
+    """Choose a power of 10 as factor of the penalty by validation.
 
-    Also returns the seed if rows were drawn at random.
+    The factor increases while the solution for one half of the rows reduces the loss
+    plus ``lam/2 ||beta||^2`` in the other half. Also returns the seed if rows were
+    drawn at random.
 
     Examples
     --------
