@@ -6,7 +6,7 @@
 References
 ----------
 Matsumoto & Nishimura, *Mersenne Twister*, ACM Transactions on Modeling and Computer
-Simulation 8 (1998). The kernels name the methods of the distributions.
+Simulation 8 (1998). `compiled.sampling` names the algorithms of the distributions.
 """
 
 import math
@@ -47,7 +47,7 @@ HASH_ABOVE = 10_000_000  # above it R does not list the numbers it draws from
 
 HALF_UNIFORM = 2.328306437080797e-10 / 2  # the value of R's runif for the word 0
 
-WALKER_ABOVE = 200  # above this number of probable values R uses alias tables
+WALKER_ABOVE = 200  # above this number of values with n p > 0.1, R uses alias tables
 
 
 class Words:
@@ -84,7 +84,10 @@ class Words:
         return state["key"], state["pos"]
 
     def uniform(self, count: int) -> Vector:
-        """Convert ``count`` words to numbers in (0, 1): ``word / 2**32``."""
+        """Convert ``count`` words to numbers in (0, 1): ``word / 2**32``.
+
+        The word 0 becomes `HALF_UNIFORM`.
+        """
         missing = count - (self._words.size - self._next)
         if missing > 0:
             self._append(missing, fill_without_numba)
@@ -266,9 +269,10 @@ class RRandom:
     def rnorm(self, n: int = 1, mean: ArrayLike = 0.0, sd: ArrayLike = 1.0) -> Vector:
         """Draw ``n`` normal numbers by inversion; ``mean`` and ``sd`` are recycled.
 
-        ``qnorm((floor(2**27 u1) + u2) / 2**27)``. If ``sd`` is 0 or ``mean`` infinite,
-        nothing is drawn. Raises `OptionError` for a bad ``n``, a ``mean`` that is NaN,
-        or an ``sd`` that is not finite or below 0.
+        Each is ``mean + sd qnorm((floor(2**27 u1) + u2) / 2**27)``, with two uniform
+        numbers ``u1`` and ``u2``. If ``sd`` is 0 or ``mean`` infinite, nothing is
+        drawn. Raises `OptionError` for a bad ``n``, a ``mean`` that is NaN, or an
+        ``sd`` that is not finite or below 0.
 
         Examples
         --------
@@ -342,9 +346,9 @@ class RRandom:
         Raises
         ------
         OptionError
-            If ``size`` is above ``n`` without replacement, or above the number of
-            weights that are not 0; for weights of another length, negative, or not
-            finite; for an ``n`` or ``size`` that is negative or not a number.
+            If, without replacement, ``size`` is above ``n`` or above the number of
+            weights that are not 0; if the weights do not have length ``n``, or one is
+            negative or not finite; if ``n`` or ``size`` is negative or not a number.
 
         Examples
         --------
@@ -374,7 +378,7 @@ class RRandom:
         Raises
         ------
         OptionError
-            If ``size`` is above ``n``, or a number is negative or not a number.
+            If ``size`` is above ``n``, or an argument is negative or not a number.
 
         Examples
         --------
@@ -475,7 +479,7 @@ class RRandom:
         if replace:
             return order[np.searchsorted(np.cumsum(weights[:-1]), u)]
         total = 1.0
-        for i in range(size):  # the first whose sum of weights reaches u_i of the total
+        for i in range(size):  # the first index with cumulative weight >= u_i * total
             sums = np.cumsum(weights[:-1])
             j = int(np.searchsorted(sums, total * u[i]))
             out[i], total = order[j], total - weights[j]
@@ -506,7 +510,7 @@ def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
 def floats(value: ArrayLike, name: str) -> Vector:
     """Copy numbers into a float64 array of the same shape."""
     if type(value) is np.ndarray and value.dtype == np.float64:
-        return value.copy()  # writing an error is slower than drawing
+        return value.copy()  # composing an error message would be slower than drawing
     allowed = "a number or an array of numbers"
     return floats_of(value, OptionError(refusal(name, value, allowed)))
 
@@ -590,7 +594,10 @@ def draw_by_rejection(
 
 
 def seeded_key(seed: int) -> Key:
-    """Compute the key of ``set.seed``, shape (624,), by ``s <- 69069 s + 1``."""
+    """Compute the key of ``set.seed``, shape (624,), by ``s <- 69069 s + 1``.
+
+    As in R, the first 51 values are not used.
+    """
     factors = np.full(51 + STATE_WORDS, 69069, np.uint32)
     powers = np.multiply.accumulate(factors, dtype=np.uint32)
     terms = np.add.accumulate(np.append(np.uint32(1), powers[:-1]), dtype=np.uint32)
@@ -612,7 +619,7 @@ def seed_number(seed: object) -> int:
     [3, -3, 1, 42]
     """
     value = math.nan
-    with suppress(Exception):  # not a number, or a number of a foreign type
+    with suppress(Exception):  # not a number, or not convertible to a float
         is_text = isinstance(seed, str) and "_" not in seed
         if is_text or is_number(seed) or isinstance(seed, bool | np.bool_):
             value = float(seed)  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def of_rows(result: "LinearResults", name: str) -> "pd.Series[float]":
     ----------
     result : LinearResults
     name : "fittedvalues", "resid_response", "resid_pearson" or "resid_deviance"
-        The last two use weights, scaled to mean 1 over the rows with a weight.
+        The last two use the weights, scaled to mean 1 over the rows of positive weight.
     """
     from scipy.special import expit, log_expit
 
@@ -99,10 +99,12 @@ class Influence:
 
     @property
     def cooks_distance(self) -> tuple[Vector, Vector]:
-        """Cook's distances ``r^2 h / (k (1 - h))``, and their p-values by F.
+        """Cook's distances ``r^2 h / (k (1 - h))``, and their p-values.
 
-        ``r`` is `resid_studentized` and ``k`` the number of coefficients, as for the
-        GLM of R and statsmodels. Both arrays have shape (n,).
+        ``r`` is `resid_studentized`, ``h`` the leverage and ``k`` the number of
+        coefficients, as for the GLM of R and statsmodels. The p-values are upper tails
+        of F with ``k`` and `df_resid` degrees of freedom, as in statsmodels. Both
+        arrays have shape (n,).
         """
         from scipy.special import fdtrc
 
@@ -112,7 +114,7 @@ class Influence:
         return distances, np.asarray(fdtrc(self.k_vars, self.df_resid, distances))
 
     def summary_frame(self) -> pd.DataFrame:
-        """Columns ``cooks_d, standard_resid, hat_diag``, as statsmodels names them."""
+        """Columns ``cooks_d, standard_resid, hat_diag``, named as in statsmodels."""
         columns = {
             "cooks_d": self.cooks_distance[0],
             "standard_resid": self.resid_studentized,
@@ -131,8 +133,10 @@ def check_rows(result: "LinearResults", name: str) -> None:
 def get_influence(self: "LinearResults") -> Influence:
     """Leverages, Cook's distances and studentized residuals of the rows.
 
-    The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``, that of ``glm()``
-    without a penalty. A row with frequency weight k counts as k rows.
+    The hat matrix is ``W^1/2 X (X'WX + n lam J)^-1 X' W^1/2``; without a penalty it is
+    the hat matrix of ``glm()``. ``W`` is diagonal with ``w_i p_i (1 - p_i)`` for the
+    weight ``w_i`` and the probability ``p_i`` of row ``i``. ``J`` is the identity with
+    a 0 for the intercept. A row with frequency weight k counts as k rows.
 
     Returns
     -------
@@ -143,7 +147,7 @@ def get_influence(self: "LinearResults") -> Influence:
     Raises
     ------
     OptionError
-        For the hinge loss.
+        If the fit is not logistic.
     DataError
         If the rows of the fit are not in memory.
     """
@@ -158,7 +162,10 @@ def get_influence(self: "LinearResults") -> Influence:
 
 
 def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
-    """Columns of ``augment()`` for training data; NaN if they would be slow."""
+    """Columns of ``augment()`` for training data.
+
+    Leverages and Cook's distances are NaN if computing them would be slow.
+    """
     table = pd.DataFrame(np.nan, result.index, ["hat_diag", "cooks_d"])
     if is_quick(result.problem):
         table = get_influence(result).summary_frame()
@@ -169,10 +176,11 @@ def columns_of(result: "LinearResults") -> "dict[str, pd.Series[float]]":
 def vif(self: "LinearResults") -> pd.DataFrame:
     """Generalised variance inflation factors of the terms.
 
-    The factor of a term is ``det(R_term) det(R_others) / det(R)``, as by R's
-    ``car::vif()`` for a ``glm()``. ``R`` is the correlation matrix of the coefficients,
-    from ``(X'WX + n lam J)^-1``. A factor is one term. A term that is not estimable
-    has NaN, and does not enter the factors of the others.
+    The inflation factor of a term is ``det(R_term) det(R_others) / det(R)``, as by R's
+    ``car::vif()`` for a ``glm()``. ``R`` is the correlation matrix of the coefficients
+    without the intercept, from ``(X'WX + n lam J)^-1`` as in `get_influence`. All
+    levels of a categorical predictor form one term. The inflation factor of a term that
+    is not estimable is NaN; the other inflation factors ignore this term.
 
     Returns
     -------
@@ -182,7 +190,7 @@ def vif(self: "LinearResults") -> pd.DataFrame:
     Raises
     ------
     OptionError
-        For the hinge loss.
+        If the fit is not logistic.
     DataError
         If the rows of the fit are not in memory.
 
@@ -234,7 +242,7 @@ def ratio_reason(result: "LinearResults") -> str:
     if result.groups is not None or np.ptp(positive_weights) > 1e-9:
         return f"rows have weights or groups, {NO_CHI_SQUARED}."
     if problem.has_firth:
-        return "the likelihood has Firth's penalty; result.pvalues profile it."
+        return "the likelihood has Firth's penalty; use result.pvalues (profile)."
     if problem.no_ml:
         return f"maximum likelihood {problem.no_ml}."
     size = problem.lam * problem.n_weighed
@@ -254,10 +262,12 @@ def chi2_p_value(statistic: float, df: int) -> float:
 def llr_pvalue(result: "LinearResults") -> float:
     """P-value of `llr` by the chi-squared distribution.
 
-    The degrees of freedom are the rank of the predictors. The p-value is NaN, with a
-    warning, if ``lam * n`` is above 0.001, or if rows have weights (other than counts)
-    or groups: use `wald_test_terms`. It is also NaN for the hinge loss, and if the
-    model does not contain the intercept of `llnull`.
+    The degrees of freedom are the rank of the predictors, minus one if only `llnull`
+    has an intercept. The p-value is NaN, with a warning, if ``lam * n`` is above 0.001,
+    or if rows have weights (other than counts) or groups: use `wald_test_terms`. It is
+    also NaN, with a warning, with Firth's penalty, and if the columns of a model
+    without intercept do not span the intercept of `llnull`. If the fit is not logistic,
+    it is NaN without a warning.
     """
     problem = result.problem
     if problem.loss != "log":
@@ -268,7 +278,7 @@ def llr_pvalue(result: "LinearResults") -> float:
     if not problem.intercept and problem.offset is None:  # llnull has an intercept
         df -= 1
         if not (problem.has_rows and rank_of(problem.X, True) == df + 1):
-            reason = reason or "the fit has no intercept, which llnull has."
+            reason = reason or "llnull has an intercept, but the fit has none."
     if reason:
         warn_caller(f"llr_pvalue is NaN: {reason}", UndefinedMetricWarning)
         return float("nan")
@@ -283,7 +293,7 @@ class LikelihoodRatioTest:
     Attributes
     ----------
     statistic : float
-        Difference of the deviances; NaN if it does not follow chi-squared.
+        Difference of the deviances; NaN if chi-squared is not its distribution.
     df : int
         Number of additional coefficients in the larger fit.
     pvalue : float
@@ -320,27 +330,30 @@ class LikelihoodRatioTest:
 def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest:
     """Likelihood ratio test of two nested logistic fits.
 
-    ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's ``anova(small,
-    large, test = "Chisq")``. Both must be maximum likelihood fits (the default).
+    ``2 (llf_large - llf_small)`` is compared with chi-squared, as by R's
+    ``anova(small, large, test = "Chisq")``. Both must be maximum likelihood fits (the
+    default).
 
     Parameters
     ----------
     small, large : LinearResults
-        Fits of the same rows; columns of `small` are linear combinations of `large`.
+        Fits to the same rows. The columns of `small` are linear combinations of the
+        columns of `large`.
 
     Returns
     -------
     LikelihoodRatioTest
         With ``statistic, df, pvalue, tidy()``. The test is NaN, with the reason in
         ``note``, if ``lam * n`` is above 0.001, or if rows have weights (other than
-        counts) or groups: use ``wald_test_terms()``.
+        counts) or groups: use ``wald_test_terms()``. It is also NaN with Firth's
+        penalty.
 
     Raises
     ------
     OptionError
-        If a fit has the hinge loss, or they are not nested.
+        If a fit is not logistic, or the fits are not nested.
     DataError
-        If they have different training data, or these are not in memory.
+        If the fits have different training data, or these are not in memory.
 
     Warns
     -----
@@ -418,7 +431,7 @@ def _check_nested(
     if not (nested and rank_of(joined, intercept) == ranks[1] > ranks[0]):
         raise OptionError(
             "The fits are not nested: the second model must contain all columns of "
-            "the first and others; write anova(small, large)."
+            "the first and further columns; write anova(small, large)."
         )
 
 
@@ -444,20 +457,20 @@ def terms_of(design: Design) -> dict[str, list[str]]:
 def joint_tests_by_term(
     result: "LinearResults", test: Callable[[Matrix], JointTest]
 ) -> pd.DataFrame:
-    """Test that all coefficients of a term are 0, the intercept first.
+    """Test, for each term, that all its coefficients are 0; the intercept is first.
 
     Parameters
     ----------
     result : LinearResults
         The fit whose terms are tested.
     test : callable
-        The test of ``R theta = 0``, from ``R``.
+        Function of a matrix ``R`` that tests ``R theta = 0``.
 
     Returns
     -------
     DataFrame
         Columns ``term, statistic, distribution, df, df_denom, p_value``; `df_denom` is
-        NaN for resamples.
+        NaN for bootstrap tests.
     """
     names, lines = list(result.params.index), []
     first = {"Intercept": ["Intercept"]} if result.problem.intercept else {}

@@ -67,7 +67,7 @@ class Recorder:
     ties : "na", "positive" or "negative"
         Class of a score of exactly 0; with ``"na"`` such rows are excluded.
     test_error : callable, optional
-        From a solution to its error rate on held-out rows.
+        Function of a solution that returns its error rate on held-out rows.
     """
 
     problem: Problem
@@ -77,7 +77,7 @@ class Recorder:
     _violations: int = 0
 
     def __call__(self, moment: Moment) -> None:
-        """Add a line."""
+        """Record an epoch."""
         solution = moment.solution
         at = certificate_of(self.problem, solution)
         line = {
@@ -103,7 +103,7 @@ class Recorder:
         return pd.DataFrame(self._lines)
 
 
-# The matrix of rows, -1 or +1 for each, and their offset where there is one.
+# Predictors of the rows, their outcomes -1 or +1, and their offsets or None.
 HeldOut = tuple[Predictors, Vector, Vector | None]
 
 
@@ -113,9 +113,9 @@ class Model(ABC):
 
     problem: Problem
     _sample: samples.Sample
-    _path: "LambdaPath | None" = None  # that chose lambda, with lam="cv"
+    _path: "LambdaPath | None" = None  # with lam="cv": the path that chose lambda
     _choices: "dict[bytes, Self] | None" = None  # models with chosen lambda, by groups
-    _likelihood: MaximumLikelihood | None = None  # with lam = 0
+    _likelihood: MaximumLikelihood | None = None  # with lam = 0: its estimate
 
     def __repr__(self) -> str:
         lam = "by cross-validation" if self.problem.lam_rule == "cv" else "0 or 1/n"
@@ -130,22 +130,23 @@ class Model(ABC):
 
     @property
     def lam(self) -> float | None:
-        """Penalty; None if the fit chooses it, then see ``result.model.lam``."""
+        """Penalty; None if ``fit()`` chooses it: then see ``result.model.lam``."""
         choices = {"cv": self._path, "ml": self._likelihood}
         is_open = choices.get(self.problem.lam_rule, "none needed") is None
         return None if is_open else self.problem.lam
 
     def at_chosen_lambda(self, groups: samples.Groups | None = None) -> Self:
-        """Return the model at its lambda, which may be chosen here, once for a model.
+        """Return the model with its lambda, which is chosen only once.
 
-        With ``lam="cv"`` that is the ``lambda_min`` of ``lambda_path(model, folds=10,
-        seed=1)``, for each grouping. By default logistic regression has 0 where maximum
-        likelihood exists, and otherwise 1/n.
+        ``lam="cv"`` chooses the ``lambda_min`` of
+        ``lambda_path(model, folds=10, seed=1)``, once for each grouping. By default
+        lambda of a logistic regression is 0 if the maximum likelihood estimate exists,
+        and otherwise 1/n.
 
         Parameters
         ----------
         groups : Groups, optional
-            Groups of rows that stay together in the folds; of two kinds the first.
+            Groups of rows that stay together in the folds; of two groupings the first.
 
         Returns
         -------
@@ -155,7 +156,7 @@ class Model(ABC):
         Raises
         ------
         DataError
-            If ``lam=0`` and maximum likelihood does not exist.
+            If ``lam=0`` and the maximum likelihood estimate does not exist.
         """
         if self.problem.has_firth:
             return self
@@ -177,7 +178,7 @@ class Model(ABC):
         return self._choices[key]
 
     def _with_likelihood(self) -> Self:
-        """Return the model with its maximum likelihood, or at 1/n without one."""
+        """Return the model with its maximum likelihood estimate, else with lam 1/n."""
         self._choices = self._choices or {}
         if b"ml" not in self._choices:
             other, problem = copy(self), self.problem
@@ -205,7 +206,7 @@ class Model(ABC):
         Raises
         ------
         OptionError
-            If the solver does not go with the model.
+            If the solver does not suit the model.
         """
         solver = self.with_start_in_column_order(solver)
         check_solver(self.problem, solver)
@@ -240,12 +241,12 @@ class Model(ABC):
 
     @property
     def dropped(self) -> samples.MissingRowCounts:
-        """Counts of the rows left out for missing values."""
+        """Numbers of rows excluded because of missing values."""
         return self._sample.dropped
 
     @property
     def counted(self) -> Counts | None:
-        """Counts of the rows, with ``freq_weights=``, else None."""
+        """Source of the frequency weights; None without ``freq_weights=``."""
         return self._sample.counted
 
     @property
@@ -259,12 +260,12 @@ class Model(ABC):
         return self.design.scaling if isinstance(self.design, ScaledDesign) else None
 
     def with_start_in_column_order(self, solver: AnySolver) -> AnySolver:
-        """Return the solver with its start in the order of the columns.
+        """Return the solver with its starting coefficients in the order of the columns.
 
         Raises
         ------
         OptionError
-            If the start has names that are not in `names`.
+            If a starting coefficient has a name that is not in `names`.
         """
         if not (isinstance(solver, Pegasos) and isinstance(solver.start, Mapping)):
             return solver
@@ -315,7 +316,7 @@ class Model(ABC):
         Raises
         ------
         ColumnError
-            If the outcome or a predictor is not there.
+            If the column of the outcome or of a predictor is missing.
         DataError
             If no row is complete.
         OptionError
@@ -361,7 +362,7 @@ def checked_solver(
 class LinearModel(Model):
     """Base class of `SVM` and `Logit`."""
 
-    _losses: ClassVar[tuple[LossName, ...]]  # that are allowed, the default first
+    _losses: ClassVar[tuple[LossName, ...]]  # allowed losses, the default first
 
     @suggest_arguments
     def __init__(
@@ -420,21 +421,22 @@ class LinearModel(Model):
         ----------
         formula : str
             ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y > 20 ~ log(a)"``. Text and categories
-            become treatment contrasts with the first level dropped. It may hold
-            columns, numbers, text, arithmetic, comparisons, and functions of R and
-            numpy: ``log``, ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``, ``cut``,
-            ``ifelse``, ``x.clip(0, 1)``, ... The reference has a list, *Formulas*.
+            become treatment contrasts with the first level dropped. A formula may
+            contain columns, numbers, text, arithmetic, comparisons, and functions of R
+            and numpy: ``log``, ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``,
+            ``cut``, ``ifelse``, ``x.clip(0, 1)``, ... The page *Formulas* of the
+            reference lists them.
         data : DataFrame or Scan, or a frame of Dask
-            A data frame, of pandas or another library; files named by `scan`; or a Dask
-            frame, whose partitions stay where they are. For files and Dask, `weights`
-            and `offset` must be columns; `freq_weights` and `functions` are not
-            allowed.
+            A data frame, of pandas or another library; files opened by `scan`; or a
+            Dask frame, whose partitions are not collected. For files and Dask, `offset`
+            must be a column, and so must `weights`, unless they are ``"balanced"`` or a
+            dict. For these data `freq_weights` and `functions` are not allowed.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
             formula includes that column: write ``"y ~ . - w"``.
         freq_weights : optional
             As for the class, or the name of a column of `data`; ``confusion`` and
-            similar methods use that column of new data too, if it is there.
+            similar methods use this column of new data too, if they contain it.
         offset : optional
             As for the class, or the name of a column of `data`, which is then read from
             new data too, like ``offset(x)`` in the formula. All offsets are added up.
@@ -538,30 +540,34 @@ class LinearModel(Model):
         solver : Optimum, Pegasos or SDCA, optional
             ``Optimum()`` by default: the optimum to a relative gap of 1e-6.
         refine : float, optional
-            Continue after Pegasos with `Optimum`, from its dual variables, to this
-            relative gap.
+            After Pegasos, continue with `Optimum` from the dual variables of Pegasos to
+            this relative gap.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed on first access. The default depends on
-            the loss. Log loss and squared hinge: ``"HC3"``, with `groups` ``"CR3"``.
-            Hinge: the pairs bootstrap (with `groups`, of whole groups) with 999
-            resamples, or fewer, at least 199, for large data; none for files and Dask.
-            Names: ``"nonrobust"`` (as R's ``glm``) for the log loss; ``"HC0"`` to
-            ``"HC3"`` except for the hinge; ``"sandwich"`` for the hinge; ``"CR0"``,
-            ``"CR1"`` and ``"CR3"`` with `groups`, ``"cluster"`` for the default of
-            these; ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
+            the loss. Log loss and squared hinge: ``"HC3"``, or with `groups`
+            ``"cluster"``; with Firth's penalty ``"nonrobust"``. Hinge: the pairs
+            bootstrap of rows or, with `groups`, of whole groups. It uses 999 resamples,
+            for large data fewer, but at least 199; for files and Dask the hinge has no
+            standard errors by default. Names: ``"nonrobust"`` (as R's ``glm``) for the
+            log loss; ``"HC0"`` to ``"HC3"`` except for the hinge; ``"sandwich"`` for
+            the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with `groups`; ``"cluster"``,
+            which is ``"CR3"``, or ``"CR1"`` for the hinge and for two groupings;
+            ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
             `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
             including excluded rows. A row of the fit without a label is an error.
             A list of two means two-way clustering. Groups are allowed with
-            ``"default"``, ``"cluster"`` and, for a single grouping, ``"bootstrap"``.
-            With ``freq_weights=`` all repetitions of a row are in its group.
+            ``"default"``, ``"cluster"``, ``"CR0"``, ``"CR1"`` and, for a single
+            grouping, with ``"CR3"`` and ``"bootstrap"``. With ``freq_weights=`` all
+            repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
-            Strata of a survey, in which `groups` (rows, if omitted) were sampled, with
-            ``weights=`` of the model: the covariance is linearised, as by
-            R's ``survey::svyglm``. A stratum needs at least two groups; rows of a group
-            in two strata count as two groups, as with ``nest=TRUE`` in R.
+            Strata of a survey, in which `groups` (rows, if omitted) were sampled. With
+            the sampling weights as ``weights=`` of the model, the covariance is
+            linearised, as by R's ``survey::svyglm``. A stratum needs at least two
+            groups. A group with rows in two strata counts as two groups, as with
+            ``nest=TRUE`` in R.
         trace : bool, default False
             Whether to record objective, gap, violations, error rate and processor
             time after every epoch, in ``result.trace``.
@@ -581,7 +587,8 @@ class LinearModel(Model):
             `trace`, `refine` without Pegasos, `groups` with a covariance for single
             rows.
         DataError
-            If there is not one group for each row.
+            If a row has no group, a stratum has only one group, or ``lam=0`` and the
+            maximum likelihood estimate does not exist.
 
         Warns
         -----
@@ -616,7 +623,7 @@ class LinearModel(Model):
             row_groups = lines.stratified(row_groups, strata)
         model = self.at_chosen_lambda(row_groups)
         recorder = model._recorder(trace, test, solver.ties)
-        # Or refuse it before the fit.
+        # Raises an error before the fit if the model does not allow `cov_type`.
         options.chosen_options(cov_type, model.problem, row_groups)
         run = run_solver(
             model.problem, solver, refinement, recorder, progress, model._likelihood
@@ -659,7 +666,7 @@ class SVM(LinearModel):
         Outcome with two levels: text, numbers, booleans or categories.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
-        columns of a frame, stay sparse. The model holds a copy, so later changes of
+        columns of a frame, stay sparse. The model stores a copy, so later changes of
         `X`, or of the file of a memory map, do not affect it. A read-only array of
         floats in memory (``X.flags.writeable = False``) is not copied.
     lam : float or "cv", optional
@@ -668,40 +675,43 @@ class SVM(LinearModel):
         counted by `freq_weights`, without incomplete rows and rows of weight 0. Folds
         and resamples use the same penalty. Pegasos, whose steps are ``1 / (lam t)``,
         has no default. With ``"cv"`` the first fit uses the ``lambda_min`` of
-        ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`;
-        ``result.lambda_path`` is this path, which is not saved. `cross_validate`
-        chooses again in each fold. Standard errors treat lambda as fixed, and Pegasos
-        uses the lambda that is best for the optimum. Rows must be in memory.
+        ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`.
+        This path, ``result.lambda_path``, is not saved with the fit. `cross_validate`
+        chooses lambda again in each fold. Standard errors treat lambda as fixed. A
+        Pegasos fit uses the lambda that cross-validation of the optimum chooses. Rows
+        must be in memory for ``"cv"``.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     coding : "factor", "first-seen" or a pair (negative, positive)
         Which level is coded -1, see `LabelCoding`.
     na_action : "drop" or "raise"
-        Rows with missing values are left out and counted, or raise an error.
+        Rows with missing values are excluded and counted, or raise an error.
     weights : array or Series, shape (n,); "balanced"; or dict, optional
         Weight of each row's loss, 0 or more. ``"balanced"`` means the same total
         weight for both levels, ``{level: weight}`` a weight for each level.
         Weights are scaled to a mean of 1, so only their ratios matter. Pegasos and SDCA
-        visit rows of weight 0, as in R; nothing counts them, neither ``nobs`` and
-        standard errors nor tables of the training rows.
+        visit rows of weight 0, as in R, but ``nobs``, standard errors and tables of the
+        training rows do not count them.
     freq_weights : array or Series of whole numbers, shape (n,), optional
-        How many rows each row represents, as in a table of counts; 0 leaves it out, a
-        missing count drops it. All results equal those of a table in which each row is
-        repeated so many times.
+        How many rows each row represents, as in a table of counts. A row with count 0
+        is excluded; a missing count is a missing value. All results equal the results
+        for a table that repeats each row as often as its count.
     offset : array or Series, shape (n,), optional
         A fixed part of each row's score, as in ``glm(offset=)``: the score is
         ``x_i'beta + alpha + offset_i``. It is neither scaled nor penalised. New rows
         need an offset too: pass ``offset=`` to ``predict`` and similar methods.
     standardize : bool, default False
-        Whether to scale the predictors to mean 0 and standard deviation 1; sparse ones,
-        or without intercept, to standard deviation 1 only. Means and standard
-        deviations are weighted; if all weights are integers, a weight of 2 counts as
-        two rows. The penalty is on the coefficients of the scaled
-        predictors; ``params_original`` has those on the original scale.
+        Whether to scale the predictors to mean 0 and standard deviation 1. Sparse
+        predictors, and all predictors of a model without intercept, are not centred.
+        Means and standard deviations are weighted; if all weights are integers, a
+        weight of 2 counts as two rows. The penalty applies to the coefficients of the
+        scaled predictors; ``params_original`` contains the coefficients on the original
+        scale.
     loss : "hinge" or "squared_hinge", optional
-        ``"squared_hinge"`` minimises the mean of ``max(0, 1 - y_i (x_i'beta +
-        alpha))^2``, the default of LIBLINEAR and ``LinearSVC``. It is differentiable,
-        so that standard errors are HC3, as for the log loss.
+        ``"squared_hinge"`` replaces the hinge by its square,
+        ``max(0, 1 - y_i (x_i'beta + alpha))^2``, the default of LIBLINEAR and
+        ``LinearSVC``. It is differentiable, so that standard errors are HC3, as for the
+        log loss.
     penalty : "ridge", "firth" or "flic", default "ridge"
         The ridge penalty is `lam`; the others are for logistic regression only, see
         `Logit`.
@@ -711,7 +721,7 @@ class SVM(LinearModel):
     LabelError
         If the outcome does not have exactly two levels.
     ColumnError
-        If a column is not numeric or holds infinite values.
+        If a column is not numeric or contains infinite values.
     DataError
         If `y` and `X` differ in length or row labels, or no complete row is left.
     OptionError
@@ -743,20 +753,20 @@ class Logit(LinearModel):
     """Logistic regression by maximum likelihood, or with a ridge penalty.
 
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
-    intercept is not penalised. Without `lam` it is maximum likelihood, ``lam = 0``,
-    with the coefficients of R's ``glm``. If the predictors separate the classes, the
-    maximum likelihood estimate does not exist. The fit then uses ``lam = 1 / n`` and
-    has no standard errors, intervals or p-values, which a note reports. Without a
-    penalty coefficients of linear combinations of earlier columns are NaN.
+    intercept is not penalised. Without `lam` there is no penalty (``lam = 0``), and the
+    coefficients are the maximum likelihood estimates of R's ``glm``. If the predictors
+    separate the classes, these do not exist. The fit then uses ``lam = 1 / n`` without
+    standard errors, intervals or p-values, and a note explains why. Without a penalty,
+    a column that is a linear combination of earlier ones has the coefficient NaN.
 
     ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
     plus ``log det(I) / 2``, with Fisher's information ``I``. Estimates are finite,
-    standard errors are those of the model, and intervals and p-values are by the
-    profile of this penalised likelihood. It allows neither `lam`, `weights`, groups,
-    files nor Dask, but counts as ``freq_weights``. ``penalty="flic"`` is for
-    predictions. It estimates the intercept again by maximum likelihood, with the other
-    coefficients fixed: the mean probability of the training rows then equals the share
-    of the second level. There are no standard errors.
+    standard errors are model-based, and intervals and p-values use the profile of this
+    penalised likelihood. Firth's penalty allows counts as ``freq_weights``, but not
+    `lam`, `weights`, groups, files or Dask. ``penalty="flic"`` is for predictions. It
+    then estimates the intercept again by maximum likelihood, with the other
+    coefficients fixed: the mean probability of the training rows equals the share of
+    the second level. FLIC has no standard errors.
 
     For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 
@@ -764,9 +774,10 @@ class Logit(LinearModel):
     ----------
     lam : float or "cv", optional
         Penalty, 0 or more. The default is 0 if the maximum likelihood estimate exists,
-        otherwise ``1 / n``; ``model.lam`` is None until the model is fitted. A number
-        above 0 is a N(0, 1 / (n lam)) prior on each coefficient: right for predicting,
-        wrong for a table of log odds ratios. ``"cv"`` chooses lambda by
+        otherwise ``1 / n``. The attribute ``lam`` of the model is then None, and
+        ``result.model.lam`` is the number that ``fit()`` chose. A number above 0 is a
+        N(0, 1 / (n lam)) prior on each coefficient, which often improves predictions
+        but biases log odds ratios towards 0. ``"cv"`` chooses lambda by
         cross-validation, as for `SVM`. `Pegasos` and `SDCA` need a number above 0.
 
     Raises
@@ -809,7 +820,7 @@ def checked_penalty(
     Raises
     ------
     OptionError
-        If there is no such penalty, or an option does not go with Firth's.
+        If there is no such penalty, or Firth's penalty does not allow an option.
     """
     penalty = own_value("penalty", penalty)
     check_choice("penalty", penalty, ("ridge", "firth", "flic"))
@@ -817,7 +828,7 @@ def checked_penalty(
         return "ridge"
     for is_wrong, reason in (
         (loss != "log", "is for logistic regression alone; use ps.logit."),
-        (lam is not None, "does not allow lam; leave one of them out."),
+        (lam is not None, "does not allow lam; leave out one of the two."),
         (
             sample.weights is not None,
             "allows only counts as weights; pass them as freq_weights.",

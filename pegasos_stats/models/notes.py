@@ -1,4 +1,4 @@
-"""Notes on a fit: what its reader may have to act on, in the order of a summary."""
+"""Notes on a fit: facts that its reader may have to act on."""
 
 import math
 import unicodedata
@@ -23,8 +23,8 @@ from pegasos_stats.solvers.solver_runs import OptimalityBounds
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
-# Topics that a summary shows, the most important first; others, such as "certificate",
-# "inference" and "rows", are among its details.
+# Topics that a summary shows, the most important first; notes on other topics, such as
+# "certificate", "inference" and "rows", are among its details.
 RANKED = (
     *("predictions", "separation", "groups", "run", "shrinkage", "resamples"),
     "few events",
@@ -32,9 +32,9 @@ RANKED = (
     *("columns", "penalty", "standard errors"),
 )
 MOST_NOTES = 3  # in a summary
-UNEVEN = 10.0  # largest standard deviation of a kernel predictor, or its inverse
-FEW = 10  # least rows of the rarer class per coefficient, and least groups
-LISTED = 3  # most names in a note
+UNEVEN = 10.0  # kernel predictors need standard deviations between 1/10 and 10
+FEW = 10  # minimum rows of the rarer class per coefficient, and minimum groups
+LISTED = 3  # maximum number of names in a note
 UNVERIFIED = (
     "Nothing is certified: the precomputed kernel has too many rows to verify that it "
     "is positive semi-definite."
@@ -265,13 +265,16 @@ ABOUT_FIT = (
 
 
 def other_first(levels: Sequence[object]) -> str:
-    """Return the first level by letters if it differs from that by code points.
+    """Return the first level in R's usual locale if code points put another one first.
+
+    The result is empty if both are the same, or if `levels` are not text sorted by code
+    points.
 
     Examples
     --------
     >>> other_first(["Malignant", "benign"]), other_first(["Zoe", "\u00c9va"])
     ('benign', '\u00c9va')
-    >>> other_first(["a", "b"]), other_first(["b", "A"])  # an order of categories
+    >>> other_first(["a", "b"]), other_first(["b", "A"])  # "b", "A": not sorted
     ('', '')
     """
     if not len(levels) or not all(isinstance(level, str) for level in levels):
@@ -282,7 +285,7 @@ def other_first(levels: Sequence[object]) -> str:
 
 
 def _by_letters(text: str) -> tuple[str, str, str]:
-    """Sort key: letters without case and accents, then accents, then case."""
+    """Sort key: letters without case and accents; for ties accents, then case."""
     decomposed = unicodedata.normalize("NFD", text)
     letters = "".join(c for c in decomposed if not unicodedata.combining(c))
     return letters.casefold(), decomposed.casefold(), decomposed.swapcase()
@@ -314,7 +317,7 @@ def shrinkage(name: str, shift: float) -> Note:
 def uneven_scales(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
-    """Note that predictors with a small standard deviation are shrunken more.
+    """Note that predictors with a small standard deviation are shrunken strongly.
 
     A standard deviation is small if the penalty at least halves the coefficient. With
     the default lambda there is a note if the smallest is small and the largest is not,
@@ -345,8 +348,9 @@ def uneven_scales(
 def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
     """Note that a logistic fit predicts all training rows correctly.
 
-    With at most twice as many rows as the k coefficients there is no note, as this is
-    then likely by chance (Cover, IEEE Transactions on Electronic Computers, 1965).
+    There is no note if the number of rows is at most ``2 k``, for k coefficients: then
+    a perfect fit is likely by chance (Cover, IEEE Transactions on Electronic Computers,
+    1965).
 
     Examples
     --------

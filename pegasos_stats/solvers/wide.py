@@ -1,4 +1,4 @@
-"""More columns than rows: dual coordinate ascent, or SMO on the Gram matrix."""
+"""Solvers for more columns than rows: dual coordinate ascent, or SMO."""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,25 +17,27 @@ from pegasos_stats.solvers.sdca import Coordinates
 if TYPE_CHECKING:
     from pegasos_stats.solvers.optimum import Optimum
 
-# Hinge, 300 x 3,000: SMO takes 16 ms, Newton steps 216; 1,000 x 500: 26 to 316 and 133
-# to 841; 2,000 x 200: 349 to 633 and 66 to 127.
-PAIRED = 2.0  # maximum rows per column
-MOST_PAIRED = 4000  # maximum rows: a Gram matrix of 128 MB
+# Times of the hinge loss, rows x columns. 300 x 3,000: SMO takes 16 ms, Newton steps
+# 216 ms. 1,000 x 500: SMO 26 to 316 ms, Newton steps 133 to 841 ms. 2,000 x 200: SMO
+# 349 to 633 ms, Newton steps 66 to 127 ms.
+PAIRED = 2.0  # rows per column below which SMO is used
+MOST_PAIRED = 4000  # maximum rows for SMO: a Gram matrix of 128 MB
 # Square of the constant column, relative to the mean of ||x_i||^2; with 0.02 the time
-# is the same. Log loss, 300 x 3,000: epochs take 7 to 16 ms, Newton steps 12 to 39.
+# is the same. Log loss, 300 x 3,000: coordinate ascent takes 7 to 16 ms, Newton steps
+# 12 to 39 ms.
 SQUARED_CONSTANT = 0.07
 LOOK = 4  # epochs between two certificates
-# Ascent continues if, at the present rate, the tolerance needs at most this number of
-# certificates, and for half as many in any case. SMO continues if this number of
-# certificates halves the gap.
+# Coordinate ascent continues if, at the present rate, it reaches the tolerance within
+# this number of further certificates; half as many are always computed. SMO continues
+# if the gap has halved within this number of certificates.
 MOST_CERTIFICATES = 10
 
 
 def is_wide(problem: Problem) -> bool:
     """Whether a dual method of this module starts the run.
 
-    True with more columns than rows; with the hinge also with up to twice as many dense
-    rows as columns. False with an offset.
+    True with more columns than rows. For the hinge and dense rows, true with less than
+    twice as many rows as columns. False with an offset.
 
     Examples
     --------
@@ -50,17 +52,21 @@ def is_wide(problem: Problem) -> bool:
 
 
 def pairs_serve(problem: Problem) -> bool:
-    """Whether SMO supports the problem: hinge loss, and no score overflows."""
+    """Whether SMO can solve the problem.
+
+    It needs the hinge loss, at most `MOST_PAIRED` rows, and scores that do not
+    overflow.
+    """
     longest = max(1.0, float(problem.radius))
     in_range = math.isfinite(longest * longest / problem.lam)
     return in_range and problem.loss == "hinge" and problem.n <= MOST_PAIRED
 
 
 class WideCoordinates(Coordinates):
-    """Coordinate steps, as long as they reduce the gap.
+    """Coordinate steps, as long as they reduce the gap fast enough.
 
-    The penalty on the intercept is recentred after every epoch, and the gap is computed
-    every `LOOK` epochs.
+    The penalty on the intercept is recentred at the current intercept after every
+    epoch. The gap is computed every `LOOK` epochs.
     """
 
     name = "coordinate ascent"
@@ -86,7 +92,7 @@ class WideCoordinates(Coordinates):
         self._lengths = None
         if self.epochs % LOOK == 0 or self.epochs == self._last:
             at, before = self._best_lengths().at, self._left
-            goal = self._goal(at.objective) or 1.0  # 0 if the objective is 0
+            goal = self._goal(at.objective) or 1.0  # the goal is 0 if the objective is
             self._left = math.log(max(at.gap / goal, 0.01))
             is_slow = self._left > MOST_CERTIFICATES * max(before - self._left, 0.0)
             self.has_stalled = self.epochs > MOST_CERTIFICATES * LOOK // 2 and is_slow
@@ -194,8 +200,9 @@ def lengths(
 ) -> Lengths:
     """Return the best factor ``s`` of ``(beta, alpha)``, and ``t`` of ``a``.
 
-    ``t`` maximises the dual within the bounds. Both are 1 for smooth losses. With a
-    small penalty and separable classes the length converges most slowly.
+    ``s`` minimises the objective, ``t`` maximises the dual within the bounds. Both are
+    1 for smooth losses. With a small penalty and separable classes the length of
+    ``beta`` converges more slowly than its direction.
 
     Parameters
     ----------
@@ -203,7 +210,7 @@ def lengths(
     scores : float64 array, shape (n,)
         ``X beta``.
     alpha : float
-        Intercept; with the hinge the optimal one, if it is free.
+        Intercept. The hinge loss with an intercept ignores it and uses the optimum.
     a : float64 array, shape (n,)
         Feasible dual weights.
     norm2, dual_norm2 : float
@@ -228,10 +235,11 @@ def lengths(
 
 
 def fit_length(penalty: float, w: Vector, m: Vector) -> float:
-    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)`` over its kinks.
+    """Minimise ``penalty/2 s^2 + mean w_i max(0, 1 - s m_i)`` over ``s >= 0``.
 
-    Kinks are at ``1 / m_i``. A solution at a kink is rounded up, so that no margin is
-    below 1: with a small penalty that loss would dominate the objective.
+    Kinks are at ``s = 1 / m_i``. A solution at a kink is rounded up, so that the margin
+    ``s m_i`` is not below 1: with a small penalty its loss would dominate the
+    objective.
 
     Examples
     --------

@@ -35,7 +35,7 @@ from pegasos_stats.solvers.pegasos_run import with_progress
 from pegasos_stats.studies import cross_validation, fold_fits
 from pegasos_stats.studies.cross_validation import CrossValidation
 
-MODELS = "pass two models or more by name, not fitted, or their cross-validations."
+MODELS = "pass at least two models by name, not fitted, or their cross-validations."
 FITS = "pass fits by name, such as {'hinge': a, 'log': b}, or a list of them."
 STARS = (0.001, 0.01, 0.05)
 SOLVERS = (
@@ -65,19 +65,20 @@ def compare_errors(
 
     Each model is fitted to all folds but one and evaluated on the held-out fold. The
     differences ``d_j`` of the metric in the ``J`` folds of all repeats have the mean
-    ``d``. The corrected resampled t-test, which allows for shared training rows, uses
-    ::
+    ``d``. The corrected resampled t-test, which allows for training rows shared by the
+    folds, uses ::
 
         se^2 = (1/J + n_test/n_train) s^2,    s^2 = sum_j (d_j - d)^2 / (J - 1)
 
-    and ``d / se`` is compared with Student's t with ``J - 1`` degrees of freedom. Means
-    are weighted by the weights of the held-out rows.
+    and ``d / se`` is compared with Student's t with ``J - 1`` degrees of freedom. The
+    ratio ``n_test/n_train`` is averaged over the folds. In the means ``d`` and ``s^2``
+    each fold is weighted by the total weight of its held-out rows.
 
     Parameters
     ----------
     models : mapping of name to model or CrossValidation
         Models of the same rows and outcome, before ``fit()``; or their
-        cross-validations on the same folds.
+        cross-validations on the same folds, whose folds and seed are then used.
     solver : Optimum, Pegasos or SDCA, optional
         As for `cross_validate`, for all models.
     metric : str or callable, default "error_rate"
@@ -100,8 +101,8 @@ def compare_errors(
     Notes
     -----
     In simulations of models with equal error rates and 60 or 200 rows, nominal 95%
-    intervals excluded 0 in 0% to 5% of samples, mostly in 1% or 2%. Intervals from
-    differences of single rows excluded 0 in up to 12%
+    intervals excluded 0 in 0% to 5% of samples, mostly in 1% or 2%. Intervals from the
+    mean and the standard deviation of row-by-row differences excluded 0 in up to 12%
     (``benchmarks/paired_errors.py``).
 
     References
@@ -168,6 +169,7 @@ def paired_mean(
     differences : float64 array, shape (J,)
         NaN for folds without a difference.
     weights : float64 array, shape (J,)
+        Total weight of the held-out rows of each fold.
     share : float
         ``n_test / n_train``.
 
@@ -229,7 +231,7 @@ class ErrorComparison(tables.Summarised):
 
     @suggest_arguments
     def tidy(self, conf_level: float = 0.95) -> pd.DataFrame:
-        """Return the differences of each pair of models: the first minus the second.
+        """Return one row per pair of models: the first minus the second, with its test.
 
         Parameters
         ----------
@@ -301,13 +303,14 @@ class ErrorComparison(tables.Summarised):
             ("No. Observations:", f"{first.model.problem.n:,}"),
         ]
         notes = [
-            "Each difference is the first less the second, on the same folds; standard "
-            "errors are Nadeau and Bengio's, which allow for rows that fits share."
+            "Each difference is the first minus the second, on the same folds. "
+            "Standard errors are Nadeau and Bengio's: they allow for shared training "
+            "rows."
         ]
         if same := list(table["term"][table["statistic"].isna()]):
-            notes.append(f"{listing(same)}: no spread over the folds, and so no test.")
+            notes.append(f"{listing(same)}: no spread over the folds, hence no test.")
         cells = cells.rename(columns={"coef": "difference"})
-        return tables.Summary(["Errors out of fold"], cells, notes, left, right)
+        return tables.Summary(["Out-of-fold comparison"], cells, notes, left, right)
 
 
 Brackets = Literal["std_error", "conf_int", "statistic", "p_value", "none"]
@@ -329,8 +332,8 @@ def compare_models(
     """Make a regression table of fits: estimates, standard errors, goodness of fit.
 
     Terms are matched by name; kernel fits have no terms. `compare_errors` compares
-    predictive performance. A bootstrap p-value from m resamples is at least ``2 / (m +
-    1)``, so with few resamples three stars are impossible.
+    predictive performance. By default a bootstrap p-value from ``m`` resamples is at
+    least ``2 / (m + 1)``, so three stars need 2,000 resamples or more.
 
     Parameters
     ----------
@@ -516,7 +519,7 @@ class ModelComparison(tables.Exported):
         return self.estimates.copy()
 
     def glance(self) -> pd.DataFrame:
-        """Return one row per fit: ``model``, ``outcome``, then `Results.glance`."""
+        """Return ``model``, ``outcome`` and `Results.glance` of each fit, as rows."""
         lines = [fit.glance() for fit in self.fits.values()]
         table = pd.concat(lines, ignore_index=True)
         table.insert(0, "model", list(self.fits))
@@ -751,8 +754,8 @@ class RocComparison(tables.Facts):
     area_b = _number("estimate", 1, "Area under the curve of B.")
     difference = _number("estimate", 2, "Area of A minus area of B.")
     std_error = _number("std_error", 2, "Standard error of the difference.")
-    statistic = _number("statistic", 2, "DeLong's statistic, difference by its error.")
-    pvalue = _number("p_value", 2, "Two-sided p-value of equal areas.")
+    statistic = _number("statistic", 2, "Difference divided by its standard error.")
+    pvalue = _number("p_value", 2, "Two-sided p-value of DeLong's test of equal areas.")
 
     @property
     def interval(self) -> intervals.Interval:
@@ -767,7 +770,8 @@ class RocComparison(tables.Facts):
         -------
         DataFrame
             Columns ``term, estimate, std_error, statistic, p_value, conf_low,
-            conf_high``. Intervals of the areas are on the logit scale.
+            conf_high``. Intervals of the areas are computed on the logit scale;
+            ``statistic`` and ``p_value`` of the areas are NaN.
         """
         return self.table.copy()
 
@@ -824,18 +828,22 @@ def compare_roc(
 ) -> RocComparison:
     """Compare two areas under the ROC curve on the same rows, by DeLong's test.
 
-    The placement value of a positive row is the share of negative rows with a smaller
-    score; ties count one half. ``S1`` is the variance, over the ``m`` positive rows, of
-    the difference between the placement values by A and by B; ``S0`` is the same over
-    the ``n`` negative rows. The difference ``A - B`` of the areas has the variance ``S1
-    / m + S0 / n``. Divided by its standard error it is compared with the normal
-    distribution, as in ``roc.test`` of R's pROC.
+    The placement value of a row is the share of the rows of the other class with a
+    smaller score; ties count one half. ``S1`` is the variance, over the ``n1`` positive
+    rows, of the difference between the placement values by A and by B. ``S0`` is the
+    same variance over the ``n0`` negative rows. The difference of the areas has the
+    standard error ::
+
+        se = sqrt(S1 / n1 + S0 / n0)
+
+    The difference divided by ``se`` is compared with the normal distribution, as in
+    ``roc.test`` of R's pROC.
 
     Parameters
     ----------
     actual : Series or array, shape (n,); or a fit
-        Labels. With two fits, ``compare_roc(fit_a, fit_b, data)``, the fits predict the
-        scores of new rows `data`, which include the outcome.
+        Labels. Two fits are compared by ``compare_roc(fit_a, fit_b, data)``: they
+        predict the scores of new rows `data`, which include the outcome.
     scores_a, scores_b : Series or array, shape (n,)
         Scores by A and by B, larger for the positive class; or probabilities, one
         column per class. Rows without a label or a score are excluded and counted.
@@ -849,26 +857,27 @@ def compare_roc(
         Clusters of dependent rows, such as the eyes of a person; variances are then
         Obuchowski's.
     scale : "fisher" or "plain", default "fisher"
-        The interval of the difference ``D``: ``tanh(atanh(D) +- z s / (1 - D^2))``,
-        which stays between -1 and 1, or ``D +- z s``, as in pROC.
+        The interval of the difference ``D``: ``tanh(atanh(D) +- z se / (1 - D^2))``,
+        which stays between -1 and 1, or ``D +- z se``, as in pROC, with the normal
+        quantile ``z``.
 
     Returns
     -------
     RocComparison
-        If both scores order the rows equally, the statistic is 0 and the p-value 1.
+        If both scores rank the rows equally, the statistic is 0 and the p-value 1.
 
     Raises
     ------
     DataError
         If lengths or row labels differ, if a class has no row with both scores, or if
-        `data` are training data of a fit, where a larger model nearly always wins.
+        `data` are training data of a fit: in these a larger model nearly always wins.
     OptionError
         If the fits have different classes, or an option is not allowed.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the difference has no variance, or a class has fewer than two rows.
+        If the areas differ but the variance is 0, or a class has fewer than two rows.
 
     References
     ----------
@@ -942,7 +951,7 @@ def _of_fits(
 ) -> list[inputs.Events]:
     """Return outcomes of new rows, and scores by two fits."""
     if not (isinstance(a, Results) and isinstance(b, Results)):
-        raise OptionError("A fit is compared with another fit: (fit_a, fit_b, data).")
+        raise OptionError("Pass two fits and data: compare_roc(fit_a, fit_b, data).")
     if a.coding.levels != b.coding.levels:
         raise OptionError("The fits differ in their classes; pass fits of one outcome.")
     at = inputs.positive_position(a.coding.levels, positive)
@@ -975,14 +984,14 @@ def compare_solvers(
 ) -> "SolverComparison":
     """Run each solver many times on one model and record every epoch.
 
-    Run r of every solver starts at the r-th of these seeds of R::
+    Run r of every solver uses the r-th of the seeds that this R code draws::
 
         set.seed(seed); sample.int(2147483647, runs)
 
-    So solvers with the same kind of order visit the rows in the same order. Additional
-    runs do not change the first ones, and an additional solver does not change the
-    results of the others. Seeds of the solvers are ignored. A solver without random
-    numbers has the same number of runs; only its times vary.
+    Solvers that draw rows in the same way therefore visit them in the same order.
+    Additional runs do not change the first ones, and an additional solver does not
+    change the results of the others. The solvers' own seeds are ignored. A solver
+    without random numbers is run equally often; only its times vary.
 
     Parameters
     ----------
@@ -1072,7 +1081,7 @@ def compare_solvers(
         return lines
 
     with warnings.catch_warnings():
-        # The filter is one for all threads. The gaps are in the record.
+        # Warning filters apply to all threads. The record contains the gaps.
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
         for solver in checked.values():
             if solver.to_optimum:
@@ -1181,7 +1190,7 @@ class SolverComparison(tables.Summarised):
             n_runs, mean, sd, q05, q25, q50, q75, q95``. Measures are ``objective, gap,
             relative_gap, violations, training_error, test_error, cpu_seconds``.
             Quantiles are R's type 7; ``sd`` uses the divisor ``n - 1`` (NaN for one
-            run). An epoch excludes runs that ended earlier; `n_runs` counts the others.
+            run). Each epoch excludes runs that ended earlier; `n_runs` counts the rest.
 
         Examples
         --------
@@ -1211,9 +1220,9 @@ class SolverComparison(tables.Summarised):
         -------
         DataFrame
             A row for each solver: ``solver, n_runs, epochs_min, epochs_max,
-            n_reached`` (runs that reached the tolerance, missing where there is
-            none), then ``_mean`` and ``_sd`` of every measure at the last epoch of
-            each run.
+            n_reached`` (runs that reached the tolerance; missing if the solver has no
+            tolerance), then the mean ``<measure>_mean`` and the standard deviation
+            ``<measure>_sd`` of every measure at the last epoch of each run.
         """
         last = self.runs.groupby(["solver", "run"], observed=True).tail(1)
         by_solver = last.groupby("solver", observed=True)
@@ -1277,18 +1286,18 @@ class SolverComparison(tables.Summarised):
         ax: "Sequence[Axes] | None" = None,
         **line: object,
     ) -> "tuple[Axes, Axes, Axes]":
-        """Draw loss against CPU time, test error and gap against epoch.
+        """Draw the objective against CPU time, test error and gap against epoch.
 
         Lines show the median over the runs, bands the 5% and 95% quantiles. Each point
-        of the first panel is an epoch: the median loss at the median time. The axes of
-        time and gap are logarithmic; other axes are logarithmic if values span more
-        than a factor of ten.
+        of the first panel is an epoch: the median objective, called loss in the figure,
+        at the median time. The axes of time and gap are logarithmic. The axis of the
+        loss is logarithmic if values span more than a factor of ten.
 
         Parameters
         ----------
         excess : bool, default False
-            Whether to show the loss minus `lower_bound`, an upper bound of the possible
-            gain.
+            Whether to show the objective minus `lower_bound`: it is at least the
+            distance from the minimum.
         ax : three axes, optional
             By default new axes, one below the other.
         **line
@@ -1332,7 +1341,7 @@ def measures_of(runs: pd.DataFrame) -> list[str]:
 def runs_at_tolerance(last: pd.DataFrame, solver: AnySolver) -> int | None:
     """Count the runs of one solver that reached its tolerance; None if it has none.
 
-    They ended before the last allowed epoch, or with a small enough gap.
+    These runs ended before the last allowed epoch, or with a small enough gap.
     """
     if not solver.stops:
         return None

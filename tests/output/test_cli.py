@@ -260,7 +260,7 @@ def test_names_of_rows_and_words_among_numbers_are_said(capsys):
     names = [f"P{i}" for i in range(N)]
     lines = warned(capsys, name=names, x=[*NUMBERS[:-3], *["<5"] * 3])
     told = "\n".join(lines)
-    assert "the column 'name' has 60 levels in 60 rows, as names of rows" in told
+    assert "the column 'name' has 60 levels in 60 rows, like names of rows" in told
     assert "the column 'x' is text, as '<5' (row 57) is not a number: 58 levels" in told
     for meant in (["25-34", "35-44", "45+"] * 20, [*NUMBERS[:-3], "NA", "", "n/a"]):
         assert not any("the column" in line for line in warned(capsys, x=meant))

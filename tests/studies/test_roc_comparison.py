@@ -78,7 +78,7 @@ def test_two_fits_are_compared_by_their_scores_on_new_rows():
         assert line[name] == pytest.approx(auc[name], rel=ROUNDING)
     with pytest.raises(DataError, match="training rows of a fit"):
         ps.compare_roc(*fits, train)
-    with pytest.raises(OptionError, match="A fit is compared with another fit"):
+    with pytest.raises(OptionError, match="Pass two fits and data"):
         ps.compare_roc(fits[0], scores[1], test)
     other = ps.logit("y ~ p34", test.assign(y=test["p43"] > 5)).fit()
     with pytest.raises(OptionError, match="one outcome"):

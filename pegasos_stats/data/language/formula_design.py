@@ -1,8 +1,8 @@
 """Designs from formulas: columns of the terms, coded at the fit and for new rows.
 
-Only text, categories and ``C()`` are factors. As in R a factor has one column less if
+Only text, categories and ``C()`` are factors. As in R, a factor has one column less if
 earlier terms span the constant. The fit stores the codings of the factors and the
-states of the functions, and codes new rows by them.
+states of the functions, and uses them to code new rows.
 """
 
 import re
@@ -45,28 +45,30 @@ from pegasos_stats.data.language.formula import (
 from pegasos_stats.data.language.vocabulary import Functions, State, TermValue, Value
 from pegasos_stats.errors import ColumnError, counted, listing, shown
 
-FEW_LEVELS = 10  # are plausible for any number of rows
-ROWS_PER_LEVEL = 3  # with fewer, levels are probably names of rows
+FEW_LEVELS = 10  # up to this number, levels are plausible for any number of rows
+ROWS_PER_LEVEL = 3  # with fewer rows, levels are probably names of rows
 LOW_CODES, HIGH_CODES = (-99, -999, -9999, -99999), (999, 9999, 99999)
-LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # and like dates
+LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # also dates
 Item = TypeVar("Item")
 Codes: TypeAlias = NDArray[np.integer]
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
-Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors, and whether with one less
+Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors; True: one column less
 Pairs: TypeAlias = frozenset[tuple[str, bool]]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
-MANY_LEVELS = 1000  # with few rows each they are names of rows
+MANY_LEVELS = 1000  # more levels, with few rows each, are refused as names of rows
 MOST_LEVELS = 10_000  # of one factor
 MOST_TERM_COLUMNS = 100_000  # some seconds
 MOST_PARTS = 600_000  # products of factors within all terms; some seconds
 MOST_NEW_PARTS = 300  # new products within one term; time grows with its cube
-ROWS_AT_ONCE = 2048  # of the design matrix, which are filled column by column
+ROWS_AT_ONCE = 2048  # rows of the design matrix, filled column by column
 NO_PREDICTOR = (
-    "has no predictor; add one (null_deviance of a fit is that of the intercept alone)."
+    "has no predictor; add one (null_deviance of a fit describes the intercept alone)."
 )
-ONE_LEVEL = "has only terms of one level in these data; add a predictor that varies."
+ONE_LEVEL = (
+    "has only factors with one level in these data; add a predictor that varies."
+)
 
 
 # --------------------------------------------------------------------------- factors
@@ -74,14 +76,14 @@ ONE_LEVEL = "has only terms of one level in these data; add a predictor that var
 
 @dataclass(frozen=True)
 class SuspiciousColumn:
-    """A column of text with many levels, or of numbers with a code among them.
+    """A text column with many levels, or a numeric one with a code for missing values.
 
     Attributes
     ----------
     name : str
         Name of the column.
     kind : "names", "numbers" or "codes"
-        What the values look like: names of the rows; numbers, also with units, and
+        What the values look like: names of the rows; numbers (possibly with units) or
         dates; or numbers with a code for missing values, such as -99.
     n_levels, n_rows : int
     words : tuple of str
@@ -108,12 +110,13 @@ class SuspiciousColumn:
         """
         if self.kind == "codes":
             return (
-                f"the column {self.name!r} holds {self.words[0]}, far from its "
-                "other numbers, as a code for missing values: it counts as a number. "
-                f"If it is a code, read it as missing: na_values={self.words[0]}."
+                f"the column {self.name!r} contains {self.words[0]}, unlike its other "
+                "numbers: probably a code for missing values, which counts as a number "
+                f"here. If it is a code, pass na_values={self.words[0]} when you read "
+                "the data."
             )
         levels, rows = counted(self.n_levels, "level"), counted(self.n_rows, "row")
-        looks = f"has {levels} in {rows}, as names of rows: they"
+        looks = f"has {levels} in {rows}, like names of rows: they"
         if self.kind == "numbers":
             row = f" (row {self.row})" if self.row else ""
             why = f", as {listing(self.words, 3)}{row} is not a number"
@@ -122,14 +125,14 @@ class SuspiciousColumn:
         return (
             f"the column {self.name!r} {looks} became "
             f"{counted(self.n_levels - 1, 'coefficient')}. Make it numbers or leave it "
-            f"out; write C({in_backticks(self.name)}) if its levels are meant."
+            f"out; write C({in_backticks(self.name)}) if it is meant to be a factor."
         )
 
 
 def suspicious_texts(
     data: pd.DataFrame, levels: Mapping[str, list[Hashable]], n_rows: int
 ) -> tuple[SuspiciousColumn, ...]:
-    """Find columns of text with many levels that look like numbers, or name the rows.
+    """Find text columns with many levels that look like numbers or names of rows.
 
     All values of a column count, because the word that makes it text may be in an
     excluded row.
@@ -167,7 +170,7 @@ def suspicious_texts(
 
 
 def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousColumn, ...]:
-    """Find columns of numbers that contain a usual code for missing values.
+    """Find columns of numbers that contain a common code for missing values.
 
     Examples
     --------
@@ -195,7 +198,7 @@ def coded_missing(frame: pd.DataFrame) -> tuple[SuspiciousColumn, ...]:
 
 
 def warn_of_columns(columns: Iterable[SuspiciousColumn]) -> None:
-    """Warn of these columns, one warning each."""
+    """Issue one warning for each column."""
     for column in columns:
         text = f"{column.text[:1].upper()}{column.text[1:]}"
         errors.warn_caller(text, errors.ColumnWarning)
@@ -213,7 +216,7 @@ def is_factor(value: Value) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FactorCoding:
-    """Columns of a factor.
+    """Coding of a factor: the columns for its levels.
 
     Attributes
     ----------
@@ -224,9 +227,9 @@ class FactorCoding:
     base : int or None
         Position of the reference level of treatment contrasts.
     matrix : float64 array, shape (len(levels), len(names)), or None
-        Other contrasts.
+        Contrasts other than treatment contrasts.
     fixed : bool
-        Whether the contrasts do not depend on the other terms.
+        Whether the columns are the same whatever the other terms.
     """
 
     levels: list[Hashable]
@@ -239,12 +242,14 @@ class FactorCoding:
 
     @classmethod
     def of(cls, text: str, value: Value, levels: list[Hashable]) -> "FactorCoding":
-        """Return the coding by the contrasts of a factor.
+        """Return the coding of a factor by its contrasts.
 
         Raises
         ------
         ColumnError
-            If a level is invalid or too long text.
+            If a level is invalid text, or too long.
+        ValueError
+            If the reference level of the contrasts is not a level.
         """
         for level in levels:
             if isinstance(level, str) and not user_data.is_valid_text(level):
@@ -287,7 +292,9 @@ class FactorCoding:
         return [f"{text}[{level}]" for level in self.levels]
 
     def columns(self, codes: Codes, reduced: bool) -> list[NDArray[np.generic]]:
-        """Return the columns of rows with these levels; one less if `reduced`.
+        """Return the columns of rows from the positions of their levels.
+
+        If `reduced`, there is one column less, unless the coding is `fixed`.
 
         Examples
         --------
@@ -343,17 +350,18 @@ def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
 def factors_at_fit(
     values: dict[str, Value],
 ) -> tuple[dict[str, FactorCoding], dict[str, list[Hashable]], tuple[str, ...]]:
-    """Return codings, labels of values with several columns, and factors that span a 1.
+    """Return codings, labels of multi-column values, and terms that span the constant.
 
     Parameters
     ----------
     values : dict
-        Values by their text. Those of factors are replaced by categories.
+        Values by the text of their expressions. Here factors become categories.
 
     Raises
     ------
     ColumnError
-        If values are dates.
+        If values are dates, durations, intervals or complex numbers, or if a level is
+        invalid text.
     """
     codings, fields, spanning = dict[str, FactorCoding](), {}, []
     for text, value in values.items():
@@ -378,7 +386,7 @@ def fields_of(value: Value) -> dict[Hashable, NDArray[np.generic]]:
 
 
 def _as_numbers(column: Value) -> NDArray[np.generic]:
-    """Return numbers; raise `ColumnError` for dates, durations and complex numbers."""
+    """Return numbers; raise `ColumnError` for dates, durations, intervals, complex."""
     dtype = getattr(column, "dtype", np.dtype(float))
     if vocabulary.is_time(column) or isinstance(dtype, pd.IntervalDtype):
         raise vocabulary.no_number(column.name, dtype)
@@ -426,7 +434,7 @@ def _check_few(count: int, most: int, what: str) -> None:
 
 
 def _merged(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Join ``a`` and ``a:g`` with one level less to ``a:g`` with all levels."""
+    """Replace ``a``, and ``a:g`` without one level of g, by ``a:g`` with all levels."""
     merged: dict[Pairs, Part] = {}
     for part in sorted(parts, key=len):
         for other in merged.values():
@@ -495,7 +503,7 @@ def _side_by_side(pieces: Sequence[NDArray[np.generic]], n: int) -> Dense:
 
 
 def special_types(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the types of columns that are neither text nor numbers of a double.
+    """Return the types of columns other than text and numbers exact in float64.
 
     Examples
     --------
@@ -543,7 +551,7 @@ class FormulaDesign:
     state : dict of str to dict
         States of transformations, by the text of their calls.
     functions : dict of str to callable
-        Further functions, of the caller.
+        Further functions, supplied by the user.
     doubtful : tuple of SuspiciousColumn
         Columns that were probably read as another type than intended.
     types : dict of str to str
@@ -584,16 +592,17 @@ class FormulaDesign:
         usable : bool array, shape (n,)
             Rows that have an outcome.
         functions : dict of str to callable, optional
-            Further functions, of the caller.
+            Further functions, supplied by the user.
         every_row : bool
-            Whether `data` contains all rows, and not only rows with all levels.
+            Whether `data` contains all rows; otherwise only some, in which each level
+            occurs.
 
         Raises
         ------
         FormulaError
             If the terms cannot be evaluated.
         ColumnError
-            If a column is not there or holds infinite values.
+            If a column is missing or contains infinite values.
         DataError
             If no row is complete.
         """
@@ -667,12 +676,13 @@ class FormulaDesign:
     def matrix(self, data: object, unknown: bool = False) -> ModelMatrix:
         """Return the matrix of `data`, coded as at the fit.
 
-        With `unknown`, new levels and values beyond splines count as missing.
+        With `unknown`, new levels and values outside the range of a spline count as
+        missing.
 
         Raises
         ------
         ColumnError
-            If columns are missing, or hold new levels, text in place of numbers, or
+            If columns are missing, or contain new levels, text in place of numbers, or
             infinite values.
         """
         data = user_data.as_data(data)
@@ -691,8 +701,8 @@ class FormulaDesign:
     def valued(self, data: pd.DataFrame) -> Mask:
         """Return which rows have a value for every term, shape (n,).
 
-        Rows have none beyond the range of a spline, for a level that did not occur at
-        the fit, and where a function has none.
+        A term has no value outside the range of a spline, for a level that did not
+        occur at the fit, and where a function returns a missing value.
         """
         return self.matrix(data, unknown=True).complete
 
@@ -741,7 +751,7 @@ class FormulaDesign:
             coded = (pair for part in parts for pair in products(part, columns_of))
             pieces = [reduce(np.multiply, columns) for columns in coded]
             if len(pieces) != len(self.names):
-                raise ValueError("a term has another number of columns than at fit")
+                raise ValueError("a term has more or fewer columns than at the fit")
             return _side_by_side(pieces, len(rows.used))
 
     def _unseen(self, text: str, values: pd.Series) -> ColumnError:
@@ -757,9 +767,9 @@ class FormulaDesign:
     def learnt_on(self, data: pd.DataFrame) -> "FormulaDesign":
         """Return a design with the same terms, whose states are fitted to these rows.
 
-        Factors have the levels of the fit, even if absent from these rows. If levels
-        depend on a state, as in ``cut(x, 3)``, they are fitted to these rows too.
-        Splines extend beyond the range of these rows, as in R.
+        Factors have the levels of the fit, even if a level is absent from these rows.
+        If levels depend on a state, as in ``cut(x, 3)``, they too are computed from
+        these rows. Splines extend beyond the range of these rows, as in R.
         """
         every = np.ones(len(data), dtype=bool)
         arguments = self.formula, self.terms, data[list(self.variables)], every
@@ -782,7 +792,8 @@ def doubtful_in(design: Design) -> tuple[SuspiciousColumn, ...]:
 def kinds_at_fit(design: Design, coding: LabelCoding) -> dict[str, str]:
     """Return the kinds of the columns at the fit, for reading new files.
 
-    In new rows, codes of letters and digits may all be digits.
+    Without them, a text column of codes such as ``A1`` and ``12`` would become numbers
+    if all its values in a new file are digits.
     """
     inner, kinds = unscaled(design), dict[str, str]()
     if isinstance(inner, FormulaDesign):
@@ -813,7 +824,7 @@ def without_unseen(design: Design, data: object, warn: bool = True) -> object:
     design : Design
     data : DataFrame or other
     warn : bool
-        Whether to warn of these levels.
+        Whether to warn about these levels.
 
     Raises
     ------
@@ -856,8 +867,8 @@ def design_of(
     Parameters
     ----------
     formula : str
-        ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y ~ log(a):b - 1"``; terms are joined as
-        by formulaic and R. Text, categories and ``C()`` become treatment contrasts
+        ``"y ~ ."``, ``"y ~ a + C(b)"``, ``"y ~ log(a):b - 1"``; terms are combined as
+        in formulaic and R. Text, categories and ``C()`` become treatment contrasts
         with the first level dropped.
     data : DataFrame, n rows
     usable : bool array, shape (n,)
@@ -865,7 +876,7 @@ def design_of(
     intercept : bool
         ``False`` removes the intercept, as ``- 1`` does.
     functions : dict of str to callable, optional
-        Further functions, of the caller.
+        Further functions, supplied by the user.
 
     Returns
     -------
@@ -879,7 +890,7 @@ def design_of(
     FormulaError
         If the formula cannot be read or has no predictor.
     ColumnError
-        If it names a column that is not there or cannot be used.
+        If it names a column that is missing or cannot be used.
     DataError
         If no row is complete.
     """
@@ -904,7 +915,11 @@ def _stay_sparse(frame: pd.DataFrame) -> bool:
 
 
 def _check_levels_are_few(rows: "FormulaRows") -> None:
-    """Raise `ColumnError` for factors with a level for nearly every row."""
+    """Raise `ColumnError` for factors with too many levels.
+
+    Too many are more than `MOST_LEVELS`, more than fit into memory or, without ``C()``,
+    more than `MANY_LEVELS` with on average fewer than `ROWS_PER_LEVEL` rows each.
+    """
     n = len(rows.used)
     for text, value in rows.values.items():
         name = factored(text, rows.variables)
@@ -915,8 +930,8 @@ def _check_levels_are_few(rows: "FormulaRows") -> None:
         is_name = name == text and levels > MANY_LEVELS and ROWS_PER_LEVEL * levels > n
         if is_name or levels > MOST_LEVELS:
             raise ColumnError(
-                f"{what}; leave it out, group its levels, or read it as numbers, as by "
-                "decimal= or na_values= where the file is read."
+                f"{what}; leave it out, group its levels, or read it as numbers (pass "
+                "decimal= or na_values= when you read the file)."
             )
         cure = "leave it out, or group its levels"
         user_data.check_memory(24.0 * n * levels, what, cure)
@@ -926,7 +941,7 @@ def _check_levels_are_few(rows: "FormulaRows") -> None:
 class FormulaRows:
     """The rows in which every term of a formula has a value.
 
-    As in R terms are evaluated in all rows; then rows without a value are excluded.
+    As in R, terms are evaluated in all rows; then rows without a value are excluded.
 
     Attributes
     ----------
@@ -937,11 +952,11 @@ class FormulaRows:
     state : dict
         States of transformations, by the text of their calls.
     absent : dict of str to int array
-        Positions of rows that lack a value, by the name of its column.
+        Positions of rows without a value, by the name of the column or expression.
     variables : list of str
         Columns that the terms use.
     numbers : set of str
-        Variables that hold numbers.
+        Variables that contain numbers.
     """
 
     used: pd.DataFrame

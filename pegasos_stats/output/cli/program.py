@@ -139,13 +139,13 @@ def tell(text: str) -> None:
 
 
 def write_output(text: str, exact: bool = False) -> None:
-    """Write a text to standard output, with `errors.visible`.
+    """Write a text to standard output; `errors.visible` escapes control characters.
 
     Parameters
     ----------
     text : str
     exact : bool
-        Whether to write control characters unchanged, unless to a terminal.
+        Whether to write control characters unchanged, except to a terminal.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def write_output(text: str, exact: bool = False) -> None:
         If standard output is closed or cannot be written: the disk is full, or its
         encoding lacks a character.
     BrokenPipeError
-        If the reader of standard output has ended.
+        If the process that reads standard output has ended.
     """
     try:
         if not exact or sys.stdout.isatty():

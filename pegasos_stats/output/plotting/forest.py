@@ -46,7 +46,7 @@ def draw_forest(
     numbers: bool = False,
     **words: str,
 ) -> "Axes":
-    """Draw estimates as points with intervals, from the top, factors under headings.
+    """Draw estimates as points with intervals, from the top, levels under headings.
 
     Parameters
     ----------
@@ -79,8 +79,8 @@ def draw_forest(
     ax = style.axes_of(ax, height=float(np.clip(height, 2.2, 60.0)))
     if numbers and (width := style.column_width(ax)) < NUMBERS_WIDTH:
         raise OptionError(
-            f"numbers=True needs a panel {NUMBERS_WIDTH:g} inches wide, and this one "
-            f"has {width:.1f}; pass ax= of a wider figure, or omit numbers."
+            f"numbers=True needs a panel at least {NUMBERS_WIDTH:g} inches wide, not "
+            f"{width:.1f} inches; pass ax= of a wider figure, or omit numbers."
         )
     labels = ax.get_legend_handles_labels()[1]
     shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
@@ -128,7 +128,7 @@ def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> 
 def rows_of_terms(
     terms: Iterable[str], levels: Mapping[str, object]
 ) -> tuple[list[str], list[str]]:
-    """Return the names of rows, reference levels before the others, and the references.
+    """Return the names of rows, each reference level first, and the reference levels.
 
     Examples
     --------
@@ -190,9 +190,9 @@ def draw_models(
         if own["conf_low"].isna().all():
             without.append(name)
         series.append(Series(own, style.as_text(name)))
-    x_label = "Coefficient, 95% interval"
+    x_label = "Coefficient, confidence interval"
     if without:
-        x_label += style.as_text(f"\n(none of {', '.join(without)})")
+        x_label += style.as_text(f"\n(no interval for {', '.join(without)})")
     words: Style = {"references": references, "xlabel": x_label}
     return draw_forest(rows, series, ax, line, **words)
 
@@ -279,7 +279,7 @@ def _draw_panels(
     many = len(panels) > 1
     for j, (label, curve) in enumerate(curves.items()):
         panel = panels[j * many]
-        # Bands would overlap: several curves in one panel have none.
+        # Several curves in one panel have no bands, because these would overlap.
         own = curve if many or count == 1 else [*curve][:2]
         style.draw_line(panel, *own, line=line, label=label)
     lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
@@ -295,7 +295,7 @@ def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     """Return the names of all rows, and the names of the reference levels.
 
     If all contrasts of a factor have the same reference, a row is named by its other
-    level. If `at` sets several values, names of rows are not shortened.
+    level. If averages at several values (`at`) are drawn, names are not shortened.
     """
     whole = list(margins.estimates.hypotheses)
     keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)

@@ -1,9 +1,10 @@
 """Axes, line styles, abbreviated names, percent axes and legends of all figures.
 
 The user's matplotlib settings apply. Axes passed by the user are not restyled; new axes
-get a light grid and two spines. On either, lines have the same colours, which are safe
-for colour-blind readers, and dashes, which differ in grey. Reference lines and other
-marks use the text colour, which dark styles show. Legends are above the axes.
+get a light grid and two spines. In both, lines have the same colours, which
+colour-blind readers can distinguish, and different dashes, for printing in grey.
+Reference lines and other marks use the text colour, which is visible in dark styles.
+Legends are above the axes.
 """
 
 import re
@@ -38,7 +39,7 @@ SQUARE_SIDE = 4.8
 SQUARE_PADDING = 0.02  # share of the side of square axes
 
 # Okabe & Ito's colours, ordered so that neighbours differ in lightness too.
-NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two levels of an outcome
+NEGATIVE, POSITIVE = "#0072B2", "#D55E00"  # the two classes of an outcome
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 DASHES: Sequence[Dashes] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P")
@@ -165,7 +166,7 @@ def panels_of(
     Raises
     ------
     OptionError
-        If `ax` is not a number of Axes listed in `counts`.
+        If the number of Axes in `ax` is not one of `counts`.
     """
     if ax is None:
         grid = (1, counts[-1]) if across else (counts[-1], 1)
@@ -179,11 +180,15 @@ def panels_of(
 
 
 def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
-    """Return square axes for two shares, in percent, to 1 or to a `top` below 0.7."""
+    """Return square axes for two shares, in percent, from 0 to 1.
+
+    If `top` is below 0.7, the axes end a little above it, or at their previous end if
+    that is larger.
+    """
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
     before = ax.get_xlim()[1] if ax.has_data() else 0.0
     end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
-    # So that lines along the sides are visible.
+    # With the padding, lines along the sides are visible.
     sides = -SQUARE_PADDING * end, (1.0 + SQUARE_PADDING) * end
     ax.set(xlim=sides, ylim=sides, aspect="equal")
     write_percent(ax.xaxis, ax.yaxis)
@@ -232,7 +237,7 @@ def draw_line(
 ) -> "Line2D":
     """Draw a line and, between two optional further curves, a band of its colour.
 
-    Unless `defaults` have a colour, the line has the next style. The user's label
+    Unless `defaults` contain a colour, the line has the next style. The user's label
     precedes `label`.
     """
     if "color" not in defaults:
@@ -295,7 +300,7 @@ def draw_reference(
         ax.plot(x, y, label=label, scalex=False, scaley=False, **look)
 
 
-# -------------------------------------------------------------- their scales
+# ------------------------------------------------------------------ scales
 
 
 def is_wide(values: Floats) -> bool:
@@ -311,7 +316,7 @@ def is_wide(values: Floats) -> bool:
 
 
 def write_decimals(axis: "Axis") -> None:
-    """Label 1, 2 and 5 of each decade of a logarithmic axis, or only 1 without room."""
+    """Label 1, 2 and 5 of each decade of a logarithmic axis; only 1 if it is short."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = sorted(axis.get_view_interval())
@@ -379,8 +384,9 @@ def as_text(name: object) -> str:
 def abbreviate(names: Sequence[object], width: int) -> list[str]:
     """Shorten names to at most `width` letters; different names stay different.
 
-    The beginning is omitted if names agree there, or else the middle, or the common
-    prefix and the end, or the names are numbered.
+    Names lose their beginning if they agree there, otherwise their middle. If the
+    results are not different, names lose their common prefix and their end, or they are
+    numbered.
 
     Examples
     --------
@@ -407,7 +413,7 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
 
 
 def factor_level(term: object) -> tuple[str, str, str] | None:
-    """Return factor, variable and level of a coefficient; None if it is no level.
+    """Return factor, variable and level of a coefficient; None if it has no level.
 
     Examples
     --------
@@ -461,7 +467,7 @@ def wrap_text(
 
 
 def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
-    """Wrap names into at most `most` lines of `width` letters and shorten the rest."""
+    """Wrap names into at most `most` lines of `width` letters; shorten longer ones."""
     short = abbreviate(names, most * width - 4 * (most - 1))
     texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
@@ -484,8 +490,9 @@ def column_width(ax: "Axes") -> float:
 def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     """Label rows from the top and return their positions.
 
-    Rows that the axes already label keep their positions; new rows follow below. Below
-    a heading, see `with_headings`, levels have no variable; all other names are bold.
+    Rows that the axes already label remain in their positions; new rows follow below.
+    Below a heading (see `with_headings`), levels are labelled without the variable. If
+    there are headings, all names except these levels are bold.
     """
     rows: dict[object, float]
     rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
@@ -510,13 +517,13 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
 
 
 def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
-    """Write names at the right ends of lines, without overlap, in their styles.
+    """Write names at the right ends of lines, without overlap, in their colours.
 
     Parameters
     ----------
     ax : Axes
     names : sequence of str
-        Names of the lines with the labels ``_name``.
+        Names of the lines, whose labels are ``_`` and the name.
     values : float64 array
         Heights of their ends.
     """
@@ -541,7 +548,7 @@ def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
 def finish(
     *axes: "Axes", legend: object = True, percent: str = "", **labels: str
 ) -> "Axes":
-    """Add labels and the legend, and fit all texts into the figure.
+    """Add labels and the legend, and wrap all texts so that they fit into the figure.
 
     Parameters
     ----------
@@ -550,7 +557,7 @@ def finish(
     legend : bool
         Whether to add a legend above the axes.
     percent : str
-        Axes labelled in percent, such as ``"xy"``.
+        Axes of the first panel that are labelled in percent, such as ``"xy"``.
     **labels : str
         ``xlabel``, ``ylabel`` and ``title``.
     """
@@ -577,7 +584,7 @@ def _wrap_texts(ax: "Axes") -> None:
         inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
         width = max(int(inches / (LETTER_WIDTH * float(text.get_fontsize()))), 8)
         wrapped, shown = vars(text).setdefault("wrapped", {}), text.get_text()
-        whole = wrapped.get(shown, shown)  # not the lines of a former width
+        whole = wrapped.get(shown, shown)  # the text before it was wrapped
         rows = whole.replace(r"\$", "$").split("\n")
         text.set_text(as_text("\n".join(wrap_text(row, width) for row in rows)))
         wrapped[text.get_text()] = whole

@@ -156,7 +156,7 @@ class Page:
         return page(self.title, _parser().render(text))
 
     def _worded(self, message: str) -> str:
-        """Return a message as the reader's interface writes it."""
+        """Return a message in the notation of Python; subclasses may change it."""
         return message
 
     def _rendered(self, form: str, escape: Escape, tag: Escape) -> str:
@@ -329,7 +329,7 @@ def optimism_lines(facts: ReportFacts) -> list[str]:
 
 
 def report_arguments(facts: ReportFacts) -> dict[str, object]:
-    """Return the arguments of ``result.report()`` that determine the numbers."""
+    """Return the arguments of ``result.report()`` that repeat the report."""
     table, cost = facts.rows.table, None
     if (target := facts.cost) is not None:
         negative = table.levels[facts.is_first]
