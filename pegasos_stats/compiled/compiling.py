@@ -10,8 +10,8 @@ all decorators return the function unchanged.
 numba caches the code in files: next to the package, in the user's cache folder, or in
 ``NUMBA_CACHE_DIR``. If no folder is writable, each process compiles the kernels.
 
-The message on standard error appears once, after a second of compiling, so not if the
-kernels are loaded from the cache.
+The message on standard error appears once, after a second of compiling. It does not
+appear if the kernels are loaded from the cache.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.types import Type
 
 Function = TypeVar("Function", bound=Callable[..., object])
-IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # sums
+IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # LLVM flags that allow any order of sums
 NOTICE_AFTER = 1.0  # seconds of compiling
 TEXT = "pegasos_stats: compiling, once for this version: up to 20 s\n"
 

@@ -1,8 +1,8 @@
-"""Data files, also compressed ones; errors describe the problem in one sentence.
+"""Read data files, which may be compressed; messages describe a problem in a sentence.
 
 A column of a text file becomes numeric if all its cells are numbers. Integers remain
-integers if cells are empty. They become text if one of them exceeds 64 bits, so that no
-two codes become the same number.
+integers if cells are empty. A column of integers becomes text if one of them exceeds 64
+bits, so that no two codes become the same number.
 """
 
 import bz2
@@ -32,14 +32,14 @@ from pegasos_stats.errors import DataError, listing
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.writing import checked_path, shown_path
 
-Kinds = Mapping[str, str]  # NUMBERS, TEXT or BOOLEANS, by the name of a column
+Kinds = Mapping[str, str]  # NUMBERS, TEXT or BOOLEANS, by the names of columns
 Reader = Callable[[str], str | None]
 
 NUMBERS, TEXT, BOOLEANS = "numbers", "text", "booleans"
 TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
 WORDS = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False)
 OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
-BYTES_AT_ONCE = 2**22  # of a file
+BYTES_AT_ONCE = 2**22  # bytes of a file that are read at once
 IN_MEMORY: dict[str, bytes] = {}  # content of standard input, by name
 UNREADABLE = (OSError, EOFError, zlib.error)
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
@@ -48,12 +48,12 @@ NOT_UTF8 = (
     "command line --encoding cp1252, of Windows, or latin-1)"
 )
 EMPTY = "it is empty; a header and rows are needed"
-HEAD_BYTES = 1000  # by which formats are recognised
+HEAD_BYTES = 1000  # first bytes of a file, which show its format
 AS_CSV = "save it as 'CSV UTF-8'"
-FORMATS = {  # that are not plain text, by their first bytes
+FORMATS = {  # other formats than plain text, by patterns of their first bytes
     rb"\xff\xfe|\xfe\xff|(?:[^\0]\0){8}|(?:\0[^\0]){8}": f"text in UTF-16; {AS_CSV}",
     rb"PK\x03\x04|\xd0\xcf\x11\xe0": f"a workbook or a zip archive; {AS_CSV}",
-    rb"PAR1|ARROW1": "of Parquet or Arrow; let its name end in .parquet or .arrow",
+    rb"PAR1|ARROW1": "in Parquet or Arrow format; end its name in .parquet or .arrow",
     rb"pegasos_stats model": "a saved model; pass the rows to predict",
 }
 Floats = NDArray[np.float64]
@@ -71,7 +71,16 @@ ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
 def cell_reader(
     decimal: str = ".", thousands: str = "", units: Collection[str] = ()
 ) -> Reader:
-    """Return a parser of cells, which returns the text of a number, or None.
+    """Return a function that parses cells; it returns the text of a number, or None.
+
+    Parameters
+    ----------
+    decimal : str
+        Decimal mark.
+    thousands : str
+        Character between groups of three digits; empty for none.
+    units : collection of str
+        Texts before or after a number, which are dropped.
 
     Examples
     --------
@@ -103,9 +112,9 @@ PLAIN = cell_reader()
 
 
 def as_numbers(cells: DataColumn, parse: Reader = PLAIN) -> "DataColumn | None":
-    """Numbers of the cells of a column; text if an integer exceeds 64 bits.
+    """Numbers of the cells of a column; None if a cell is not a number.
 
-    None if a cell is not a number.
+    If all numbers are integers and one exceeds 64 bits, the cells remain text.
 
     Examples
     --------
@@ -172,7 +181,7 @@ def as_at_fit(frame: pd.DataFrame, kinds: Kinds, parse: Reader = PLAIN) -> pd.Da
 
 
 def as_text(column: DataColumn) -> DataColumn:
-    """Numbers and booleans as text, missing ones as they are.
+    """Convert numbers and booleans to text; missing values remain missing.
 
     Examples
     --------
@@ -189,7 +198,7 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
     Raises
     ------
     DataError
-        If the file is not there, or cannot be read a second time.
+        If the file does not exist, is a folder, a pipe or a device, or cannot be read.
     """
     file: IO[bytes]
     name = checked_path(path)
@@ -237,7 +246,7 @@ def not_csv(name: str, reason: str) -> errors.DataError:
 
 def bytes_of_zero(name: str) -> errors.DataError:
     """Return the error for a file that is not text."""
-    return not_csv(name, f"it holds bytes of zero; {NOT_UTF8}")
+    return not_csv(name, f"it contains bytes of zero; {NOT_UTF8}")
 
 
 @dataclass(frozen=True)
@@ -247,24 +256,24 @@ class CsvStyle:
     Attributes
     ----------
     sep, decimal : str
-        One character each; ``"tab"`` means a tab.
+        One character each; for `sep`, ``"tab"`` means a tab.
     encoding : str
         Name of the text encoding in Python.
     na_values : tuple of str
         Texts of missing values, in addition to empty cells, NA and the like; a single
         text is allowed.
     keep_na : bool
-        Whether NA and the like are values of columns of text.
+        Whether NA and similar texts are values, and not missing, in columns of text.
     thousands : str
         Character between groups of three digits; empty for none.
     strip : tuple of str
-        Text before or after numbers, such as ``"%"`` or ``"CHF"``, which is dropped.
+        Texts before or after numbers, such as ``"%"`` or ``"CHF"``, which are dropped.
 
     Raises
     ------
     OptionError
-        If one is not a single character, both are the same, or the encoding has no
-        such name.
+        If a separator or mark is not a single character, if `sep` equals `decimal`, or
+        if the encoding is unknown.
 
     Examples
     --------
@@ -320,7 +329,7 @@ def read_csv(
 ) -> pd.DataFrame:
     """Read a CSV file; a first column without a name becomes the row names.
 
-    Other columns without a name are left out.
+    Other columns without a name are dropped.
 
     Parameters
     ----------
@@ -329,12 +338,14 @@ def read_csv(
     kinds : mapping of str to str, optional
         Types of columns, ``"numbers"`` or ``"text"``, instead of automatic ones.
     id : str, optional
-        A column that is read as it is written.
+        Name of a column that is read as text, exactly as written.
 
     Raises
     ------
     DataError
-        If the file is not there, or is not a table.
+        If the file does not exist, or is not a table.
+    ColumnError
+        If a column name occurs twice.
     """
     try:
         file = io.BytesIO(content(path, style))
@@ -362,10 +373,10 @@ def read_csv(
 def _columns(
     file: IO[bytes], style: CsvStyle, names: Sequence[str], kinds: Kinds, id: str | None
 ) -> pd.DataFrame:
-    """Return all columns; read those again that pandas may not read exactly."""
+    """Return all columns; columns that pandas may have changed are read again."""
     texts = [name for name in names if kinds.get(name) == TEXT]
     data = _table(file, style, dtype=dict.fromkeys(texts, str))
-    if not isinstance(data.index, pd.RangeIndex):  # of the first fields of long rows
+    if not isinstance(data.index, pd.RangeIndex):  # rows have more fields than names
         if not separator_in(data.columns):
             raise ValueError("its rows have more fields than its header")
         return data
@@ -383,7 +394,7 @@ def _columns(
             column = _table(file, style, **options)[name]
             data[name] = column if column.count() > data[name].count() else data[name]
     for j, name in enumerate(names):
-        if name == id or not (name or j):  # names of rows, as they are written
+        if name == id or not (name or j):  # names of rows, exactly as written
             options = {"usecols": [j], "dtype": str, "na_filter": False}
             data.isetitem(j, _table(file, style, **options).iloc[:, 0].array)
     return data
@@ -392,7 +403,8 @@ def _columns(
 def _is_uncertain(column: DataColumn, style: CsvStyle, kind: str | None) -> bool:
     """Whether pandas may have changed the values of a column.
 
-    Integers in a column with empty cells become floats; those beyond 63 bits vary.
+    In pandas, integers in a column with empty cells become floats. An integer of more
+    than 63 bits makes the column unsigned, or a mixture of integers and texts.
     """
     if column.dtype.kind == "f":
         return column.hasnans and bool((column.dropna() % 1 == 0).all())
@@ -434,7 +446,7 @@ def _header(path: str, file: IO[bytes], style: CsvStyle) -> list[str]:
     Raises
     ------
     ColumnError
-        If one is there twice; pandas would rename it.
+        If a name occurs twice; pandas would rename the second column.
     """
     line = _table(file, style, header=None, nrows=1, dtype=str, na_filter=False)
     names = [name.removeprefix("\ufeff") for name in line.iloc[0]]
@@ -459,7 +471,9 @@ def twice(name: str, path: str) -> errors.ColumnError:
 
 
 def separator_in(names: "Sequence[object] | pd.Index", own: str = ",") -> str:
-    """Guess the separator of columns that were read as one; "" for `own`.
+    """Guess the separator if all columns were read as one; "" if there is none.
+
+    `own` is the separator that was used, which cannot be the result.
 
     Examples
     --------
@@ -477,14 +491,14 @@ class Svmlight:
     Attributes
     ----------
     y : Series, shape (n,)
-        Labels, as whole numbers where all of them are.
+        Labels, as integers if all of them are whole numbers.
     X : float64 CSR array, shape (n, p)
         Column ``j`` is feature ``j + 1`` of the file, or ``j`` if `zero_based`;
         columns are sorted within each row and occur once.
     zero_based : bool
         Whether the features are counted from 0.
     n_dropped : int
-        Number of different features that were left out as beyond ``n_features``.
+        Number of distinct features beyond ``n_features``, which were dropped.
     """
 
     y: DataColumn
@@ -560,12 +574,12 @@ def read_svmlight(
 
 
 def looks_like_svmlight(path: str | PathLike[str]) -> bool:
-    """Whether the first line with features reads ``label index:value ...``.
+    """Whether the first line with features has the form ``label index:value ...``.
 
     Raises
     ------
     DataError
-        If the file is not there or cannot be unpacked.
+        If the file does not exist or cannot be unpacked.
 
     Examples
     --------
@@ -586,7 +600,7 @@ def looks_like_svmlight(path: str | PathLike[str]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Rows of a file.
+    """Rows of an svmlight file.
 
     Attributes
     ----------
@@ -611,7 +625,7 @@ def parsed_blocks(name: str) -> Iterator[Entries]:
     Raises
     ------
     DataError
-        If the file cannot be read, or a line is not in this format.
+        If the file cannot be read, or a line is not in svmlight format.
     """
     line = 1
     with opened(name) as handle:
@@ -627,8 +641,8 @@ def parsed_blocks(name: str) -> Iterator[Entries]:
 
 
 def _blocks(handle: IO[bytes]) -> Iterator[bytes]:
-    """Yield pieces of a file that end with a line."""
-    rest: list[bytes] = []  # of a line that is longer than a piece
+    """Yield pieces of a file that consist of whole lines."""
+    rest: list[bytes] = []  # parts of a line that continues in the next chunk
     while chunk := handle.read(BYTES_AT_ONCE):
         cut = chunk.rfind(b"\n") + 1
         if cut:
@@ -671,7 +685,10 @@ def _well_formed(
     leads: NDArray[np.bool_],
     colons: NDArray[np.intp],
 ) -> bool:
-    """Whether each word but a line's first has one colon, with text on both sides."""
+    """Whether all words have one colon between two texts, except the first of a line.
+
+    The first word of a line is the label and has no colon.
+    """
     words = np.searchsorted(starts, colons, side="right") - 1
     if len(colons) != int((~leads).sum()) or (words < 0).any():
         return False
@@ -706,7 +723,7 @@ def _joined(parts: list[Entries], name: str) -> Entries:
 def _assembled(
     entries: Entries, name: str, n_features: int | None, zero_based: bool
 ) -> Svmlight:
-    """Build the CSR array of the entries, without features beyond its columns."""
+    """Build the CSR array of the entries, without features beyond ``n_features``."""
     from scipy.sparse import csr_array
 
     n = len(entries.labels)
@@ -723,7 +740,9 @@ def _assembled(
 
 
 def sorted_entries(entries: Entries, name: str) -> tuple[Integers, Integers, Floats]:
-    """The row of each entry, counted from 0, its index and its value, by row and index.
+    """Rows, indices and values of the entries, sorted by row and index.
+
+    Rows are counted from 0.
 
     Raises
     ------

@@ -40,7 +40,7 @@ TIES: tuple[Ties, ...] = ("na", "positive", "negative")
 NULLABLE = {"i": "Int64", "u": "UInt64", "b": "boolean"}
 IGNORE_OVERFLOW = np.errstate(over="ignore")  # in comparisons of integers
 FACTORS = ("C(", "factor(", "as.factor(", "relevel(")
-AT_ZERO = 1e-5  # scores below it may be 0 at the exact optimum
+AT_ZERO = 1e-5  # smaller absolute scores may be 0 at the exact optimum
 OPPOSITE = {">": "<=", ">=": "<", "<": ">=", "<=": ">", "==": "!=", "!=": "=="}
 KEEP_TRUTH = ("C", "relevel", "as_numeric", "as_integer", "as_logical")
 
@@ -92,9 +92,9 @@ class LabelCoding:
         labels : Series, shape (n,)
             Strings, numbers, booleans or a Categorical; missing values are ignored.
         coding : "factor", "first-seen" or a pair (negative, positive)
-            ``"factor"`` is the order of R's ``factor()``: that of the categories,
-            otherwise sorted values, strings by code point. ``"first-seen"`` codes the
-            first label in the data as -1. A pair is used as it is.
+            ``"factor"`` is the order of R's ``factor()``: the order of the categories,
+            or else the order of sorted values, strings by code point. ``"first-seen"``
+            codes the first label in the data as -1. A pair is used as it is.
         name : str
             Name of the outcome, for messages and tables.
 
@@ -171,7 +171,7 @@ class LabelCoding:
         Parameters
         ----------
         scores : Series, shape (n,)
-            Above the threshold for the second level.
+            Scores above the threshold predict the second level.
         ties, threshold
             As for `signs_of`.
 
@@ -191,7 +191,7 @@ class LabelCoding:
         Parameters
         ----------
         scores : Series, shape (n,)
-            Larger scores speak for the second level.
+            Larger scores mean a higher probability of the second level.
 
         Returns
         -------
@@ -275,7 +275,7 @@ def as_in_formula(
         return coding
     level = getattr(list(expression.arguments.values())[1], "value", None)
     at = user_data.position_of(level, coding.levels)
-    if at < 0 and isinstance(level, str):  # as R names the levels of numbers
+    if at < 0 and isinstance(level, str):  # R's levels of numbers are texts
         at = user_data.position_of(level, [str(value) for value in coding.levels])
     if expression.name == "C" or at < 0:
         raise refused(
@@ -293,7 +293,7 @@ LOGICAL = {*OPPOSITE, "in", "not_in", "&", "|", "not"}
 def class_names(
     coding: LabelCoding, formula: str | None, functions: Functions | None = None
 ) -> tuple[str, str]:
-    """Names of both classes; for True and False, the condition of the outcome.
+    """Names of both classes; for a logical outcome, the condition and its opposite.
 
     Examples
     --------
@@ -356,9 +356,9 @@ def positions(labels: DataColumn, levels: Sequence[Level]) -> NDArray[np.intp]:
         for position, level in enumerate(levels):
             codes[values == level] = position
         return codes
-    # Only by hashes: get_indexer() compares levels, which may raise.
+    # Use hashes only: get_indexer() compares levels, which may raise an exception.
     level_array = np.empty(len(levels), dtype=object)
-    for position, level in enumerate(levels):  # one by one, or numpy looks into them
+    for position, level in enumerate(levels):  # one by one: numpy unpacks sequences
         level_array[position] = level
     rows = labels.astype(object).to_numpy()
     codes, _ = pd.factorize(np.concatenate([level_array, rows]), use_na_sentinel=False)
@@ -383,7 +383,7 @@ def signs_of(
     ----------
     scores : float64 array, shape (n,)
     ties : "na", "positive" or "negative"
-        ``"na"`` returns NaN, as R's ``sign()`` leaves the label undecided.
+        Result for a score equal to the threshold: NaN, +1 or -1.
     threshold : float, default 0.0
 
     Returns
@@ -408,14 +408,14 @@ def signs_of(
 
 @IGNORE_OVERFLOW
 def distinct(labels: DataColumn) -> list[Level]:
-    """Different values in order of appearance, none missing."""
+    """Distinct values in order of appearance, of labels without missing values."""
     is_wide = labels.dtype == np.longdouble  # which pandas does not compare
     return list((labels.astype(object) if is_wide else labels).unique())
 
 
 @IGNORE_OVERFLOW
 def factor_levels(labels: DataColumn, name: str) -> list[Level]:
-    """Levels in the order of the categories, else sorted."""
+    """Levels that occur, in the order of the categories, or else sorted."""
     values = distinct(labels)
     if isinstance(labels.dtype, pd.CategoricalDtype):
         return [level for level in labels.cat.categories if level in values]

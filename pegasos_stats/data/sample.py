@@ -51,29 +51,29 @@ Positions = NDArray[np.intp]
 OFFSETS_ALLOWED = "one number for each row"
 COUNTS_ALLOWED = "one whole number for each row"
 ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
-SUMMED_AT_ONCE = 2**16  # numbers of 16 bytes
+SUMMED_AT_ONCE = 2**16  # numbers per block of a sum, of 16 bytes each
 NaAction = Literal["drop", "raise"]
 
-MOST_NAMED = 5  # columns with missing values in a message
-GROUPS_ALLOWED = "one label for each row of the data, or a list of two such"
+MOST_NAMED = 5  # columns with missing values that a message names
+GROUPS_ALLOWED = "one label per row of the data, or a list of two columns of labels"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
-MOST_WAYS = 2  # of grouping
+MOST_WAYS = 2  # ways of grouping
 
 
 @dataclass(frozen=True)
 class Offset:
-    """Source of the offset of a fit, and of new rows.
+    """Source of the offset, for training rows and for new rows.
 
     Attributes
     ----------
     column : str
         Name of the column of ``offset=``; empty if there is none.
     given : bool
-        Whether ``offset=`` is an array: new rows need their own.
+        Whether ``offset=`` is an array; new rows then need an array as well.
     terms : tuple of str
-        Expressions in the ``offset()`` of the formula, which add up.
+        Expressions in ``offset()`` in the formula; their values are added.
     functions : dict of str to callable
-        Functions of the caller that these may call.
+        Functions of the user that the expressions may call.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Offset:
         terms: tuple[str, ...] = (),
         functions: Functions | None = None,
     ) -> "Offset | None":
-        """Return the source of the offset, or None without an offset."""
+        """Return the source of the offset, or None if there is no offset."""
         if offset is None and not terms:
             return None
         column = offset if isinstance(offset, str) else ""
@@ -116,10 +116,17 @@ class Offset:
     def columns(self, there: Sequence[str], numbers: object = None) -> list[str]:
         """Columns of the data that the offset needs.
 
+        Parameters
+        ----------
+        there : sequence of str
+            Names of the columns of the data.
+        numbers : str, optional
+            ``offset=`` of new rows, as for `of`.
+
         Raises
         ------
         ColumnError
-            If one is not there.
+            If the data lack a column.
         FormulaError
             If ``offset()`` cannot be read.
         OptionError
@@ -127,8 +134,8 @@ class Offset:
         """
         if not isinstance(numbers, str | None):
             raise errors.OptionError(
-                f"offset={shown(numbers)} does not go with ps.scan() or Dask; use the "
-                "name of a column."
+                f"offset={shown(numbers)} cannot be used with ps.scan() or Dask; use "
+                "the name of a column."
             )
         nothing, own = pd.DataFrame(columns=list(there)), numbers or self.column
         if own:
@@ -145,7 +152,8 @@ class Offset:
         ----------
         data : DataFrame or array
         numbers : Series or array, shape (n,); or the name of a column of `data`
-            ``offset=`` of new rows, instead of that of the fit.
+            ``offset=`` of new rows, which replaces the column or array of the fit.
+            Expressions in the formula are added in any case.
 
         Raises
         ------
@@ -154,7 +162,8 @@ class Offset:
         DataError
             If there is not one finite number for each row.
         OptionError
-            If the fit had an array as offset and `numbers` is missing, or vice versa.
+            If the fit had an array as offset and `numbers` is missing, or if the fit
+            had no ``offset=`` and `numbers` is not None.
         FormulaError
             If ``offset()`` cannot be computed.
         """
@@ -162,11 +171,15 @@ class Offset:
         return total
 
     def by_part(self, data: object, numbers: object = None) -> dict[str, Vector]:
-        """Values that `of` adds up, by the column, ``offset`` and the expressions."""
+        """Parts of the sum that `of` returns.
+
+        The keys are the name of the fit's column, or ``offset`` if the fit had an
+        array, and the texts of the expressions.
+        """
         if numbers is None and self.given:
             raise errors.OptionError(
-                "The fit had offset= as numbers, which new rows need as well; use "
-                "offset= with them, or fit with the name of a column."
+                "The fit had an array as offset=, so new rows need one as well; pass "
+                "offset=, or fit with the name of a column."
             )
         if numbers is not None and not (self.given or self.column):
             raise errors.OptionError(
@@ -227,7 +240,7 @@ class Counts:
     column : str
         Name of the column with the counts; empty for an array.
     lines : int
-        Rows of the data before each was repeated.
+        Number of rows of the data, before they were repeated.
     """
 
     column: str
@@ -246,7 +259,7 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     Parameters
     ----------
     freq_weights : Series or array, shape (n,), of whole numbers; or a column's name
-        A row that counts 0, or whose count is missing, is left out.
+        Rows with a count of 0 or a missing count are excluded.
     data : DataFrame or other
     index : Index, shape (n,)
 
@@ -259,8 +272,8 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
     ColumnError
         If there is no column of this name.
     DataError
-        If there is not one whole number for each row, or the rows need more memory
-        than available.
+        If there is not one whole number for each row, if all are 0, or if the rows
+        need more memory than is available.
 
     Examples
     --------
@@ -272,7 +285,13 @@ def repeated(freq_weights: object, data: object, index: pd.Index) -> Positions:
 
 
 def positions_counted(counts: Vector, data: object) -> Positions:
-    """Return positions of repeated rows; raise `DataError` if memory is too small."""
+    """Return positions of the repeated rows.
+
+    Raises
+    ------
+    DataError
+        If all counts are 0, or the rows need more memory than is available.
+    """
     total = float(counts.sum())
     if total == 0.0:
         rows = counted(counts.size, "row")
@@ -297,7 +316,7 @@ def whole_counts(freq_weights: object, data: object, index: pd.Index) -> Vector:
 def column_of_counts(
     freq_weights: object, counts: Counts | None, data: object
 ) -> object:
-    """Counts of new data, by default the column that the fit used, if it is there.
+    """Counts of new data: by default the column that the fit used, if present.
 
     Parameters
     ----------
@@ -337,7 +356,7 @@ def numbers_of_rows(
     Parameters
     ----------
     option : str
-        Its name, for messages.
+        Name of the option, for messages.
     numbers : Series or array, shape (n,); or the name of a column of `data`
     data : DataFrame or other
     index : Index, shape (n,)
@@ -353,7 +372,7 @@ def numbers_of_rows(
     ColumnError
         If there is no column of this name.
     DataError
-        If they are not one number of 0 or more for each row, rows in the same order.
+        If there is not one allowed number for each row, in the order of the rows.
     """
     if isinstance(numbers, str):
         numbers = column_named(option, numbers, data, allowed)
@@ -395,10 +414,10 @@ def kind_of(weights: object) -> WeightsOf:
 
 
 def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector | None:
-    """Weights of the rows, also from weights of levels.
+    """Weights of the rows; weights of the levels are converted.
 
-    Balanced is ``n / (2 n_c)`` for the ``n_c`` rows of a level: both levels weigh the
-    same.
+    ``"balanced"`` is ``n / (2 n_c)`` for each of the ``n_c`` rows of a level, so that
+    both levels have the same total weight.
 
     Parameters
     ----------
@@ -410,6 +429,8 @@ def weights_of_rows(weights: object, y: Vector, coding: LabelCoding) -> Vector |
     ------
     OptionError
         If a dictionary does not name both levels.
+    DataError
+        If the weight of a level is missing, negative or not finite.
     """
     if weights is None or isinstance(weights, np.ndarray):
         return weights
@@ -466,7 +487,8 @@ def row_weights(weights: object, y: Vector, coding: LabelCoding) -> Vector | Non
 def rows_of_weights(weights: Vector | None) -> float | None:
     """Number of rows that weights represent: their sum if all are integers.
 
-    For other weights, which have no scale, the number of positive weights.
+    Other weights have an arbitrary scale; the result is then the number of positive
+    weights.
 
     Examples
     --------
@@ -483,10 +505,9 @@ def rows_of_weights(weights: Vector | None) -> float | None:
 def mean_one(weights: Vector) -> Vector:
     """``w_i / (sum(w) / n)``, bit for bit as in R.
 
-    The sum is that of R, see `r_sum`, of the weights divided by a power of two, which
-    is exact.
-    Weights whose mean is 1 to 1e-14 are returned as they are, so that scaling weights
-    again does not change them.
+    The weights are divided by a power of two, which is exact, and then summed as in R,
+    see `r_sum`. Weights whose mean is 1 to within 1e-14 are returned unchanged, so that
+    scaling them again has no effect.
 
     Parameters
     ----------
@@ -495,7 +516,7 @@ def mean_one(weights: Vector) -> Vector:
     Raises
     ------
     DataError
-        If a weight above zero would be rounded to 0, or near it.
+        If a weight above 0 would be rounded to 0 or to a subnormal number.
 
     Examples
     --------
@@ -520,7 +541,7 @@ def mean_one(weights: Vector) -> Vector:
 
 
 def r_sum(values: Vector) -> float:
-    """R's ``sum()``: from the first number to the last in long double, rounded once.
+    """R's ``sum()``: a sum in long double from first to last, then rounded to double.
 
     Parameters
     ----------
@@ -553,8 +574,8 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
 class RowOptions:
     """Options with a value for each row: weights, counts and offset.
 
-    Weights are an array, or as for `weights_of_rows`. `by_row` has the weights, counts
-    and parts of the offset, NaN where missing.
+    `weights` is an array, or as for `weights_of_rows`. `by_row` contains weights of
+    rows, counts and parts of the offset by name, NaN where a value is missing.
     """
 
     data: object
@@ -610,18 +631,18 @@ class Groups:
     names : tuple of str
         Names of the columns, one for each way; empty if the labels have no name.
     numbers : tuple of int
-        Numbers of groups.
+        Number of groups in each way.
     codes : tuple of int arrays, shape (n,)
         Group of every row, numbered from 0 in order of appearance. Empty for a loaded
         fit, which has no rows.
     by_name : bool
-        Whether groups are names of columns, not labels.
+        Whether the user passed names of columns, not labels.
     strata : int array, shape (n,), or None
-        Stratum of each row, in which its group lies.
+        Stratum of each row. All rows of a group are in one stratum.
     strata_number : int
         Number of strata; 0 without strata.
     strata_name : str
-        Name of their column.
+        Name of the column of strata; empty if the labels have no name.
     """
 
     names: tuple[str, ...]
@@ -636,11 +657,14 @@ class Groups:
 
     @property
     def fewest(self) -> int:
-        """Number of groups; of two ways the smaller."""
+        """Number of groups; with two ways, the smaller number."""
         return min(self.numbers)
 
     def df(self, k: int) -> float:
-        """Degrees of freedom of t with ``k`` coefficients."""
+        """Degrees of freedom of the t distribution, for ``k`` coefficients.
+
+        ``G - 1`` for `fewest` G groups; ``G - S + 1 - k`` for G groups in S strata.
+        """
         if self.strata_number:
             return self.fewest - self.strata_number + 1.0 - k
         return self.fewest - 1.0
@@ -682,13 +706,13 @@ class RowIndex:
     Attributes
     ----------
     positions : int array, shape (n,)
-        Of every row of the fit among the rows of the data.
+        Position in the data of each row of the fit.
     index : Index
-        Row labels of the data, rows that were left out included.
+        Row labels of the data, including excluded rows.
     labelled : bool
         Whether the data have row labels of their own.
     frame : DataFrame or None
-        The data, where columns can be looked up.
+        The data if they are a DataFrame: source of columns that the user names.
     """
 
     positions: Positions
@@ -698,7 +722,7 @@ class RowIndex:
 
     @classmethod
     def of(cls, data: object, positions: Positions, index: pd.Index) -> "RowIndex":
-        """Store the data, with their columns if they have any."""
+        """Store the positions and row labels, and the columns of a DataFrame."""
         if isinstance(data, pd.DataFrame):
             return cls(positions, data.index, True, data.copy(deep=False))
         return cls(positions, index, isinstance(data, pd.Series))
@@ -717,8 +741,8 @@ class RowIndex:
         ColumnError
             If there is no column of this name.
         DataError
-            If there is not one label for each row, one is missing in a row of the fit,
-            or all rows are of one group.
+            If there is not one label for each row, a label is missing in a row of the
+            fit, or all rows are in one group.
         OptionError
             If there are more than two ways.
 
@@ -740,15 +764,18 @@ class RowIndex:
         return Groups(names, numbers, codes, by_name)
 
     def stratified(self, groups: Groups | None, strata: object) -> Groups:
-        """Groups in strata; without groups each row is one.
+        """Groups in strata; without `groups`, each row is a group.
 
-        The same label in two strata is two groups, as with ``nest = TRUE`` of R's
-        survey.
+        The same label in two strata denotes two groups, as with ``nest = TRUE`` in R's
+        survey package.
 
         Raises
         ------
         DataError
-            If a stratum has only one group, or as for `groups`.
+            If a stratum has only one group, or if the labels of strata are not allowed
+            as labels in `groups`.
+        OptionError
+            If `strata` or `groups` is not a single column.
 
         Examples
         --------
@@ -807,7 +834,7 @@ class RowIndex:
 
 
 def _ways(labels: object) -> list[object]:
-    """Ways of grouping: columns, or items of a list of lists or names."""
+    """Ways of grouping: columns of a table, or items of a list of columns or names."""
     if isinstance(labels, pd.DataFrame):
         return [labels.iloc[:, j] for j in range(labels.shape[1])]
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
@@ -820,11 +847,14 @@ def _ways(labels: object) -> list[object]:
 
 @dataclass(frozen=True)
 class MissingRowCounts:
-    """Rows left out at fit: without an outcome, and without a predictor or weight.
+    """Numbers of rows excluded from a fit for missing values.
 
     Attributes
     ----------
-    outcome, predictors : int
+    outcome : int
+        Number of rows without an outcome.
+    predictors : int
+        Number of rows with an outcome that lack a predictor, weight, count or offset.
     missing : tuple of pairs (str, int)
         Names of columns, and how many values each lacks, in all rows of the data.
     """
@@ -837,7 +867,7 @@ class MissingRowCounts:
 
     @property
     def total(self) -> int:
-        """All rows left out."""
+        """Number of all excluded rows."""
         return self.outcome + self.predictors
 
     @property
@@ -981,12 +1011,12 @@ def sample_of_formula(
 
 
 def aligned_labels(y: object, X: object) -> DataColumn:
-    """View `y` as a Series on the rows of `X`.
+    """Return `y` as a Series with the row labels of `X`.
 
     Raises
     ------
     DataError
-        If the two do not have the same rows.
+        If `y` and `X` do not have the same rows, or if `X` precedes `y`.
     """
     table = isinstance(y, np.ndarray | pd.DataFrame) and y.ndim == 2 and y.shape[1] > 1
     if table and isinstance(X, np.ndarray | pd.Series) and X.ndim == 1:
@@ -1028,7 +1058,7 @@ def _complete(
     if not complete.all():
         labels, index, rows = labels[complete], index[complete], rows[complete]
     if not usable.all() and isinstance(labels.dtype, np.dtype):
-        labels = as_levels(labels)  # integers with missing values were floats
+        labels = as_levels(labels)  # integers next to missing values became floats
     levels = outcomes.coding_of(labels, coding, name)
     if levels.rule == "factor":
         levels = outcomes.as_in_formula(levels, design.formula, design.functions)
@@ -1096,9 +1126,9 @@ def some_missing(dropped: MissingRowCounts, rows: str = "") -> errors.DataError:
 
 
 def no_rows(total: int, missing: Mapping[str, int]) -> errors.DataError:
-    """Return the error for data without a complete row."""
+    """Return the error for data that have no complete row."""
     lacking = MissingRowCounts(0, 0, tuple((+Counter(missing)).items())).by_column
     return errors.DataError(
         f"None of {counted(total, 'row')} is complete{lacking and f' ({lacking})'}: "
-        "each lacks the outcome or a predictor."
+        "each lacks the outcome, a predictor, a weight or an offset."
     )

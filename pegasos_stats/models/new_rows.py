@@ -1,4 +1,4 @@
-"""New rows of a fit, in memory or block by block: predictions, labels, tables."""
+"""Predictions, labels and tables for new rows, in memory or block by block."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,8 +25,8 @@ from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
 if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
-MOST_SHARED = 0.05  # share of training rows in data that count as new
-CHANCE_P_VALUE = 1e-6  # below which matches with training rows are not chance
+MOST_SHARED = 0.05  # largest share of training rows in data that count as new
+CHANCE_P_VALUE = 1e-6  # p-value below which chance does not explain the shared rows
 COMPARED_ROWS = 100  # rows compared to recognise the training data of a streamed fit
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -35,19 +35,20 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]:
     """Let a method accept files and Dask frames as ``data``, one block at a time.
 
-    `pegasos_stats.other_frames` calls `by_block` of the method for such data.
+    For such data `pegasos_stats.other_frames` calls the attribute ``by_block`` of the
+    method.
 
     Parameters
     ----------
     in_memory : str
         Arguments that need the rows in memory.
     whole : bool
-        Whether the method needs all columns, instead of those in the model.
+        Whether the method needs all columns, and not only the columns of the model.
 
     Raises
     ------
     OptionError
-        If the method is called with such an argument, or with offsets as an array.
+        For such data, if an argument in `in_memory` is used or the offset is an array.
     """
 
     def decorate(method: Method) -> Method:
@@ -68,7 +69,10 @@ def by_block(*in_memory: str, whole: bool = False) -> Callable[[Method], Method]
 
 
 def without_training_rows(result: "Results") -> "Results":
-    """Return a linear fit without per-row data, for sending to workers."""
+    """Return a linear fit without data of its rows, for sending to workers.
+
+    A placeholder row replaces the rows. Kernel fits are returned unchanged.
+    """
     problem, fitted = result.problem, result.solution
     if not isinstance(problem, Problem) or not isinstance(fitted, Solution):
         return result
@@ -91,7 +95,7 @@ class ScoredBlock(NamedTuple):
     labels : Series, shape (k,)
         Missing values if the outcome was not read.
     columns : DataFrame or None
-        Further columns.
+        Further columns, such as weights.
     counts : Series or int array, shape (k,), or None
         Frequency weights of rows in memory.
     """
@@ -121,7 +125,7 @@ def blocks_of_data(
     unseen, offset
         As for ``decision_function``.
     columns : list
-        Names of further columns; other objects are ignored.
+        Names of further columns; objects that are not names of columns are ignored.
     labelled : bool
         Whether to read the outcome; labels are missing otherwise.
     """
@@ -153,7 +157,7 @@ def blocks_of_data(
 
 
 def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
-    """Score the training rows of a streamed fit in one pass, without weight 0."""
+    """Score the training rows of a streamed fit with a weight above 0, in one pass."""
     problem, solution, first = result.problem, result.solution, 0
     assert isinstance(solution, Solution)
     at, weights = Point(solution.beta, solution.alpha), problem.row_weights
@@ -212,9 +216,10 @@ class RowsInMemory:
 class RowsByBlock:
     """Rows for a table that are read block by block.
 
-    They count as the training rows of a streamed fit if the scores of a sample of the
-    training rows recur at the same positions. If the sampled scores are all equal, the
-    files must be the same.
+    The rows count as the training rows of a streamed fit if a sample of the training
+    rows has the same scores at the same positions. If the number of rows differs or the
+    sampled scores are all equal, they count as training rows only if the files, or the
+    Dask frame, are the same.
 
     Parameters
     ----------
@@ -230,7 +235,7 @@ class RowsByBlock:
     Raises
     ------
     OptionError
-        If the rows have counts.
+        If frequency weights are used.
     """
 
     def __init__(
@@ -298,7 +303,7 @@ def rows_of_table(
     freq_weights: object,
     columns: list[object],
 ) -> RowsInMemory | RowsByBlock:
-    """Return the rows for a table; for None the training rows."""
+    """Return the rows for a table; the training rows if `data` is None."""
     source = streamed(data)
     options = actual, unseen, offset, freq_weights
     if source is None and not (data is None and result.problem.source.is_streamed):
@@ -309,7 +314,10 @@ def rows_of_table(
 def labelled_rows(
     matrix: ModelMatrix, labels: object, counts: object = None
 ) -> tuple[Predictors, pd.Series, Vector | None]:
-    """Predictors, labels and offsets of complete rows, repeated by their counts."""
+    """Predictors, labels and offsets of complete rows, repeated by their counts.
+
+    The offsets are None if the matrix has none.
+    """
     column = user_data.column_of_labels(labels)
     if counts is not None:
         positions = repeated(counts, column, matrix.index)
@@ -330,8 +338,8 @@ def with_source(
     """Mark a table whose rows are all, or partly, training rows.
 
     Training rows are recognised by their digests, in any order. A loaded fit stores one
-    digest of all rows, and a streamed fit a sample of rows; they recognise the training
-    data only in the original order.
+    digest of all rows, and a streamed fit stores a sample of rows; both recognise the
+    training data only in the original order.
 
     Parameters
     ----------
@@ -341,7 +349,7 @@ def with_source(
     matrix : ModelMatrix
         Model matrix of the rows of the table.
     labels : Series or array, shape (n,)
-        One for each row, also for incomplete ones.
+        One label for each row, also for incomplete rows.
     counts : Series or array, shape (n,), optional
         Frequency weights.
     """
@@ -377,8 +385,17 @@ def with_source(
 def _exceeds_chance(n_shared: int, n: int, digests: NDArray[np.uint64]) -> bool:
     """Test whether the number of matches with training rows exceeds chance.
 
-    The match probability is estimated from duplicates in the training data; with none,
-    it is 3 / n (the rule of three).
+    The probability that a new row equals a training row by chance is estimated as
+    ``(d + 3) / m`` for m training rows, of which d are equal to another one. Without
+    duplicates this is ``3 / m`` (the rule of three).
+
+    Parameters
+    ----------
+    n_shared, n : int
+        Number of distinct new rows that are training rows, and of all distinct new
+        rows.
+    digests : uint64 array, shape (m,)
+        Digests of the training rows.
 
     References
     ----------

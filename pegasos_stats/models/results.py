@@ -95,7 +95,7 @@ class NamesOfModel:
     Attributes
     ----------
     exog_names : list of str
-        Names of all coefficients, under the name that statsmodels uses.
+        Names of all coefficients; statsmodels has the same attribute.
     endog_names : str
         Name of the outcome.
     """
@@ -132,7 +132,7 @@ class Results(DisplayedBySummary, ABC):
     offsets : Offset or None
         Source of the offset, if the fit has one.
     dropped : MissingRowCounts
-        Counts of the rows left out for missing values.
+        Numbers of rows excluded for missing values.
     trace : DataFrame or None
         One line per epoch, with ``fit(trace=True)``; else None.
     refinement : Optimum or None
@@ -141,7 +141,7 @@ class Results(DisplayedBySummary, ABC):
     seconds : float or None
         Run time of the fit.
     counted : Counts or None
-        Counts of the rows, with ``freq_weights=``.
+        Source of the frequency weights, if the fit has ``freq_weights=``.
     full_model : Model or None
         The model with its rows; None for a loaded or streamed fit.
     """
@@ -172,7 +172,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def lambda_path(self) -> "LambdaPath | None":
-        """Path by which ``lam="cv"`` chose lambda; None for a loaded fit."""
+        """Path by which ``lam="cv"`` chose lambda; None for other and loaded fits."""
         chosen = self.problem.lam_rule == "cv" and self.full_model is not None
         return self.full_model._path if chosen and self.full_model is not None else None
 
@@ -198,7 +198,8 @@ class Results(DisplayedBySummary, ABC):
     def certificate(self) -> Certificate:
         """Primal and dual objective of the fit, and the gap between them.
 
-        The dual point is the one the solver ended with; `shortfall` has better bounds.
+        The dual objective is computed at the last dual point of the solver; `shortfall`
+        has tighter bounds.
         """
         solver = self.solver if self.refinement is None else self.refinement
         return certificate_of(self.problem, self.solution, solver.tol)
@@ -213,10 +214,10 @@ class Results(DisplayedBySummary, ABC):
     def shortfall(self) -> OptimalityBounds:
         """Lower and upper bounds on the distance of the objective from its minimum.
 
-        If the relative gap of `certificate` is above 1e-6, `Optimum` continues from its
-        dual point to improve the bounds, for as much work as the fit took, or a tenth
-        of a second. For kernel models, and for models saved without them, these are the
-        bounds of the certificate.
+        If the relative gap of `certificate` is above 1e-6, `Optimum` continues from the
+        dual point of the fit to improve the bounds. This needs about as much time as
+        the fit, or a tenth of a second if the fit was faster. For kernel models, and
+        for fits saved without these bounds, the bounds are those of the certificate.
 
         Examples
         --------
@@ -250,7 +251,10 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def _on_predictors(self) -> tuple[float, list[Note]]:
-        """Infinity, for earlier files, and notes on the predictors of a linear fit."""
+        """Notes on the predictors of a linear fit.
+
+        They follow an unused number, as saved files contain such a pair.
+        """
         return np.inf, []
 
     @cached_property
@@ -275,7 +279,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def dual_objective(self) -> float:
-        """Dual objective: a lower bound on the objective of any model."""
+        """Dual objective: a lower bound on the minimum of the objective."""
         return self.certificate.dual_objective
 
     @property
@@ -290,7 +294,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def converged(self) -> bool | None:
-        """Whether the solver reached its tolerance; None for a run without one."""
+        """Whether the solver reached its tolerance; None if it has no tolerance."""
         if self.problem.has_firth and isinstance(self.solution, Solution):
             return self.solution.settled
         at, last = self.certificate, self.refinement or self.solver
@@ -320,15 +324,15 @@ class Results(DisplayedBySummary, ABC):
     def n_violations(self) -> int:
         """Number of visits of rows with a margin below 1; for the log loss, below 0.
 
-        A step of Pegasos visits one row, or one batch; Newton steps look
-        at all rows, so that violations may be more than `n_iter`.
+        A step of Pegasos visits one row, or one batch. A Newton step uses all rows, so
+        the number of violations may exceed `n_iter`.
         """
         return int(self.solution.n_violations)
 
     @property
     def seed(self) -> int | None:
-        """Seed of the run, as for R's ``set.seed()``; None if nothing was drawn."""
-        # Files of earlier versions have a seed of Newton steps, which drew nothing.
+        """Seed, as for R's ``set.seed()``; None if no random numbers were drawn."""
+        # Earlier versions saved a seed for Newton steps, which draw no random numbers.
         is_former = isinstance(self.solver, Optimum) and not self.solution.methods
         return None if is_former else self.solution.seed
 
@@ -354,7 +358,7 @@ class Results(DisplayedBySummary, ABC):
             computed on the workers.
         unseen : "error" or "missing"
             New factor levels raise an error, or count as missing values: their rows
-            have no prediction, and a warning has their number.
+            have no prediction, and a warning states the number of these rows.
         offset : Series or array, shape (n,), or a column's name; optional
             Offset of new rows. It is required if the fit had an array, and otherwise
             replaces the column that the fit used.
@@ -552,12 +556,12 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         OptionError
-            If there is an offset that the fit does not ask for.
+            If `offset` is passed for the training rows, or the fit has no offset.
 
         Warns
         -----
         ColumnWarning
-            With ``unseen="missing"``, the number of rows with unseen levels.
+            With ``unseen="missing"``, if rows have new levels.
         """
         checks.check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):
@@ -581,7 +585,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         ColumnError
-            If there is no such column, or it is a predictor of the same name.
+            If there is no such column, or a predictor has the same name.
         """
         if data is None:
             return self.coding.decode(self.problem.y, self.index)
@@ -694,10 +698,10 @@ class Results(DisplayedBySummary, ABC):
         Returns
         -------
         ConfusionMatrix
-            Intervals and tests are missing if these are the training rows, in any
-            order, or if more than 5% of them are training rows, beyond chance matches;
-            see ``source``. A streamed or loaded fit recognises only all its rows in
-            their order.
+            Intervals and tests are missing if the rows are the training rows, in any
+            order. They are also missing if more than 5% of the rows are training rows
+            and chance does not explain this; see ``source``. A streamed or loaded fit
+            recognises its training rows only if all are there in the original order.
         """
         choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
         choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}
@@ -744,7 +748,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def training_table(self) -> ConfusionMatrix:
-        """Confusion table of the training rows; for a loaded model, its counts."""
+        """Confusion table of the training rows; for a loaded fit, only its counts."""
         pair, levels = (self._labels(), self.predict()), self.coding.levels
         table = confusion(*pair, levels=levels, freq_weights=self.problem.counting)
         return replace(table, source="training")
@@ -756,16 +760,16 @@ class Results(DisplayedBySummary, ABC):
 
     @suggest_arguments
     def glance(self) -> pd.DataFrame:
-        """The fit as one row, with the columns of broom's ``glance``.
+        """The fit as a data frame of one row, as by broom's ``glance``.
 
         Returns
         -------
         DataFrame, one row
-            Columns ``nobs, dropped`` (rows used, and left out for missing values),
+            Columns ``nobs, dropped`` (rows used, and excluded for missing values),
             ``loss, lam, objective, dual_objective, gap, relative_gap, n_iter,
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
-            seed`` (missing if nothing was drawn) and ``converged`` (missing for a run
-            without a tolerance). ``pd.concat`` of several compares fits.
+            seed`` (missing if no random numbers were drawn) and ``converged`` (missing
+            for a solver without a tolerance). To compare fits, use ``pd.concat``.
         """
         facts = ("objective", "dual_objective", "gap", "relative_gap")
         counts = ("n_iter", "n_violations", "n_support")
@@ -832,7 +836,7 @@ def predicted(
     ties: Ties,
     threshold: float | None = None,
 ) -> pd.Series:
-    """Labels of scores: by their sign, or by a threshold, see `Predictor.predict`.
+    """Labels of scores: by their sign, or by a threshold, see `Results.predict`.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """How fits, models and designs are saved, and conditions for objects from files.
 
-Only the shape of the training rows is written. The conditions, beyond types and shapes,
-make an object usable; if one is false or raises, the file is damaged. Checks that the
-classes make themselves are not repeated.
+Predictors of the training rows are not written, only their shape and digest, and the
+support rows of a kernel fit. The conditions, in addition to types and shapes, must hold
+for an object to be usable. If one is false or raises an exception, the file is damaged.
+Checks that the classes make themselves are not repeated.
 """
 
 from collections.abc import Hashable, Iterator
@@ -62,8 +63,8 @@ WITH_TIES = ("bs", "ns")  # their knots are quantiles, which may be equal
 def without_rows(result: Results) -> Results:
     """Return a fit as `load` returns it.
 
-    Results that need the training rows are computed now, except the distance from the
-    minimum and a slow covariance. No resamples are drawn.
+    Results that need the training rows are computed now, except tighter bounds than
+    the certificate's, and a slow covariance. No resamples are drawn.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -178,13 +179,13 @@ def metric_back(stored: Json, reader: ArrayReader) -> Metric:
     return Metric(name, function, not own and name in LARGER_IS_BETTER, own)
 
 
-# ------------------------------------------ conditions for the fields to go together
+# ------------------------------------------ conditions on several fields of an object
 
 Conditions: TypeAlias = Iterator[object]
 
 
 def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
-    """Names of coefficients are unique, and the formula can be parsed."""
+    """Names are unique, the formula can be parsed, and fields refer to its terms."""
     names = design.names
     yield len(set(names)) == len(names) and "Intercept" not in names
     columns: Value = getattr(design, "variables", None) or design.columns
@@ -216,9 +217,11 @@ def of_design(design: FrameDesign | FormulaDesign) -> Conditions:
 
 
 def of_state(call: Call, state: State, labels: list[Hashable] | None) -> Conditions:
-    """A state has the names and sizes of a fit to a grid, and its knots are in order.
+    """A saved state is usable for the transformation of a call.
 
-    The grid spans the range of the state.
+    The call is evaluated on a grid of numbers between the bounds of the saved state.
+    The saved state must have the same names, types and sizes as the state of the grid.
+    Its numbers must be finite, its divisors not 0, and its knots in increasing order.
     """
     bounds = [state.get("lower_bound", 0.0), state.get("upper_bound", 1.0)]
     ends = state.get("boundary") or state.get("breaks") or bounds
@@ -251,14 +254,14 @@ def of_state(call: Call, state: State, labels: list[Hashable] | None) -> Conditi
 
 
 def of_offset(offset: Offset) -> Conditions:
-    """The offset is computed from columns."""
+    """The offset is not empty, and its expressions can be parsed."""
     for term in offset.terms:
         read_expression(term, (), term, offset.functions)
     yield offset.parts
 
 
 def of_fit(result: Results) -> Conditions:
-    """The offset has a source, and the trace has its columns."""
+    """An offset has a source, and a trace that is not empty has all its columns."""
     yield (result.offsets is None) == (result.problem.offset is None)
     yield result.trace is None or not len(result.trace) or {*result.trace} >= TRACE
     near = vars(result).get("shortfall")
@@ -284,7 +287,10 @@ def of_linear(result: LinearResults) -> Conditions:
 
 
 def of_kernel_fit(result: KernelResults) -> Conditions:
-    """A kernel fit has counts or dual weights, and support rows or columns."""
+    """A kernel fit has counts or dual weights, and stores its support rows.
+
+    With a precomputed kernel it stores positions of columns instead.
+    """
     yield from of_fit(result)
     problem, fit = result.problem, result.solution
     is_optimum = (result.refinement or result.solver).to_optimum
@@ -297,7 +303,7 @@ def of_kernel_fit(result: KernelResults) -> Conditions:
 
 
 def of_columns(problem: Problem, columns: Value, design: Design) -> Conditions:
-    """All columns have names; a precomputed kernel has the columns of its rows."""
+    """Each column has a name; a precomputed kernel has one column per training row."""
     width, n = len(design.names), problem.n
     kernel = getattr(problem, "kernel", None)
     if kernel is None or kernel.name != "precomputed":

@@ -23,7 +23,7 @@ from pegasos_stats.solvers.sums import TINY
 KernelName = Literal["linear", "polynomial", "gaussian", "precomputed"]
 Gamma = float | Literal["scale", "auto"] | None
 
-CHOLESKY_ROWS = 6000  # a factorisation takes some seconds
+CHOLESKY_ROWS = 6000  # largest matrix that is factorised, within some seconds
 INDEFINITE = 1e-10  # tolerated negative eigenvalue, relative to the largest entry
 ASYMMETRY = 1e-8  # tolerated relative asymmetry of a precomputed kernel
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
@@ -35,17 +35,17 @@ OVERFLOWING = (
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """A kernel with its parameters; those it does not use are None.
+    """A kernel with its parameters; parameters that it does not use are None.
 
     Attributes
     ----------
     name : "linear", "polynomial", "gaussian" or "precomputed"
         ``x'z``, ``(gamma x'z + offset)^degree``, ``exp(-gamma ||x - z||^2)``, or a
-        matrix of values in the place of X.
+        matrix of values in place of X.
     degree : int or None
     offset : float or None
     gamma : float or None
-        With the polynomial kernel, None is 1.
+        For the polynomial kernel, None means 1.
     """
 
     name: KernelName
@@ -86,9 +86,10 @@ def checked_kernel(
     gamma: object,
     usual: Callable[[str], float],
 ) -> KernelFunction:
-    """Build a kernel; by default ``degree=2``, ``offset=1`` and the `usual` gamma.
+    """Build a kernel from the options of the user.
 
-    The default `gamma` of the polynomial kernel is 1.
+    By default, a polynomial kernel has ``degree=2``, ``offset=1`` and ``gamma=1``. A
+    Gaussian kernel has the default gamma of `usual`.
 
     Parameters
     ----------
@@ -130,7 +131,9 @@ def _checked_gamma(gamma: object, usual: Callable[[str], float]) -> float:
 
 
 def usual_gamma(X: Matrix) -> float:
-    """Return ``1 / (p var(X))``, with the variance of all entries; 1 if that is 0.
+    """Return ``1 / (p var(X))``, with the variance of all entries of X.
+
+    The result is 1 if this number is not finite or not positive.
 
     Parameters
     ----------
@@ -299,11 +302,16 @@ def kernel_certificate(
 
     The gap is infinite if the matrix is not verified, unless `as_verified`.
 
-    After ``T`` steps ``f(x_i) = g_i / (lam T) + alpha`` and ``||f||^2 = sum_i c_i y_i
-    g_i / (lam T)^2``, so that ``P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i f(x_i)))``
-    needs no kernel value (Shalev-Shwartz et al. 2011, equation 1). The dual ``D(a) =
-    mean(a) - lam/2 ||beta(a)||^2`` needs one pass over the rows with positive counts,
-    unless its point is that of the fit.
+    The primal objective ``P`` (Shalev-Shwartz et al. 2011, equation 1) needs no kernel
+    value after ``T`` steps::
+
+        f(x_i) = g_i / (lam T)
+        ||f||^2 = sum_i c_i y_i g_i / (lam T)^2
+        P = lam/2 ||f||^2 + mean(w_i max(0, 1 - y_i (f(x_i) + alpha)))
+
+    The dual objective is ``D(a) = mean(a) - lam/2 ||beta(a)||^2`` at the counts of
+    `feasible_counts`. It needs kernel values only between the rows whose counts that
+    function changes.
     """
     counts, T = multiples(problem, solution)
     y, scale, w = problem.y, problem.lam * T, problem.row_weights
@@ -325,7 +333,7 @@ def kernel_certificate(
 def _bounds(
     problem: KernelProblem, solution: KernelSolution, primal: float, margins: Vector
 ) -> tuple[Within, Within, Within]:
-    """Objective, mean dual weight and ``lam/2 ||beta(a)||^2``, with rounding."""
+    """Objective, mean dual weight and ``lam/2 ||beta(a)||^2``, with rounding bounds."""
     lam, w = problem.lam, problem.row_weights
     counts, T = multiples(problem, solution)
     c = feasible_counts(problem, counts, T)
@@ -372,9 +380,8 @@ def form_errors(
 ) -> tuple[Vector, float, float]:
     """Bound rounding errors, by ``|K(x, z)|^2 <= K(x, x) K(z, z)``.
 
-    Each feature adds a few units in the last place to the error of a kernel value, and
-    each summed row adds one to `g` (Higham 2002, section 3.1). `roundings` is the total
-    for `g`.
+    Each feature adds a few roundings to a kernel value, and each summed row adds one
+    rounding to `g` (Higham 2002, section 3.1). `roundings` is the total number for `g`.
 
     Parameters
     ----------
@@ -411,7 +418,7 @@ def value_roundings(kernel: KernelFunction, p: int) -> float:
 
 
 def diagonal_of(problem: KernelProblem) -> Vector:
-    """Return ``K(x_i, x_i)`` or slightly more; the diagonal if precomputed."""
+    """Return an upper bound on each ``K(x_i, x_i)``, shape (n,)."""
     X, kernel = problem.X, problem.kernel
     with np.errstate(over="ignore", under="ignore"):
         if kernel.name == "precomputed":
@@ -426,7 +433,7 @@ def diagonal_of(problem: KernelProblem) -> Vector:
 
 
 def quadratic_form(problem: KernelProblem, v: Vector) -> float:
-    """Compute ``sum_ij v_i v_j K(x_i, x_j)``, some rows at a time."""
+    """Compute ``sum_ij v_i v_j K(x_i, x_j)``, in blocks of rows."""
     kernels, X, rows = compiled.kernel_pegasos, problem.X, np.flatnonzero(v)
     is_matrix, kernel = problem.kernel.name == "precomputed", problem.kernel.code()
     support, total = X[:0] if is_matrix else X[rows], 0.0
@@ -453,8 +460,8 @@ def _added(problem: KernelProblem) -> float:
 def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
     """Select the retained rows and columns of a precomputed kernel, shape (n, n).
 
-    Values ``K_ij`` and ``K_ji`` are replaced by their mean if they differ by at most
-    `ASYMMETRY` times the value or `INDEFINITE` times ``sqrt(K_ii K_jj)``.
+    Values ``K_ij`` and ``K_ji`` are replaced by their mean. They may differ by at most
+    ``ASYMMETRY |K_ij| + INDEFINITE sqrt(K_ii K_jj)``.
 
     Parameters
     ----------
@@ -465,7 +472,7 @@ def checked_gram(K: Matrix, retained: NDArray[np.bool_]) -> Matrix:
     Raises
     ------
     DataError
-        If the matrix is not square and symmetric.
+        If the matrix is not square, symmetric and positive semi-definite.
     """
     if K.shape[1] != len(retained):
         raise DataError(
@@ -517,9 +524,10 @@ def _least_form(K: Matrix, steps: int = 80) -> float:
 def _check_semidefinite(K: Matrix) -> None:
     """Raise `DataError` for a matrix that is not positive semi-definite.
 
-    Up to `CHOLESKY_ROWS` rows this is a Cholesky factorisation of ``K`` plus rounding.
-    Larger matrices are tested for two necessary conditions: ``K_ij^2 <= K_ii K_jj``,
-    and no negative eigenvalue from the Lanczos method.
+    Up to `CHOLESKY_ROWS` rows the test is a Cholesky factorisation of ``K``, with a
+    small number added to the diagonal for rounding. Larger matrices are tested for two
+    necessary conditions, up to rounding: ``K_ij^2 <= K_ii K_jj``, and no negative
+    eigenvalue from the Lanczos method.
     """
     diagonal = np.diag(K)
     rounding = INDEFINITE * float(np.abs(diagonal).max())
@@ -535,7 +543,7 @@ def _check_semidefinite(K: Matrix) -> None:
             (np.abs(row) <= (1 + INDEFINITE) * bound[i] * bound + rounding).all()
             for i, row in enumerate(K)
         )
-        # Rounding of v'Kv for a unit vector v.
+        # The tolerance allows for rounding of v'Kv with a unit vector v.
         good = good and _least_form(K) >= -rounding * max(1.0, len(K) ** 2 * 1e-5)
     if not good:
         raise DataError(

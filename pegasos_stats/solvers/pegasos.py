@@ -103,7 +103,7 @@ def in_order(
 
 
 def check_length(start: object, problem: Problem) -> None:
-    """Raise `OptionError` if the number of coefficients is not that of the problem."""
+    """Raise `OptionError` if a start has too many or too few coefficients."""
     p, first = problem.p, "the intercept, then " * problem.intercept
     if isinstance(start, np.ndarray) and start.size != p + problem.intercept:
         raise OptionError(
@@ -161,7 +161,9 @@ def checked_order(order: ArrayLike) -> str | Rows:
     if isinstance(order, str):
         check_choice("order", order, ORDERS)
         return order
-    refused = OptionError("order is no list of rows, or of one such list per epoch.")
+    refused = OptionError(
+        "order is not an array of rows; pass one list of rows, or one list per epoch."
+    )
     with convert_errors(refused):
         rows = np.asarray(order)
     if rows.ndim not in (1, 2) or rows.dtype.kind not in "iu" or rows.size == 0:
@@ -186,7 +188,7 @@ def checked_average(name: str, average: Average) -> Average:
 
 
 def check_rows(order: str | Rows, batch_size: int, n: int) -> None:
-    """Raise `OptionError` if an order needs rows beyond the data."""
+    """Raise `OptionError` if an order needs rows that the fit does not have."""
     if isinstance(order, str) and order == "subset" and batch_size > n:
         raise OptionError(
             f"exceeds the {counted(n, 'row')} of the fit, and order='subset' draws "
@@ -221,8 +223,8 @@ class Passes:
     def rows(self, n: int, rng: RRandom) -> Iterator[Rows]:
         """Yield the rows to visit, an epoch at a time.
 
-        For ``"replace"`` and ``"subset"`` about n draws. One call of ``sample(n, m,
-        replace = TRUE)`` is equivalent to drawing step by step.
+        For ``"replace"`` and ``"subset"``, an epoch consists of about n draws. One call
+        of ``sample(n, m, replace = TRUE)`` is equivalent to drawing step by step.
         """
         check_rows(self.order, self.batch_size, n)
         if self.steps is not None:
@@ -244,12 +246,12 @@ class Passes:
 
     @property
     def whole(self) -> int:
-        """Number of epochs, counting each list of rows."""
+        """Number of epochs; each list of rows in `order` counts as one."""
         several = not isinstance(self.order, str) and self.order.ndim == 2
         return (self.epochs or 0) * (len(self.order) if several else 1)
 
     def count(self, n: int) -> int:
-        """Number of epochs over n rows; of portions of about n if steps are counted."""
+        """Number of epochs over n rows; with `steps`, an epoch is about n draws."""
         if self.steps is None:
             return self.whole
         return -(-self.steps // max(1, n // self.batch_size))
@@ -261,7 +263,7 @@ class Passes:
         return self.steps
 
     def batch(self, n: int) -> int:
-        """`batch_size`, or the rows of an epoch if fewer."""
+        """`batch_size`, or the number of rows of an epoch if that is smaller."""
         most = self._length(n) if self.steps is None else self.batch_size
         return min(self.batch_size, most)
 
@@ -315,9 +317,10 @@ class Pegasos(Solver):
         alpha <- alpha + eta * mean over A of s(m_i) y_i
 
     with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and slope weights
-    ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). In the reference
-    arithmetic the numbers are those of the R reference from the same seed: bit for bit
-    for the hinge, to twelve digits for the log loss.
+    ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). If the rows have
+    weights, ``s(m_i)`` is multiplied by the weight; an offset is added to the score. In
+    the reference arithmetic the results equal those of the R reference from the same
+    seed: bit for bit for the hinge, to twelve digits for the log loss.
 
     Parameters
     ----------
@@ -361,23 +364,23 @@ class Pegasos(Solver):
     start : "zero", "random", a fit, Series, dict or array of float
         Starting point. ``"random"``: R's ``rnorm(p)``, drawn before the first row and
         scaled to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its `params`;
-        `first_step` then follows its last step. Or coefficients, by name or in the
-        order of `params`, the intercept first.
+        unless `first_step` is set, it follows the last step of that fit. Or
+        coefficients, by name or in the order of `params`, the intercept first.
     first_step : int, default 1
-        Number ``t`` of the first step. The step ``t = 1`` of size ``1 / lam`` discards
-        the coefficients of `start`, which enter only through the margins, but not the
-        intercept.
+        Number ``t`` of the first step. A step ``t = 1`` of size ``1 / lam`` discards
+        the coefficients of `start`, which then enter only through the margins of this
+        step. It does not discard the intercept.
     step : "pegasos", "1/(lambda n)", "1/sqrt(t)", float or array of float
         Size of the steps: ``1 / (lam t)``, ``1 / (lam n)`` for n rows, ``1 / sqrt(t)``,
         one number, or one for each step of the run. All but ``"pegasos"`` give plain
         stochastic gradient descent.
     tol : float, default 0
         Stop after an epoch with a relative duality gap, ``gap / objective``, of at most
-        this.
+        this value.
     change_tol : float, default 0
         Stop after an epoch in which no coefficient has changed by more than this
-        fraction of the largest coefficient. With both tolerances, either suffices. A
-        run that reaches the maximum number of epochs first warns.
+        fraction of the largest coefficient. With both tolerances, either suffices. If
+        neither is reached within the maximum number of epochs, a warning appears.
 
     Notes
     -----
@@ -388,8 +391,8 @@ class Pegasos(Solver):
 
     The duality gap is computed from dual weights that the steps of the run define; with
     other step sizes, or with `start`, it may be larger than necessary. R computes the
-    same gap up to rounding, so a run whose gap is that close to `tol` may stop at
-    another epoch in R.
+    same gap up to rounding: if rounding decides whether the gap is below `tol`, the run
+    may stop at another epoch in R.
 
     Raises
     ------

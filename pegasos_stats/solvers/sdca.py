@@ -36,8 +36,9 @@ class SDCA(Solver):
     """Stochastic dual coordinate ascent, for linear models without intercept.
 
     SDCA-perm (Shalev-Shwartz & Zhang 2013, figure 1) visits each row once per epoch, in
-    the order of R's ``sample(1:n, n)``, sets its dual weight to the maximiser of the
-    dual and updates ``beta``; for the hinge ::
+    the order of R's ``sample(1:n, n)``. A step sets the dual weight of a row to the
+    value that maximises the dual objective, and updates ``beta``. For the hinge loss,
+    without weights and offset::
 
         a_i  <- min(1, max(0, a_i + lam n (1 - y_i x_i'beta) / ||x_i||^2))
 
@@ -47,11 +48,11 @@ class SDCA(Solver):
     Parameters
     ----------
     epochs : int, default 100
-        Maximum number; a run that ends there without reaching `tol` warns.
+        Maximum number of epochs. A warning appears if `tol` is not reached by then.
     tol : float, default 1e-6
         Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs.
     gap_tol : float, optional
-        Stop at this absolute gap as well; with ``tol=0``, only at this gap.
+        Stop at this absolute duality gap as well; with ``tol=0``, only at this gap.
     start : "zero" or "sgd"
         ``"sgd"``: the first epoch is modified SGD (figure 2).
     seed : int, default 1
@@ -65,20 +66,20 @@ class SDCA(Solver):
         for bit, from the same seed. ``"fast"`` sums in the fastest order of the
         machine.
     average : "none", "all" or int, default "none"
-        Return the last iterate, or the mean over all steps or over those of the last
-        `average` epochs (the averaging option). The mean is that of the iterates before
-        each step; `beta` is that of the mean dual weights.
+        Return the last iterate (``"none"``), or the mean of the iterates before each
+        step: of all steps, or of the steps of the last `average` epochs (the averaging
+        option of the paper). `beta` is computed from the mean dual weights.
     random_stop : int, optional
-        Stop after a step drawn at random from those of the last `random_stop` epochs
-        (the random option), by ``sample(random_stop * n, 1)`` before the first epoch.
+        Stop after a random step of the last `random_stop` epochs (the random option of
+        the paper). ``sample(random_stop * n, 1)`` draws it before the first epoch.
 
     Notes
     -----
-    The averaging and the random option are those of Procedure SDCA of the paper; the
-    authors advise excluding the first half of the steps: with 20 epochs, ``average=10``
-    or ``random_stop=10``. Both count epochs from the last one, so they need ``tol=0``,
-    except ``average="all"``. Steps of modified SGD are not averaged. The certificate
-    refers to the returned iterate.
+    The averaging option and the random option are part of Procedure SDCA in the paper.
+    The authors advise excluding the first half of the steps: with 20 epochs,
+    ``average=10`` or ``random_stop=10``. Both options count epochs from the last one,
+    so they need ``tol=0`` and no `gap_tol`, except ``average="all"``. Steps of modified
+    SGD are not averaged. The certificate refers to the returned iterate.
 
     Raises
     ------
@@ -131,7 +132,7 @@ class SDCA(Solver):
             self._check_last("average", self.average)
 
     def _check_last(self, name: str, last: Average) -> None:
-        """Raise `OptionError` if `last` exceeds the number of epochs."""
+        """Raise `OptionError` if `last` exceeds the epochs, or a tolerance is set."""
         most = self.epochs - (self.start == "sgd")
         if (1 if isinstance(last, str) else last) > most:
             why = f"asks for more epochs of SDCA than the run has, which is {most}."
@@ -148,7 +149,10 @@ class SDCA(Solver):
 
 
 class Coordinates(Method):
-    """SDCA-perm: coordinate steps, with ``alpha`` as coefficient of a constant column.
+    """SDCA-perm: a visit of a row maximises the dual objective over its dual weight.
+
+    This class fits no intercept. A subclass may add one, as the coefficient of a
+    constant column, by a positive ``_ratio``.
 
     Parameters
     ----------
@@ -168,7 +172,7 @@ class Coordinates(Method):
         super().__init__()
         self._problem, self._is_fast = problem, is_fast
         self._rows, self._y = problem.rows, problem.y.astype(np.int8)
-        self._ratio = 0.0  # square of the constant column for the intercept, or 0
+        self._ratio = 0.0  # square of the constant column; 0 without intercept
         weights, offset = problem.row_weights, problem.offset
         self.state = compiled.sdca.start(self._rows, problem.p, weights, offset)
         if a is not None:
@@ -201,7 +205,7 @@ class Coordinates(Method):
 
 
 class AveragedCoordinates(Coordinates):
-    """SDCA-perm, with the mean of its iterates where the solver averages.
+    """SDCA-perm; the result is the mean of the iterates if the solver averages.
 
     In an epoch each dual weight changes once. The dual weight of the row at place ``k``
     enters the mean ``k`` times with its old value and ``n - k`` times with the new one.

@@ -1,12 +1,12 @@
-"""Formulas: words of R, quotes, ``.``, the outcome, the terms, and their expressions.
+"""Parse model formulas: the outcome, the terms, and the expressions in them.
 
 Terms follow the grammar of Wilkinson and Rogers as in R: ``a * b`` is ``a + b + a:b``,
-``a / b`` is ``a + a:b``, and ``(a + b)^2`` has all products of two terms. Calls and
-braces, as in ``log(x)`` or ``{x > 0}``, are expressions.
+``a / b`` is ``a + a:b``, and ``(a + b)^2`` is ``a + b + a:b``. Calls and braces, as in
+``log(x)`` or ``{x > 0}``, are expressions.
 
-`ast.parse` parses the text of an expression. What the whitelist allows becomes an
-`Expression` of constants, columns, operators and calls of the vocabulary, which
-computes its value. Python evaluates no part of the text.
+`ast.parse` parses the text of an expression. A whitelist then converts the tree to an
+`Expression`, which computes the value. An expression consists of constants, columns,
+operators and calls of functions of the vocabulary. Python never evaluates the text.
 
 References
 ----------
@@ -63,20 +63,21 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggestion
 
-LONGEST_EXPRESSION = 10_000  # letters
-NESTED = "it has too many parts in each other"
-LEAST_SIMILARITY = 0.6  # to suggest a function: their names are short
-# Text in quotes; one that is never closed goes on to the end.
+LONGEST_EXPRESSION = 10_000  # characters
+NESTED = "it is nested too deeply"
+LEAST_SIMILARITY = 0.6  # of a suggested function; function names are short
+# Text in quotes; without a closing quote it extends to the end.
 LITERAL = r"'(?:\\.|[^'\\])*+(?:'|\\?\Z)|\"(?:\\.|[^\"\\])*+(?:\"|\\?\Z)"
 QUOTED = re.compile(rf"({LITERAL}|`[^`]*`)", re.DOTALL)
-# Words of R, and their replacements.
+# Patterns of names in R, and their replacements.
 OF_R = (
     (r"(?<![\w.])(?:base|mgcv|rms|splines|stats)::(?=[\w.]+\()", ""),
     (r"(?<=[(,\s])([^\W\d]\w*)\.(\w+)(?=\s*=(?!=))", r"\1_\2"),  # Boundary.knots=
     (r"(?<![\w.])(?:as\.)?factor\(", "C("),
     (r"(?<![\w.])(as|is)\.(?=(?:numeric|integer|logical|character|na)\()", r"\1_"),
 )
-CONNECTIVES = (r"&", " and "), (r"\|", " or ")  # as in R they join comparisons
+# With "and" and "or", comparisons need no brackets, as in R.
+CONNECTIVES = (r"&", " and "), (r"\|", " or ")
 Quote: TypeAlias = Callable[[re.Match[str]], str]
 ALLOWED = (
     "allowed are columns (in backticks, if their names are not words), numbers, text, "
@@ -97,12 +98,13 @@ OPENING, CLOSING = "([{", ")]}"
 WORD = r"[^\W\d][\w.]*|\.[\w.]+"
 BLANKS = r"\s+", " "
 DOT = r"(?<![\w.)\]])\.(?![\w.])", "`.`"
-# Operators of terms as operators of Python with the same precedence; those in calls.
+# Python operators that replace operators between terms, and inside calls. They have the
+# precedence of R, except that R's %in% binds more tightly than * and /.
 BETWEEN_TERMS = {":": "**~", "^": "**", "%in%": "@"}
 IN_CALLS = {"%in%": " in "}
 OFFSET = "offset("
 LONGEST_FORMULA, MOST_BRACKETS = 100_000, 1000  # characters; nested brackets
-MOST_TERM_PRODUCTS = 250_000  # some seconds
+MOST_TERM_PRODUCTS = 250_000  # computed in some seconds
 FACTORED = re.compile(
     r"(?:C|factor|as\.factor|relevel)\(\s*(`[^`]+`|[\w.]+)\s*(?:,.*)?\)", re.DOTALL
 )
@@ -110,9 +112,10 @@ TERMS = (
     "; terms are joined by +; names that are not words need backticks; what is "
     "computed or compared needs I(), as in I(x > 0)"
 )
-PYTHON = ("and", "or", "not", "in", "True", "False", "None")  # words of expressions
+# Keywords of Python that are not quoted, since expressions may contain them.
+PYTHON = ("and", "or", "not", "in", "True", "False", "None")
 NOT_WHOLE = "a power of terms is a whole number from 1"
-HINTS = {  # by operators of other languages
+HINTS = {  # advice for operators of Stata, and of R's lme4
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
     "|": "; use one list of terms, with C(g), or fit(groups='g'): there are no random "
     "effects",
@@ -156,8 +159,8 @@ class Expression(ABC):
         frame : DataFrame, n rows
             In plain dtypes.
         states : dict, optional
-            States of transformations, by the text of their calls. Calls without a state
-            are fitted to `frame`, and their states added.
+            States of transformations, by the text of their calls. A call without a
+            state is fitted to `frame`, and its state is added to the dictionary.
 
         Raises
         ------
@@ -184,7 +187,7 @@ class Expression(ABC):
 
     @abstractmethod
     def _value(self, frame: pd.DataFrame, states: dict[str, State]) -> Value:
-        """The value in all rows, of any type of the vocabulary."""
+        """Compute the value in all rows; it may have any type of the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +212,7 @@ class Constant(Expression):
 
 @dataclass(frozen=True)
 class Operation(Expression):
-    """An operator, or a chain of comparisons whose signs are joined by blanks."""
+    """An operator, or a chain of comparisons with a name such as ``< <=``."""
 
     name: str
     parts: tuple[Expression, ...]
@@ -229,9 +232,9 @@ class Call(Expression):
         Name of the function in the vocabulary.
     function : Function
     arguments : dict of str to Expression
-        By the names of the parameters; by position for a function without names.
+        By the names of the parameters; by position for functions of the user.
     key : str
-        Name of its state: the text of the call.
+        The text of the call, which is the key of its state.
     """
 
     name: str
@@ -274,11 +277,11 @@ def read_expression(
     text : str
         Names that are not words are in backticks.
     columns : collection
-        Names of the columns, which precede constants and functions of the same name.
+        Names of the columns. A column hides a constant or contrast of the same name.
     formula : str
         The whole formula, for messages.
     functions : mapping of str to callable, optional
-        Further functions, of the caller.
+        Further functions, which the caller defines.
 
     Raises
     ------
@@ -324,7 +327,7 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     -------
     tree : ast.expr
     quoted : dict
-        The names that were in backticks, by their words.
+        The names that were in backticks, by the words that replace them.
 
     Raises
     ------
@@ -333,7 +336,7 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     """
     if len(text) > LONGEST_EXPRESSION:
         raise unusable(
-            formula, f"an expression has at most {LONGEST_EXPRESSION:,} letters"
+            formula, f"an expression has at most {LONGEST_EXPRESSION:,} characters"
         )
     pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
     while stem in text:
@@ -346,12 +349,13 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     code = "".join(pieces).strip()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes in text
+            warnings.simplefilter("ignore")  # about invalid escapes in quoted text
             tree = ast.parse(code, mode="eval").body
         ast.unparse(tree)
     except (SyntaxError, ValueError) as error:
         reason = " ".join(str(getattr(error, "msg", error)).split())
-        calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)  # words of R and of Python
+        # Functions of R whose names begin with a keyword of Python.
+        calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)
         suggestions = (suggestion(call, ("formula",)) for call in calls)
         reason = next(filter(None, suggestions), reason)
         written = code[:60].replace("**~", ":").replace("@", "%in%")
@@ -392,7 +396,7 @@ def written(node: ast.AST, quoted: dict[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Whitelist:
-    """Makes an `Expression` of the tree of `ast.parse`, and refuses everything else."""
+    """Converts a tree of `ast.parse` to an `Expression`; refuses all other nodes."""
 
     columns: Collection[object]
     formula: str
@@ -435,7 +439,7 @@ class _Whitelist:
         parts = [self.parse(item) for item in items if item is not None]
         values = [part.value for part in parts if isinstance(part, Constant)]
         if len(values) < len(items):
-            raise self._refusal("has a list of other things than constants")
+            raise self._refusal("has a list whose items are not all constants")
         return values
 
     def _name(self, node: ast.Name | ast.Attribute) -> Expression:
@@ -470,7 +474,7 @@ class _Whitelist:
         return Operation(name, tuple(parts))
 
     def _folded(self, name: str, values: list[Value]) -> Constant:
-        """Compute with constants; of integers the result is an integer, if possible."""
+        """Compute with constants; a whole result of integers is an integer."""
         try:
             result = vocabulary.arithmetic(name, *values)
         except (ArithmeticError, TypeError) as error:
@@ -496,7 +500,7 @@ class _Whitelist:
                 return Column(column)
         path = name or self._written(node.func)
         if name not in self.vocabulary:
-            # np.name and contr.name are functions, unless the data have such a column.
+            # np.x() and contr.x() are functions, unless a column is called np or contr.
             first = name.partition(".")[0]
             module = first in ("np", "contr") and first not in self.columns
             if isinstance(node.func, ast.Attribute) and not module:
@@ -597,12 +601,13 @@ Terms: TypeAlias = dict[frozenset[str], Term]  # by the texts of the factors
 
 
 def split_formula(formula: str) -> tuple[str, str]:
-    """Split ``"y ~ a + b"`` into its outcome and its terms; ``factor()`` is ``C()``.
+    """Split ``"y ~ a + b"`` into outcome and terms; ``factor()`` becomes ``C()``.
 
     Raises
     ------
     FormulaError
-        If there is not one ``~`` with something on both sides.
+        If the formula does not have exactly one ``~`` with text on both sides, or is
+        too long or nested too deeply.
 
     Examples
     --------
@@ -618,16 +623,16 @@ def split_formula(formula: str) -> tuple[str, str]:
     if len(parts) != 2 or not all(parts) or "``" in QUOTED.split(text):
         raise refused(
             formula,
-            f"is not of the form 'outcome ~ terms', of {LONGEST_FORMULA:,} letters at "
-            "most; write for example 'y ~ .' or 'y ~ a + C(b)'.",
+            f"is not of the form 'outcome ~ terms', of at most {LONGEST_FORMULA:,} "
+            "characters; write for example 'y ~ .' or 'y ~ a + C(b)'.",
         )
     return in_python(parts[0], BLANKS), in_python(parts[1], *OF_R, BLANKS)
 
 
 def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield positions of signs outside quotes, the signs, and their open brackets.
+    """Yield the position of each sign outside quotes, the sign, and its open brackets.
 
-    The bracket of a call is ``f``.
+    The bracket of a call is represented by ``f``.
 
     Examples
     --------
@@ -655,7 +660,7 @@ def is_word(name: object) -> bool:
 
 
 def in_backticks(name: str) -> str:
-    """Write the name of a column as a formula needs it.
+    """Put backticks around the name of a column if a formula requires them.
 
     Examples
     --------
@@ -666,7 +671,7 @@ def in_backticks(name: str) -> str:
 
 
 def sides(text: str, mark: str = "~") -> list[str]:
-    """Split a text at the tildes that are outside brackets and quotes.
+    """Split a text at each `mark` that is outside brackets and quotes.
 
     Examples
     --------
@@ -701,6 +706,8 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
 def factored(text: str, variables: Collection[str] = ()) -> str:
     """Return the column of ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
 
+    Any other text is returned as it is.
+
     Parameters
     ----------
     text : str
@@ -720,7 +727,7 @@ def factored(text: str, variables: Collection[str] = ()) -> str:
 
 
 def check_names(columns: Iterable[Hashable]) -> None:
-    """Raise `ColumnError` for names that are ambiguous in a formula."""
+    """Raise `ColumnError` for names that cannot be used in a formula."""
     wrong = [
         column
         for column in columns
@@ -843,7 +850,7 @@ def values_of_rows(
 
 @contextmanager
 def errors_of(formula: str, used: pd.DataFrame, expr: str = "") -> Iterator[None]:
-    """Convert errors of functions to errors about the formula or a column of `used`."""
+    """Convert exceptions of functions to errors about the formula or a column."""
     try:
         with np.errstate(all="ignore"):
             yield
@@ -867,7 +874,7 @@ def read_terms(
 ) -> tuple[Term, ...]:
     """Parse the right-hand side; ``.`` is every column that the outcome does not use.
 
-    ``offset()`` is not a term, see `offset_terms`.
+    The result does not contain ``offset()``, see `offset_terms`.
 
     Raises
     ------
@@ -937,7 +944,9 @@ def factors_of(
     data: pd.DataFrame,
     functions: Functions | None = None,
 ) -> tuple[list[str], list[str], dict[str, Expression]]:
-    """Return the columns that the terms use, terms that are columns, and expressions.
+    """Return all columns used, the factors that are columns, and the expressions.
+
+    Expressions are returned by their texts.
 
     Raises
     ------
@@ -967,12 +976,12 @@ class TermReader:
     formula : str
         For messages.
     others : list of str
-        The columns of ``.``.
+        The columns that ``.`` represents.
 
     Attributes
     ----------
     names : list of str
-        Columns of the terms, also after a minus.
+        Columns of the terms, including terms after a minus.
     computed : list of str
         Texts of expressions.
 
@@ -1017,7 +1026,7 @@ class TermReader:
         return unusable(self._formula, reason)
 
     def _pieces(self, text: str) -> Iterator[tuple[bool, str]]:
-        """Yield the summands in Python, and whether a minus precedes them."""
+        """Yield the summands in the syntax of Python, and whether a minus precedes."""
         piece, last, minus = "", 0, False
         for at, sign, around in (*signs_in(text), (len(text), "", "")):
             piece += text[last:at]
@@ -1071,7 +1080,10 @@ class TermReader:
         return _single(name, "column")
 
     def _nested(self, outer: Terms, inner: Terms) -> Terms:
-        """Return the terms of ``a / b``: a, and b within the product of a."""
+        """Return the terms of ``a / b``: terms of a, and of b times all factors of a.
+
+        For example, ``(a + b) / c`` is ``a + b + a:b:c``.
+        """
         factors = {f.text: f for term in outer.values() for f in term.factors}
         whole = {frozenset(factors): Term(tuple(factors.values()))}
         return outer | self._crossed(whole, inner)
@@ -1110,7 +1122,7 @@ def _single(text: str, kind: Literal["number", "column", "expression"]) -> Terms
 
 
 def _add(terms: Terms, summand: Terms, minus: bool) -> Terms:
-    """Add terms in place, or remove them after a minus; 0 is -1."""
+    """Add terms in place, or remove them after a minus; 0 removes the intercept."""
     if list(summand) == [frozenset("0")]:
         summand, minus = _single("1", "number"), not minus
     for key, term in summand.items():
