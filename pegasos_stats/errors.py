@@ -17,7 +17,7 @@ WRAPPERS = (
     "numba",
     "numpy",
     "sklearn",
-)  # callers or decorators
+)  # libraries that call the package, or decorate its functions
 ADDRESS = " object at 0x"  # in the default repr of an object
 # Control characters, surrogates, line separators and direction marks of Unicode.
 HIDDEN = re.compile(
@@ -101,11 +101,11 @@ class MissingAttributeError(PegasosStatsError, AttributeError):
 class MissingKeyError(PegasosStatsError, KeyError):
     """A name that is not among the statistics of a table."""
 
-    __str__ = Exception.__str__  # without the quotes of a KeyError
+    __str__ = Exception.__str__  # a KeyError would add quotes
 
 
 class DependencyError(PegasosStatsError, ImportError):
-    """A library that only this function needs is not installed."""
+    """An optional library, which only some functions need, is not installed."""
 
 
 class PegasosStatsWarning(UserWarning):
@@ -117,7 +117,7 @@ class ColumnWarning(PegasosStatsWarning):
 
 
 class ConvergenceWarning(PegasosStatsWarning):
-    """A solver stopped before it reached its tolerance."""
+    """A solver did not reach its tolerance, or a fit is too far from its optimum."""
 
 
 class UndefinedMetricWarning(PegasosStatsWarning):
@@ -141,8 +141,8 @@ def warn_caller(message: str, category: type[PegasosStatsWarning]) -> None:
 def visible(text: str) -> str:
     r"""Write control characters and direction marks of a text as escapes.
 
-    In names and levels from a file they could control a terminal or reorder the text of
-    a page. Line ends and tabs are unchanged.
+    In names and levels from a file these characters could control a terminal or reorder
+    the text of a page. Line feeds and tabs are not changed.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _shortened(text: str) -> str:
 
 
 def one_line(text: object, longest: int = 200) -> str:
-    r"""Return a foreign text on one line, cut if it is long; its type if empty.
+    r"""Return a foreign text on one line, cut if it is long; if empty, its type.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def one_line(text: object, longest: int = 200) -> str:
 
 
 def listing(items: Iterable[object], limit: int = 5) -> str:
-    """Write the first few items of a list for an error message.
+    """Write the first `limit` items of a list for an error message.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def nearest(
 def did_you_mean(
     name: object, candidates: Iterable[object], similarity: float = 0.85
 ) -> str:
-    """Return the question for the `nearest` name, in brackets.
+    """Return a question with the `nearest` name, in brackets, or an empty text.
 
     Examples
     --------

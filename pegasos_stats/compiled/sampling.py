@@ -16,7 +16,8 @@ LN2_SUMS = (
     0.999999999999929, 0.9999999999999968, 0.9999999999999999, 1.0,
 )  # fmt: skip
 
-# Coefficients of AS 241: numerators and denominators for small, middle and large r.
+# Coefficients of AS 241, numerator and denominator, the constant first: CENTRE for
+# |q| <= 0.425, MIDDLE for r <= 5 and TAIL for r > 5, as in `normal_quantile`.
 CENTRE = (
     (3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3,
      1.3731693765509461125e4, 4.5921953931549871457e4, 6.7265770927008700853e4,
@@ -58,7 +59,7 @@ def horner(coefficients: tuple[float, ...], x: float) -> float:
 def normal_quantile(p: float) -> float:
     """Quantile of the standard normal distribution at ``p`` (AS 241, PPND16).
 
-    NaN outside [0, 1], infinite at its ends.
+    NaN outside [0, 1]; infinite at 0 and 1.
     """
     q = p - 0.5
     if abs(q) <= 0.425:
@@ -88,8 +89,10 @@ def draw_exponentials(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with standard exponential variates; return ``done``, ``at``.
 
-    Algorithm SA: the leading zero bits of a uniform number give a geometric count of ln
-    2; the rest is ln 2 times the minimum of a random number of uniform numbers.
+    Algorithm SA (Ahrens & Dieter): a variate is ln 2 times the number of leading zero
+    bits of a uniform number, plus a rest. The rest is the number ``u`` that the other
+    bits represent, if it is at most ln 2. Otherwise it is ln 2 times the minimum of
+    ``k + 1`` uniform numbers, where ``k`` is the first index with ``u <= LN2_SUMS[k]``.
     """
     while done < out.size and at < words.size:
         u, total = 2.0 * uniform(words[at]), 0.0
@@ -117,7 +120,7 @@ def uniform(word: int) -> float:
 
 @with_python_division
 def bit_length(value: int) -> int:
-    """Count the binary digits of ``value``: ``ceil(log2(n))`` for ``n - 1``."""
+    """Count the binary digits of ``value``: ``ceil(log2(n))`` if it is ``n - 1``."""
     bits = 0
     while value >> bits > 0:
         bits += 1
@@ -128,7 +131,8 @@ def bit_length(value: int) -> int:
 def trial(words: Integers, at: int, bits: int) -> int:
     """Draw ``bits`` random bits, 16 at a time from the upper halves of the words.
 
-    There are ``bits // 16 + 1`` pieces, the first one highest; excess bits are dropped.
+    There are ``bits // 16 + 1`` pieces, of which the first is the most significant; the
+    lowest ``bits`` bits are returned.
     """
     low = (1 << bits) - 1
     value = int(words[at]) >> 16
@@ -145,8 +149,8 @@ def draw_by_rounding(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with ``floor(bound * u)``, as in R before 3.6.
 
-    Above ``2**31 - 1`` the uniform number comes from two words. Arguments and results
-    are as in `take_by_rejection`, without a pool.
+    For a bound above ``2**31 - 1`` the uniform number ``u`` comes from two words. The
+    other arguments and the results are as in `take_by_rejection`.
     """
     pieces = 1 if bound < 2**31 else 2
     while done < out.size and at + pieces <= words.size:
@@ -171,7 +175,8 @@ def draw_subsets(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with consecutive subsets; return ``done``, ``at``.
 
-    Within a subset draws are as in `take_by_rejection`, or as in R before 3.6.
+    Within a subset, numbers are drawn as in `take_by_rejection`, or with `rounding` as
+    in R before 3.6.
 
     Parameters
     ----------
@@ -181,8 +186,9 @@ def draw_subsets(
     pool : int32 array, shape (n,), n < 2^31
         ``0 .. n - 1``, restored after the last draw of a subset.
     picks : int64 array, shape (size,)
-        Places in `pool` from which this subset was drawn so far.
+        Positions in `pool` from which this subset was drawn so far.
     rounding : bool
+        Whether to draw as in R before 3.6.
     """
     size = picks.size
     while done < out.size and at < words.size:
@@ -209,8 +215,9 @@ def draw_subsets(
 def sort_down(weights: Vector, order: Integers) -> None:
     """Heapsort ``weights`` into descending order, in place, and ``order`` with them.
 
-    Heapsort is not stable; this implementation orders equal weights as R does. Each
-    iteration sifts a weight and its label down from ``hole`` into a min-heap.
+    Heapsort is not stable; this implementation orders equal weights as R does. In each
+    iteration a weight and its label move down the min-heap, from ``hole`` to their
+    place.
     """
     unheaped, last = weights.size // 2, weights.size - 1
     while last > 0:
@@ -236,10 +243,12 @@ def sort_down(weights: Vector, order: Integers) -> None:
 def alias_table(weights: Vector) -> tuple[Vector, Integers]:
     """Walker's alias table of ``weights`` (sum 1): thresholds and aliases, shape (n,).
 
-    Cell ``k`` returns ``k`` for numbers in ``[k, threshold[k])`` and ``alias[k]``
-    above. Cells below the average are filled in order, from the first cell that still
-    exceeds the average. A donor cell that falls below the average is filled later: the
-    list of short cells continues where that of donors ends.
+    For a number ``u`` in ``[k, k + 1)`` the draw is ``k`` if ``u < threshold[k]``, else
+    ``alias[k]``. Cells below the average weight are filled in order, each from the
+    current donor. Donors are the other cells, from the last one to the first. All cells
+    are in one list, the donors after the short cells. A donor that falls below the
+    average is followed by the next donor, and is itself filled when its turn in the
+    list comes.
     """
     n = weights.size
     threshold, alias = weights * n, np.zeros(n, np.int64)
@@ -276,8 +285,8 @@ def draw_from_alias(
 ) -> tuple[int, int]:
     """Fill ``out[done:]`` with indices by the alias table; return ``done``, ``at``.
 
-    With rounding one word determines the cell and the position in it; with rejection
-    the cell is drawn first, then a word determines the position.
+    With `rounding`, one word determines the cell and the position in it. Otherwise the
+    cell is drawn by rejection, and one further word determines the position.
     """
     n, bits = threshold.size, bit_length(threshold.size - 1)
     pieces = bits // 16 + 1
@@ -301,7 +310,7 @@ def draw_from_alias(
 
 @inlined
 def twisted(word: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
-    """Word of the next key from this word, the following one and the middle one."""
+    """Word of the next key, from this word, the next one and the one 397 words on."""
     y = (word & np.uint32(0x80000000)) | (after & np.uint32(0x7FFFFFFF))
     return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * np.uint32(0x9908B0DF))
 
@@ -313,7 +322,8 @@ def fill_words(key: NDArray[np.uint32], out: Integers) -> None:
     Parameters
     ----------
     key : uint32 array, shape (624,)
-        Key with all words used; replaced by the key of the last block of ``out``.
+        Key whose words have all been used; replaced by the key of the last block of
+        ``out``.
     out : int64 array, shape (m,)
         Output; ``m`` is a multiple of 624.
     """
@@ -335,22 +345,23 @@ def fill_words(key: NDArray[np.uint32], out: Integers) -> None:
 def take_by_rejection(
     out: Integers, done: int, words: Integers, at: int, pool: Integers
 ) -> tuple[int, int]:
-    """Draw without replacement by R's rejection: ``sample(n, m)`` for ``n < 2^32``.
+    """Draw without replacement by R's rejection: ``sample(n, m)`` for ``n <= 2^31``.
 
-    With ``left`` entries left, ``b`` binary digits in ``left - 1``, and 16 bits from
-    the upper half of each word, one word if ``b < 16``, else two::
+    Let ``left`` be the number of remaining items, and ``b`` the number of binary digits
+    of ``left - 1``. A trial uses the upper 16 bits of one word if ``b < 16``, and of
+    two words otherwise::
 
         v <- the lowest b bits;  again if v >= left
         out[n - left] <- pool[v];  pool[v] <- pool[left - 1];  left <- left - 1
 
-    Each trial is written, and counted only if accepted, to avoid branches.
+    To avoid branches, each trial is written to ``out``, but counted only if accepted.
 
     Parameters
     ----------
     out : int64 array, shape (m,)
         Filled in place.
     done : int
-        Entries of ``out`` filled before.
+        Number of entries of ``out`` that are already filled.
     words : int64 array of 32-bit words
     at : int
         Position of the first unused word.
@@ -360,7 +371,7 @@ def take_by_rejection(
     Returns
     -------
     done, at : int
-        ``done`` is below ``m`` when the words ran out; call again with more.
+        ``done`` is below ``m`` if there were too few words; call again with more.
     """
     n = pool.shape[0]
     left, stop = n - done, n - out.shape[0]

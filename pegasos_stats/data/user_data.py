@@ -1,4 +1,4 @@
-"""Users' data as frames and columns of supported types, and columns as numbers.
+"""Convert users' data to frames and columns of supported types, and to numbers.
 
 Errors name the values that are not numbers, and their rows.
 """
@@ -29,8 +29,8 @@ from pegasos_stats.arrays import DataColumn, Dense, Mask, Predictors, SparseRows
 from pegasos_stats.errors import counted, listing, shown
 from pegasos_stats.other_frames import in_pandas
 
-LARGEST_WHOLE = 2.0**53  # below which doubles hold all whole numbers
-NULLABLE = {"b": "boolean", "i": "Int64", "u": "UInt64"}  # types of pandas, by kinds
+LARGEST_WHOLE = 2.0**53  # up to here doubles represent all whole numbers exactly
+NULLABLE = {"b": "boolean", "i": "Int64", "u": "UInt64"}  # pandas types, by numpy kind
 
 Data = TypeVar("Data", DataColumn, pd.DataFrame)
 LONGEST_TEXT = 10_000  # characters of a name or level
@@ -42,10 +42,11 @@ class FileName(str):
 
 @contextmanager
 def convert_errors(error: errors.PegasosStatsError) -> Iterator[None]:
-    """Raise `error` for any exception of numpy, pandas or a foreign object inside.
+    """Raise `error` in place of any exception of numpy, pandas or a foreign object.
 
-    Reading an object runs its own code, which may raise anything. Use it around a
-    single conversion; errors of the package and `MemoryError` are not converted.
+    Reading a foreign object runs its own code, which may raise any exception. Use this
+    context around a single conversion. Exceptions of the package and `MemoryError` are
+    not converted.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def is_missing(value: object) -> bool:
 
 
 def is_valid_text(text: str) -> bool:
-    """Whether text can be encoded and is not too long."""
+    """Whether text can be encoded, and has at most `LONGEST_TEXT` characters."""
     if len(text) > LONGEST_TEXT:
         return False
     try:
@@ -147,11 +148,11 @@ def is_single(value: object) -> bool:
 
 
 def position_of(level: object, levels: Sequence[object]) -> int:
-    """Position of the level that a user names; -1 if it is not a level.
+    """Position of the level that a user names; -1 if there is no such level.
 
-    A number means the level that equals it, whatever their types: 1 also ``True`` and
-    ``np.float32(1)``. Where levels are numbers of single precision, 1.1 means the
-    nearest of these, as in comparisons of numpy.
+    A number matches the level that equals it, whatever their types: 1 also matches
+    ``True`` and ``np.float32(1)``. If no level equals a float, it is rounded to single
+    precision and compared again, so that 1.1 matches ``np.float32(1.1)``.
 
     Examples
     --------
@@ -174,11 +175,11 @@ def position_of(level: object, levels: Sequence[object]) -> int:
 
 
 def to_supported_dtype(data: Data) -> Data:
-    """Convert columns to supported types: numpy's and pandas' own.
+    """Convert columns to supported types, those of numpy and pandas.
 
-    Numbers get the byte order of the machine, which pandas needs; files of some
-    instruments (FITS, netCDF) have the other one. Dictionaries of pyarrow become
-    categories. Other data are returned unchanged.
+    Numbers get the byte order of the machine, which pandas needs; some file formats
+    (FITS, netCDF) use another order. Dictionaries of pyarrow become categories. Other
+    data are returned unchanged.
 
     Parameters
     ----------
@@ -219,14 +220,14 @@ def as_data(data: object) -> pd.DataFrame:
         If `data` is neither.
     """
     if isinstance(data, pd.DataFrame):
-        cure = "A column has a name that cannot be compared; rename it by text."
+        cure = "A column has a name that cannot be compared; use text as its name."
         with convert_errors(errors.ColumnError(cure)):
             [(name == name, repr(name)) for name in data.columns]
         return to_supported_dtype(data)
     if isinstance(data, dict):
         try:
             return to_supported_dtype(pd.DataFrame(data))
-        except Exception as error:  # its keys and values may be of others
+        except Exception as error:  # its keys and values may be foreign objects
             raise errors.DataError(
                 "data is a dictionary that cannot become a frame "
                 f"({errors.one_line(error)}); use columns of equal length."
@@ -249,7 +250,7 @@ def as_data(data: object) -> pd.DataFrame:
 
 
 def check_labels(labels: DataColumn, name: str) -> None:
-    """Raise `LabelError` if labels are lists, sets or the like, or no valid text."""
+    """Raise `LabelError` if labels are lists, sets or the like, or invalid text."""
     if labels.dtype.kind in "biufM":
         return
     try:
@@ -281,7 +282,7 @@ def column_of_frame(value: Any) -> Any:
 def check_aligned(
     name: str, values: Any, index: pd.Index, labelled: bool = True, of: str = "data"
 ) -> None:
-    """Raise `DataError` unless values are one for each row, rows in the same order.
+    """Raise `DataError` unless there is one value for each row, in the same order.
 
     Parameters
     ----------
@@ -291,7 +292,7 @@ def check_aligned(
     index : Index, shape (n,)
         Row labels of the data.
     labelled : bool
-        Whether the data have row labels, which those of a Series must equal.
+        Whether the data have row labels; then the labels of a Series must equal them.
     of : str
         Name of the data, for messages.
     """
@@ -313,7 +314,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     Raises
     ------
     DataError
-        If it is anything else.
+        If `labels` is anything else.
     LabelError
         If a value cannot be a label.
     """
@@ -339,7 +340,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
 
 
 def limit() -> float:
-    """Bytes of memory that this process may use, by machine and resource limits.
+    """Memory in bytes that this process may use: of the machine, or a lower limit.
 
     Examples
     --------
@@ -388,7 +389,7 @@ def in_the_rows(labels: pd.Index) -> str:
 
 
 def rows_listed(labels: pd.Index) -> str:
-    """List the first row labels, with the file if there are several.
+    """List the first row labels, and the file if there are several files.
 
     Examples
     --------
@@ -427,17 +428,18 @@ def is_plain(X: object) -> bool:
 def numeric_values(frame: pd.DataFrame | NDArray[np.generic]) -> Dense:
     """Numbers of a frame or a plain array, shape (n, p), missing values as NaN.
 
-    float32 if every column is, else float64.
+    The type is float32 if every column is float32, else float64.
 
     Raises
     ------
     ColumnError
-        If a column holds anything but numbers, booleans and missing values.
+        If a column contains anything but numbers, booleans and missing values.
     """
     if isinstance(frame, np.ndarray):
         if frame.dtype == np.float32:
             return np.asarray(frame, dtype=np.float32)
-        with np.errstate(over="ignore"):  # of wider floats; infinity is refused later
+        # Wider floats may overflow; infinite values are refused later.
+        with np.errstate(over="ignore"):
             return np.asarray(frame, dtype=np.float64)
     if all(isinstance(d, np.dtype) and d.kind in "fiub" for d in frame.dtypes):
         single = bool(len(frame.dtypes)) and all(d == np.float32 for d in frame.dtypes)
@@ -455,20 +457,22 @@ def _not_in_rows() -> errors.DataError:
 
 
 def in_rows(X: SparseRows) -> SparseRows:
-    """A sparse matrix as a CSR array; all indices are checked first.
+    """Convert a sparse matrix to a CSR array, after checking all its indices.
 
     Raises
     ------
     DataError
-        If one is not.
+        If the matrix cannot be converted, or an index is outside its shape.
     """
     from scipy.sparse import coo_array, csr_array
 
     with convert_errors(_not_in_rows()):
         if getattr(X, "format", None) == "coo" and X.ndim == 2:
-            X = coo_array((X.data, (X.row, X.col)), shape=X.shape)  # looks at them
+            # The constructor checks the indices.
+            X = coo_array((X.data, (X.row, X.col)), shape=X.shape)
         elif hasattr(X, "check_format"):
-            X = type(X)(X)  # of the same arrays; the check may set others
+            # The check may replace arrays, which must not change the user's matrix.
+            X = type(X)(X)
             X.check_format(full_check=True)
         matrix = csr_array(X)
         matrix.check_format(full_check=True)
@@ -478,12 +482,14 @@ def in_rows(X: SparseRows) -> SparseRows:
 def sparse_values(X: "pd.DataFrame | SparseRows") -> SparseRows:
     """Numbers of a sparse matrix, or of a frame with sparse columns, as a CSR array.
 
-    Columns are sorted within each row and occur once.
+    Within each row the column indices are sorted and occur once.
 
     Raises
     ------
     ColumnError
-        If a column holds anything but numbers.
+        If a column contains anything but numbers.
+    DataError
+        As for `in_rows`.
     """
     from scipy.sparse import csr_array
 
@@ -508,7 +514,8 @@ def plain_column(column: DataColumn) -> DataColumn:
     """Convert a column to a dtype that formulas can use.
 
     Unused categories are dropped. Nullable columns, and object columns of numbers or of
-    booleans, become columns of numpy if no value is missing. Text becomes object.
+    booleans, get a numpy dtype if no value is missing. Text gets the dtype object.
+    Integers become text if one exceeds 64 bits.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -521,7 +528,8 @@ def plain_column(column: DataColumn) -> DataColumn:
         if isinstance(dtype, np.dtype):
             return column
         column = pd.Series(column.to_numpy(), index=column.index)
-        return plain_column(column) if column.dtype == object else column  # decimals
+        # Decimal numbers have the dtype object.
+        return plain_column(column) if column.dtype == object else column
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return column
     if pd.api.types.is_string_dtype(column) and not isinstance(dtype, np.dtype):
@@ -533,7 +541,7 @@ def plain_column(column: DataColumn) -> DataColumn:
         values
         and all(type(v) is int for v in values)
         and (max(values) > LARGEST_WHOLE or min(values) < -LARGEST_WHOLE)
-    ):  # doubles would merge codes
+    ):  # as doubles, long codes could become equal
         is_long = min(values) < -(2**63) or max(values) >= 2**63
         return column.map(str) if is_long else column.astype(np.int64)
     if values and all(_is_number(v) for v in values):
@@ -542,7 +550,7 @@ def plain_column(column: DataColumn) -> DataColumn:
 
 
 def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
-    """Extend a column to all rows, with missing values in the others."""
+    """Extend the column of the present values to all rows; other rows are missing."""
     if nullable := NULLABLE.get(present.dtype.kind):
         present = present.astype(nullable)  # type: ignore[call-overload]
     places = np.where(there, np.cumsum(there) - 1, -1)
@@ -551,7 +559,7 @@ def _with_missing(present: DataColumn, there: "pd.Series[bool]") -> DataColumn:
 
 
 def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask:
-    """Return which rows have no missing value; refuse infinite values.
+    """Mark the rows without missing values; refuse infinite values.
 
     Parameters
     ----------
@@ -562,7 +570,7 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
     Raises
     ------
     ColumnError
-        Naming the first column with infinite values, and its rows.
+        If a value is infinite. The error names the first such column, and its rows.
     """
     if are_finite(values if isinstance(values, np.ndarray) else values.data):
         return np.ones(len(index), dtype=bool)
@@ -583,7 +591,8 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
 def are_finite(numbers: Dense) -> bool:
     """Whether all numbers of a block are finite.
 
-    A dot product would start threads within the threads that use this.
+    The function uses a sum, not a dot product, because it runs in several threads, and
+    a dot product would start more.
 
     Examples
     --------
@@ -614,7 +623,7 @@ def missing_values(
 
 
 def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a frame; adjacent ones are not copied, and in the frame's order.
+    """Columns of a frame; adjacent ones are not copied, and are in its order.
 
     Examples
     --------
@@ -683,7 +692,8 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         is_text = np.array([isinstance(v, str) for v in strange.array], dtype=bool)
         texts = strange.astype(object).where(is_text)
         words = pd.to_numeric(texts, errors="coerce").isna()
-        strange = strange[words] if words.any() else strange  # next to numbers as text
+        # If there is other text, do not report text such as "1".
+        strange = strange[words] if words.any() else strange
         named = [v if isinstance(v, str) else shown(v) for v in strange.array]
         raise errors.ColumnError(
             f"Column {listing([column.name])} is not numeric: it holds "
@@ -694,7 +704,7 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
 
 
 def _as_number(value: object) -> float | None:
-    """A real number or a boolean as a float, NaN for a missing one, None for others.
+    """A number or a boolean as a float, a missing value as NaN, others as None.
 
     Examples
     --------
@@ -707,7 +717,7 @@ def _as_number(value: object) -> float | None:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-    except Exception:  # a signaling NaN, or numbers of others
+    except Exception:  # a signaling NaN, or a foreign number
         return None
 
 
@@ -717,7 +727,7 @@ def floats_of(values: object, refused: errors.PegasosStatsError) -> NDArray[np.f
     Raises
     ------
     PegasosStatsError
-        `refused`, if they are anything else, such as text or dates.
+        `refused`, if the values are not numbers, but for example text or dates.
 
     Examples
     --------
@@ -746,12 +756,12 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def column_of_scores(scores: object) -> DataColumn:
-    """View scores, or signs, as a column of numbers, NaN where one is missing.
+    """View scores, or their signs, as a column of numbers, missing ones as NaN.
 
     Raises
     ------
     DataError
-        If they are anything else.
+        If `scores` is not one column of numbers.
     """
     refused = errors.DataError(
         f"Scores of type {type(scores).__name__} are not a column of numbers; use one."

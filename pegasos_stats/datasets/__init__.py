@@ -16,7 +16,7 @@ DIGITS56_CITATION = (
 
 _TRAIN_ROWS = 200
 
-# Occupations by their codes from 1 on; the most frequent one is the first category.
+# Occupations with the codes 1 to 6; the most frequent one becomes the first category.
 _OCCUPATIONS = (
     "student",
     "manual",
@@ -39,16 +39,16 @@ def digits56_path() -> Path:
     -------
     Path
         A file with a header line: ``digit``, then ``p00`` to ``p77``. Source and
-        licence are in ``digits56.txt`` beside it.
+        licence are in ``digits56.txt`` in the same folder.
     """
     return Path(str(files(__name__) / "digits56.csv"))
 
 
 def load_affairs() -> pd.DataFrame:
-    """Survey of 6,366 married women, and whether they had had an affair.
+    """Survey of 6,366 married women: whether they had had an affair.
 
     Readers of the magazine *Redbook* answered in 1974. The two occupations are factors
-    with the reference level *white-collar*, the most frequent one of the women.
+    with the reference level *white-collar*, the women's most frequent occupation.
 
     Returns
     -------
@@ -56,17 +56,17 @@ def load_affairs() -> pd.DataFrame:
         * ``rate_marriage``: rating of the marriage, from 1 (very poor) to 5 (very
           good);
         * ``age`` and ``yrs_married`` in years, as midpoints of intervals;
-        * ``children``: their number;
-        * ``religious``: from 1 (not) to 4 (strongly);
+        * ``children``: number of children;
+        * ``religious``: from 1 (not religious) to 4 (strongly religious);
         * ``educ``: years of education, from 9 (grade school) to 20 (advanced degree);
-        * ``occupation``, ``occupation_husb``: occupation of the woman, of her husband;
+        * ``occupation``, ``occupation_husb``: of the woman and of her husband;
         * ``affair``: the outcome, *no* (4,313 women) or *yes* (2,053).
 
     Notes
     -----
-    The data come with statsmodels as ``statsmodels.datasets.fair``, by permission of
-    their author. Here the codes of occupations have names, and ``affair`` is *yes*
-    where the time spent in affairs is above 0.
+    The data are part of statsmodels, as ``statsmodels.datasets.fair``, by permission of
+    their author. Here occupations have names instead of codes, and ``affair`` is *yes*
+    if the time spent in affairs is above 0.
 
     References
     ----------
@@ -98,8 +98,9 @@ def load_affairs() -> pd.DataFrame:
 def load_digits56() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Handwritten fives and sixes, with a fixed training and test split.
 
-    Training rows are the first 200 of the file, 100 of each digit; test rows are the
-    other 163 (82 fives, 81 sixes). The index is the row number in the file.
+    The training data are the first 200 rows of the file, 100 of each digit; the test
+    data are the other 163 (82 fives, 81 sixes). The index is the row number in the
+    file, counted from 0.
 
     Returns
     -------

@@ -47,9 +47,9 @@ class KernelSVM(Model):
     """Support vector machine with a kernel and an intercept that is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` yields a dual variable for each
-    row, Pegasos a count of violations; only rows with a positive one are needed for
-    prediction.
+    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` yields a dual weight for each row,
+    Pegasos a count of margin violations. Predictions depend only on the rows for which
+    this number is positive (the support rows).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class KernelSVM(Model):
         Outcome with two levels.
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors; for a precomputed kernel the matrix ``K(x_i, x_j)``,
-        shape (n, n). Sparse ones become an array.
+        shape (n, n). Sparse predictors become a dense array.
     lam : float or "cv", optional
         Penalty, above zero; by default ``1 / n``, as for `SVM`.
     intercept : bool, default True
@@ -70,18 +70,19 @@ class KernelSVM(Model):
         Constant of the polynomial kernel, at least 0; default 1.
     gamma : float, "auto" or "scale", optional
         Parameter of the Gaussian and the polynomial kernel, above zero. ``"auto"`` is
-        ``1 / p``, ``"scale"`` is ``1 / (p var(X))`` with the variance of all entries of
-        the rows whose weight is above 0. The default is 1 for the polynomial kernel;
-        for the Gaussian ``"auto"``, or ``"scale"`` with ``standardize=False``.
+        ``1 / p``, ``"scale"`` is ``1 / (p var(X))``, with the variance of all entries
+        in rows of positive weight. The default is 1 for the polynomial kernel; for the
+        Gaussian kernel ``"auto"``, or ``"scale"`` with ``standardize=False``.
     coding, na_action, weights, freq_weights
-        As for `SVM`; a precomputed kernel does not allow counts.
+        As for `SVM`; a precomputed kernel does not allow `freq_weights`.
     standardize : bool, optional
         As for `SVM`, but True by default, as ``scale`` in e1071 and ``scaled`` in
         kernlab; a precomputed kernel is not standardized.
     memory : int, default 512 MiB
-        Bytes for rows of the Gram matrix. If not all rows fit, they are computed when
-        needed and those used most are cached. Results of Pegasos do not depend on this;
-        results of `Optimum` vary within its tolerance.
+        Bytes for rows of the Gram matrix, which are computed when needed and cached. If
+        not all fit, Pegasos caches the rows that it uses first, `Optimum` those that it
+        used last. Results of Pegasos do not depend on `memory`; results of `Optimum`
+        vary within its tolerance.
 
     Raises
     ------
@@ -91,7 +92,7 @@ class KernelSVM(Model):
     References
     ----------
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
-    section 4, with the scaling ``1 / (lam (t - 1))`` inside the margin.
+    section 4; here the score at step ``t`` has the factor ``1 / (lam (t - 1))``.
     Fan, Chen & Lin, *Working set selection using second order information for training
     support vector machines*, JMLR 6 (2005).
 
@@ -220,7 +221,7 @@ class KernelSVM(Model):
         )
 
     def _matrix(self, kernel: kernels.KernelFunction) -> Matrix:
-        """Rows for the kernel function; for a precomputed kernel its values."""
+        """Dense rows for the kernel function; or the values of a precomputed kernel."""
         self._columns = None
         X = dense(self._sample.X)
         if kernel.name != "precomputed":
@@ -251,8 +252,9 @@ class KernelSVM(Model):
         Parameters
         ----------
         solver : Optimum or Pegasos, optional
-            ``Optimum()`` by default, which finds the optimum. ``Pegasos`` uses one row
-            per step, without projection or averaging, and reproduces the R reference.
+            ``Optimum()`` by default, which minimises to a tolerance. ``Pegasos`` uses
+            one row per step, without projection or averaging, and reproduces the R
+            reference.
         refine, trace, test, progress
             As for ``SVM.fit``.
 
@@ -263,7 +265,7 @@ class KernelSVM(Model):
         Raises
         ------
         OptionError
-            If the solver has an option that kernel models do not have, or for `test`
+            If the solver has an option that kernel models do not support, or for `test`
             without `trace`, or `refine` without Pegasos.
 
         Warns
@@ -325,7 +327,8 @@ class KernelResults(Results):
     problem : KernelProblem
     solution : KernelSolution
     columns : int64 array or None
-        For a precomputed kernel, the columns of the matrix for the rows used.
+        For a precomputed kernel, the columns of the matrix that belong to the training
+        rows.
 
     For other attributes see `Results`.
 
@@ -350,12 +353,12 @@ class KernelResults(Results):
 
     @property
     def counts(self) -> "pd.Series[int]":
-        """Violations of each training row, an integer, shape (n,).
+        """Number of margin violations of each training row, shape (n,).
 
         Raises
         ------
         OptionError
-            If the fit is by `Optimum`, which has dual weights instead.
+            If the solver was `Optimum`, which yields dual weights instead.
         """
         if self.solution.counts is None:
             raise OptionError(
@@ -371,10 +374,10 @@ class KernelResults(Results):
 
     @property
     def dual_coef(self) -> "pd.Series[float]":
-        """Coefficients of the support rows: multipliers of their kernel values.
+        """Coefficients of the support rows, the factors of their kernel values.
 
-        ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation counts
-        ``c``; ``a_j y_j / (lam n)`` for `Optimum` with dual weights ``a``.
+        They are ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation
+        counts ``c``, and ``a_j y_j / (lam n)`` for `Optimum` with dual weights ``a``.
         """
         support, coefficients = kernels.support_of(self.problem, self.solution)
         return pd.Series(coefficients, index=self.index[support], name="dual_coef")
@@ -407,9 +410,9 @@ class KernelResults(Results):
         DataFrame
             Columns ``term`` (``"Intercept"``, then row labels; positions of training
             rows if the fit was loaded) and ``estimate`` (the intercept and
-            `dual_coef`). With Pegasos also ``count`` (of violations);
-            with `Optimum` ``dual_weight``, from 0 to the weight of the row, which it
-            equals if the margin is below 1.
+            `dual_coef`). With Pegasos also ``count``, the number of violations; with
+            `Optimum` also ``dual_weight``, at most the weight of the row, to which it
+            is equal if the margin is below 1.
 
         Examples
         --------
@@ -448,7 +451,7 @@ class KernelResults(Results):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
         """
         cells = {
             "Support rows": f"{self.n_support:,} of {self.nobs:,}",
@@ -471,9 +474,10 @@ def new_scores(
     problem : KernelProblem
     solution : KernelSolution
     X : array or scipy sparse array, shape (q, p)
-        For a precomputed kernel ``K(x, x_j)`` with the rows of the fit, or with all
-        rows passed to the model, of which `columns` are the training rows.
+        For a precomputed kernel the values ``K(x, x_j)``: a column for each training
+        row, or for each row that was passed to the model.
     columns : int64 array, shape (n,), optional
+        Columns of the training rows, in the second case.
     """
     assert isinstance(solution, kernels.KernelSolution)
     X = dense(X)
@@ -498,7 +502,7 @@ def as_rows_of_kernel(
 
 
 def usual_gamma(sample: samples.Sample, rule: str) -> float:
-    """Return the gamma of a rule, as `KernelSVM` describes it."""
+    """Return the gamma of a rule: ``"auto"``, ``"scale"``, or the Gaussian default."""
     X, weights = dense(sample.X), sample.weights
     if rule == "default" and isinstance(sample.design, ScaledDesign):
         rule = "auto"
@@ -508,12 +512,12 @@ def usual_gamma(sample: samples.Sample, rule: str) -> float:
 
 
 def dense(X: Predictors) -> Matrix:
-    """Rows as an array of float64; sparse ones if there is memory for it.
+    """Convert rows to a dense array of float64.
 
     Raises
     ------
     DataError
-        If there is not.
+        If there is not enough memory to convert sparse rows.
     """
     if not isinstance(X, np.ndarray):
         check_memory(
@@ -530,9 +534,9 @@ kernel_svm = as_function(
     """Kernel support vector machine, from a formula and a data frame.
 
         Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over
-        functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. Without
-        `lam` the penalty is ``1 / n``; the kernel is Gaussian with ``gamma = 1 / p`` on
-        standardized predictors. ``fit()`` of the returned model yields the dual
-        weights.
+        functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. The
+        default penalty is ``1 / n``; the default kernel is Gaussian with
+        ``gamma = 1 / p`` on standardized predictors. Call ``fit()`` on the returned
+        model to estimate ``f``.
     """,
 )

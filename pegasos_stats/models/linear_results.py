@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import LinearPlots
 
 IntervalMethod = Literal["wald", "profile", "simultaneous"]
-SHRUNKEN = 0.5  # standard errors by which a penalty may move a coefficient in silence
-ROUNDING = 1e-5  # of a standard error: a smaller estimate is 0
+SHRUNKEN = 0.5  # standard errors: a larger shift by the penalty is reported
+ROUNDING = 1e-5  # standard errors: a smaller estimate is shown as 0
 MOST_REFERENCES = 6  # factors whose reference level a summary names
-# What another covariance does not change.
+# Cached values that do not depend on the kind of standard errors.
 CARRIED = (
     "certificate",
     "training_table",
@@ -89,13 +89,13 @@ class LinearResults(Results):
     Attributes
     ----------
     errors_by : Sandwich, Cluster, Bootstrap, None or "default"
-        Requested kind of standard errors; compare `cov_type`.
+        Requested kind of standard errors; `cov_type` resolves the default.
     groups : Groups or None
         Groups of rows that depend on each other, from ``fit(groups=)``.
     lines : RowIndex or None
-        Positions of the rows in the data; None for a loaded fit.
+        Positions of the rows in the data; None for a loaded fit, files and Dask.
     unread : DataFrame or None
-        Columns of the data that the formula does not read, for `margins`.
+        Columns of the data that the formula does not use, for `margins`.
 
     For other attributes see `Results`.
 
@@ -166,8 +166,8 @@ class LinearResults(Results):
     def null_space(self) -> NullSpace:
         """Directions of coefficients that the training rows do not determine.
 
-        With ``lam = 0`` these belong to columns that are linear combinations of others,
-        with a penalty to constant columns.
+        With ``lam = 0`` each direction belongs to a column that is a linear combination
+        of earlier columns; with a penalty, to a constant column.
         """
         names, problem = list(self.design.names), self.problem
         first, estimable = int(problem.intercept), self.solution.estimable
@@ -176,7 +176,7 @@ class LinearResults(Results):
             directions = null_directions(*self._weighed[:2])
             named = tuple(names[j] for j in columns)
             return NullSpace(named, columns + first, directions)
-        # A solver that converges to the optimum sets constant columns to 0.
+        # With an intercept, constant columns have the coefficient 0 at the optimum.
         at_optimum = isinstance(self.refinement or self.solver, Optimum)
         constant = self.constants & (at_optimum and problem.lam > 0.0)
         if not problem.lam and estimable is not None:
@@ -222,8 +222,8 @@ class LinearResults(Results):
     def covariance(self) -> wald.Estimate:
         """Estimated covariance with its components.
 
-        These are bread and bandwidth for the sandwich, and the coefficients of all
-        resamples and the seed for the bootstrap.
+        For the sandwich these include the bread and the bandwidth; for the bootstrap,
+        the coefficients of all resamples and the seed.
         """
         return self._errors.covariance
 
@@ -232,7 +232,7 @@ class LinearResults(Results):
         """Standard errors of `params`.
 
         Square roots of the diagonal of `cov_params`, computed on first access.
-        They are for the minimiser of the penalised risk at this ``lam``.
+        They refer to the minimiser of the penalised risk at this ``lam``.
 
         Raises
         ------
@@ -246,14 +246,17 @@ class LinearResults(Results):
         ConvergenceWarning
             If the fit is too far from its optimum for its standard errors.
         UndefinedMetricWarning
-            If they are not defined.
+            If standard errors are not defined.
         """
         errors = self._errors.std_error
         return pd.Series(errors, self.params.index, name="bse")
 
     @property
     def tvalues(self) -> "pd.Series[float]":
-        """``params / bse``: z statistics, or t where `covariance` has finite ``df``."""
+        """``params / bse``: z statistics, or t if `covariance` has a finite ``df``.
+
+        With Firth's penalty signed roots of the profile deviances at 0.
+        """
         return self._column("statistic", "tvalues")
 
     @property
@@ -262,13 +265,14 @@ class LinearResults(Results):
 
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
-        that coefficient may differ from 0 even if the predictor has no effect.
+        that coefficient may differ from 0 even if the predictor has no effect. With
+        Firth's penalty the tests are likelihood ratio tests by profiles.
         """
         return self._column("p_value", "pvalues")
 
     @suggest_arguments
     def cov_params(self) -> pd.DataFrame:
-        """Covariance of `params`, shape (k, k), by name; NaN where `bse` is."""
+        """Covariance of `params`, shape (k, k), by name; NaN where `bse` is NaN."""
         errors, names = self._errors, self.params.index
         matrix = errors.covariance.matrix.copy()
         missing = np.isnan(errors.std_error)
@@ -287,13 +291,15 @@ class LinearResults(Results):
         method : "wald", "profile" or "simultaneous", optional
             ``"profile"``: values for which the profile deviance is below the quantile
             of chi-squared with one degree of freedom, as R's ``confint()`` of a
-            ``glm``. It is for maximum likelihood, and the default with Firth's penalty,
-            which is then part of the likelihood; `cov_type` is not used. A limit is
-            infinite if the deviance remains below the quantile, and NaN if a fit does
-            not converge. ``"wald"``, the default otherwise: by the standard errors, or
-            as by the bootstrap. ``"simultaneous"``: by the standard errors and the
-            maximum of the t statistics, so that the level is joint for all intervals,
-            as ``confint(glht())`` of R's multcomp.
+            ``glm``. It requires maximum likelihood or Firth's penalty. With Firth's
+            penalty it is the default, and the penalty is part of the likelihood;
+            `cov_type` is not used. A limit is infinite if the deviance remains below
+            the quantile, and NaN if a fit does not converge. ``"wald"``, the default
+            otherwise: from the standard errors, or as the options of the bootstrap
+            specify.
+            ``"simultaneous"``: from the standard errors and the maximum of the t
+            statistics, so that the level is joint for all intervals, as
+            ``confint(glht())`` of R's multcomp.
 
         Returns
         -------
@@ -304,8 +310,9 @@ class LinearResults(Results):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or too small for the number of
-            resamples. With ``"profile"`` if the fit is penalised by `lam`, or has
-            weights or groups. Also as for `bse`.
+            resamples. With ``"profile"`` if the fit is penalised by `lam`, has
+            ``penalty="flic"``, weights or groups, or is not a logistic regression.
+            Also as for `bse`.
         DataError
             If the profile needs the training rows, and they are not in memory.
 
@@ -336,7 +343,7 @@ class LinearResults(Results):
 
     @property
     def _is_profiled(self) -> bool:
-        """Whether tables have intervals and tests by profiles."""
+        """Whether tables show intervals and tests by profile likelihood."""
         return self.problem.penalty == "firth" and self.cov_type is not None
 
     @cached_property
@@ -346,7 +353,7 @@ class LinearResults(Results):
         Raises
         ------
         OptionError, DataError
-            If there are none.
+            If profiles are not available.
         """
         check_profile(self)
         problem = self._weighed[0]
@@ -354,12 +361,12 @@ class LinearResults(Results):
 
     @cached_property
     def profiled(self) -> profile.ProfileTable:
-        """Tests by the profiles, and intervals of 95%, of `params`."""
+        """Tests and 95% intervals for `params`, by their profiles."""
         return self._profile.table()
 
     @cached_property
     def _profiled_original(self) -> profile.ProfileTable:
-        """Tests and 95% intervals by the profiles, of `params_original`."""
+        """Tests and 95% intervals for `params_original`, by their profiles."""
         return self._original_profile.table()
 
     @cached_property
@@ -380,7 +387,10 @@ class LinearResults(Results):
     def _missing_limits(self, limits: Matrix) -> list[str]:
         """Texts about limits by the profiles that are infinite or missing."""
         rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
-        lost = "fits with it held do not converge, or are above the estimates"
+        lost = (
+            "fits with the coefficient fixed do not converge, or have a larger "
+            "likelihood than the estimates"
+        )
         texts = []
         for is_one, reason in (
             (rows.isna(), lost),
@@ -426,15 +436,17 @@ class LinearResults(Results):
         -------
         JointTest
             With ``statistic, pvalue, df_num, df_denom``. Several hypotheses are tested
-            by F with ``"HC3"``, ``"sandwich"`` and clusters, by the resamples with the
-            default bootstrap, and otherwise by chi-squared. A single hypothesis has the
-            p-value of its z or t test. See `Sandwich` and `Bootstrap`.
+            by F with ``"HC3"``, with the sandwich of the hinge, and with clusters; by
+            the resamples with the default bootstrap; otherwise by chi-squared. A single
+            hypothesis has the p-value that `t_test` reports. See `Sandwich`, `Cluster`
+            and `Bootstrap`.
 
         Warns
         -----
         UndefinedMetricWarning
-            If a combination is equal in all samples, such as the coefficient of a
-            constant column: it is excluded, and `df_num` counts the others.
+            If a combination is equal in all samples or not estimable, such as the
+            coefficient of a constant column: it is excluded, and `df_num` counts the
+            others.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -442,8 +454,8 @@ class LinearResults(Results):
     def f_test(self, r_matrix: object) -> wald.JointTest:
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
-        Unlike `wald_test` it divides Wald's statistic by the number of hypotheses, and
-        uses `df_resid` degrees of freedom, or those of the clusters.
+        The statistic is Wald's, divided by the number of hypotheses. The denominator
+        has `df_resid` degrees of freedom, or with clusters those of `Cluster`.
 
         Parameters
         ----------
@@ -472,10 +484,11 @@ class LinearResults(Results):
         -------
         DataFrame
             Columns ``term, statistic, distribution, df, df_denom, p_value``:
-            `distribution` is ``"chi2"``, ``"F"`` or ``"bootstrap"``, by which the
-            p-value of this row is computed. With ``"HC3"`` a single coefficient has
-            chi-squared, a term of several F, see `Sandwich`. `df_denom` is infinite
-            for chi-squared and missing for resamples. The intercept is the first row.
+            `distribution` states how the p-value of the row is computed: ``"chi2"``,
+            ``"F"`` or ``"bootstrap"``. With ``"HC3"`` a single coefficient is tested by
+            chi-squared, a term with several coefficients by F, see `Sandwich`.
+            `df_denom` is infinite for chi-squared and missing for resamples. The
+            intercept is the first row.
 
         Raises
         ------
@@ -507,8 +520,9 @@ class LinearResults(Results):
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             As for `fit` of the model.
         groups : Series, array or list, shape (n,); or two of them, optional
-            As for `fit`. If omitted, ``"cluster"``, ``"bootstrap"`` and ``"default"``
-            use the groups of the fit.
+            As for `fit`. If omitted, kinds that allow groups use the groups of the fit:
+            clusters (``"cluster"``, ``"CR0"``, ``"CR1"``, ``"CR3"``), ``"bootstrap"``
+            and ``"default"``.
 
         Raises
         ------
@@ -521,7 +535,7 @@ class LinearResults(Results):
             # The model holds the data, in which columns are looked up by name.
             model = self.full_model
             lines = self.lines if model is None else model._sample.lines
-            assert lines is not None  # of rows in memory
+            assert lines is not None  # rows are in memory
             row_groups = lines.groups(groups)
         elif not options.goes_with_groups(cov_type):
             row_groups = None
@@ -546,7 +560,10 @@ class LinearResults(Results):
 
     @cached_property
     def _is_trivial(self) -> bool:
-        """Whether a hinge fit has zero coefficients and predicts one class."""
+        """Whether a hinge fit has zero slopes and predicts one class.
+
+        Only with default standard errors, which are then not computed.
+        """
         answers = self.training_table.counts.sum(axis=0)
         by_bootstrap = self.errors_by == "default" and self.problem.loss == "hinge"
         no_slope = not self.solution.beta.any() and self.problem.has_rows
@@ -554,7 +571,7 @@ class LinearResults(Results):
 
     @cached_property
     def _in_time(self) -> wald.Estimate | float:
-        """The bootstrap estimate, or the estimated time if it is too long."""
+        """The bootstrap estimate, or its estimated time in seconds if that is long."""
         try:
             return self._estimate(options.MOST_SECONDS)
         except TooLongError as error:
@@ -581,7 +598,15 @@ class LinearResults(Results):
         return self._estimate(math.inf) if isinstance(resampled, float) else resampled
 
     def _estimate(self, limit: float) -> wald.Estimate:
-        """Estimate the covariance, if resamples need at most so many seconds."""
+        """Estimate the covariance; `limit` is the longest time in seconds.
+
+        Raises
+        ------
+        OptionError
+            If standard errors are off, or are not defined for a trivial fit.
+        TooLongError
+            If resamples are estimated to need more time.
+        """
         if self.cov_type is None:
             raise OptionError(wald.reason_unavailable(self.problem, None))
         if self._is_trivial:
@@ -623,8 +648,8 @@ class LinearResults(Results):
     def llf(self) -> float:
         """Log-likelihood at the fit, ``-sum_i w_i log(1 + exp(-m_i))``.
 
-        The penalty is not included, so this is below the maximum of the likelihood. NaN
-        for the hinge loss, which is not a likelihood.
+        The value does not include the penalty, but a penalised fit has a lower value
+        than maximum likelihood. NaN for the hinge losses, which are not likelihoods.
         """
         if self.problem.loss != "log":
             return float("nan")
@@ -637,9 +662,10 @@ class LinearResults(Results):
     def llnull(self) -> float:
         """Log-likelihood of the intercept-only model, ``sum_c W_c log(W_c / n)``.
 
-        ``W_c`` is the total weight of the rows of level ``c``; without weights, their
-        number. With an offset the null model has the offset and the intercept (if the
-        model has one), as for the null deviance of R's ``glm``. NaN for the hinge loss.
+        ``W_c`` is the total weight of the rows of level ``c`` (their number without
+        weights), and ``n`` the sum over both levels. With an offset the null model
+        contains the offset, and the intercept if the model has one, as for the null
+        deviance of R's ``glm``. NaN for the hinge losses.
         """
         if self.problem.loss != "log":
             return float("nan")
@@ -654,7 +680,7 @@ class LinearResults(Results):
         """McFadden's ``R^2 = 1 - llf / llnull``, with `llf` at the penalised fit.
 
         The penalty makes it smaller than for the maximum likelihood fit. NaN for the
-        hinge loss.
+        hinge losses.
         """
         return 1.0 - self.llf / self.llnull
 
@@ -662,11 +688,12 @@ class LinearResults(Results):
     def df_effective(self) -> float:
         """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
 
-        ``H`` is the curvature of the penalised risk. Without penalty it is the number
-        of coefficients including the intercept; the penalty makes it smaller. It is NaN
-        for the hinge loss, if it would be slow, and for a loaded fit that was saved
-        without the sandwich. For files and Dask it needs the passes of standard errors,
-        and is NaN with ``cov_type="none"``.
+        ``H`` is the curvature of the penalised risk, and ``J`` the identity with a 0
+        for the intercept. Without a penalty the number equals that of the estimable
+        coefficients including the intercept; the penalty makes it smaller. It is NaN
+        for the hinge losses, if the computation would be slow, and for a loaded fit
+        that was saved without a sandwich covariance. For files and Dask it is computed
+        together with the standard errors, and is NaN with ``cov_type="none"``.
 
         References
         ----------
@@ -685,7 +712,7 @@ class LinearResults(Results):
 
     @cached_property
     def _bread(self) -> np.ndarray | None:
-        """Curvature of the penalised log loss, None if slow."""
+        """Curvature ``H`` of the penalised log loss; None if slow or not available."""
         problem = self.problem
         if problem.has_rows and wald.is_quick(problem):
             return bread_at(problem, self.solution)
@@ -697,11 +724,14 @@ class LinearResults(Results):
     def penalty_shift(self) -> tuple[str, float]:
         """Coefficient that the penalty moves most, and by how many standard errors.
 
-        This is a Newton step from the fit towards ``lam = 0``, ``H0^-1 lam J theta``,
-        divided by the standard errors of the unpenalised model, the roots of the
-        diagonal of ``(n H0)^-1``. ``H0`` is the curvature of the risk without the
-        penalty. It is NaN for other losses, with ``lam = 0``, if ``H0`` is singular,
-        rows are separated, or standard errors are missing.
+        The shift is a Newton step from the fit towards ``lam = 0``, divided by the
+        standard errors of the unpenalised model ::
+
+            |H0^-1 lam J theta|_j / sqrt(diag((n H0)^-1)_j)
+
+        where ``H0`` is the curvature of the risk without the penalty. The shift is NaN
+        for other losses, with ``lam = 0``, if ``H0`` is singular, if rows are
+        separated, or if standard errors are missing.
         """
         problem, nothing = self.problem, ("", float("nan"))
         if problem.loss != "log" or not problem.lam or self._missing():
@@ -727,18 +757,18 @@ class LinearResults(Results):
     def aic(self) -> float:
         """``-2 llf + 2 df_effective``, Akaike's criterion of a penalised fit.
 
-        With `llf` at the penalised fit; NaN where `df_effective` is.
+        `llf` is that of the penalised fit. NaN if `df_effective` is NaN.
         """
         return -2.0 * self.llf + 2.0 * self.df_effective
 
     @property
     def bic(self) -> float:
-        """``-2 llf + log(nobs) df_effective``; NaN where `df_effective` is."""
+        """``-2 llf + log(nobs) df_effective``; NaN if `df_effective` is NaN."""
         return -2.0 * self.llf + float(np.log(self.nobs)) * self.df_effective
 
     @property
     def deviance(self) -> float:
-        """``-2 llf``, R's residual deviance; NaN for the hinge loss."""
+        """``-2 llf``, R's residual deviance; NaN for the hinge losses."""
         return -2.0 * self.llf
 
     @property
@@ -748,35 +778,38 @@ class LinearResults(Results):
 
     @property
     def df_null(self) -> int:
-        """Degrees of freedom of `null_deviance`, ``nobs`` less its intercept."""
+        """Degrees of freedom of `null_deviance`: ``nobs - 1``.
+
+        They are ``nobs`` with an offset and no intercept.
+        """
         is_fixed = self.problem.offset is not None and not self.problem.intercept
         return self.nobs - (not is_fixed)
 
     @property
     def llr(self) -> float:
-        """``2 (llf - llnull)``, likelihood ratio against the intercept-only model."""
+        """``2 (llf - llnull)``, likelihood ratio statistic against the null model."""
         return 2.0 * (self.llf - self.llnull)
 
     @property
     def fittedvalues(self) -> "pd.Series[float]":
         """Probabilities of the second level in the training rows, shape (n,).
 
-        ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``;
-        with weights of the levels those of the weighted fit, which `predict_proba`
-        corrects.
+        ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``.
+        With class weights these are the probabilities in the weighted data;
+        `predict_proba` corrects for the weights.
 
         Raises
         ------
         OptionError
-            For the hinge loss.
+            For the hinge losses.
         DataError
-            If the rows of the fit are not in memory.
+            If the training rows are not in memory.
         """
         return diagnostics.of_rows(self, "fittedvalues")
 
     @property
     def resid_response(self) -> "pd.Series[float]":
-        """Outcome, 0 or 1, minus `fittedvalues`, which raises the same exceptions."""
+        """Outcome, 0 or 1, minus `fittedvalues`; raises as `fittedvalues` does."""
         return diagnostics.of_rows(self, "resid_response")
 
     @property
@@ -806,13 +839,15 @@ class LinearResults(Results):
         ----------
         threshold : float, default 0.5
             Probability above which the second level is predicted, on the scale of
-            `predict_proba`. With weights of the levels `predict` uses another
-            threshold than 0.5.
+            `predict_proba`. With class weights the labels of `predict`, which are by
+            the sign of the score, correspond to another threshold than 0.5.
 
         Raises
         ------
         OptionError
-            For the hinge loss.
+            For the hinge losses.
+        DataError
+            If the training rows are not in memory.
         """
         diagnostics.check_rows(self, "pred_table()")
         table = self.confusion(threshold=threshold, ties="negative").table
@@ -820,12 +855,15 @@ class LinearResults(Results):
 
     @property
     def n_support(self) -> int:
-        """Rows with a dual weight above zero; for the log loss all of them."""
+        """Number of rows with a dual weight above zero.
+
+        For the log loss these are all rows of positive weight.
+        """
         return int((self.solution.dual > 0.0).sum())
 
     @cached_property
     def n_reads(self) -> int | None:
-        """Number of passes over the data of a fit from files; None for other fits."""
+        """Number of passes over the data, for files and Dask; None for other fits."""
         return None
 
     @property
@@ -837,7 +875,7 @@ class LinearResults(Results):
     def df_resid(self) -> int:
         """Number of rows minus coefficients and intercept; below 0 for wide data.
 
-        The penalty is not allowed for: see `df_effective`.
+        The penalty is ignored; `df_effective` accounts for it.
         """
         return self.nobs - self.df_model - int(self.problem.intercept)
 
@@ -849,8 +887,8 @@ class LinearResults(Results):
         -------
         DataFrame, one row
             The columns of `Results.glance`, then ``llf, df_effective, aic, bic,
-            prsquared, deviance, null_deviance``, which are NaN for the hinge loss, as
-            it is not a likelihood, and ``df_null, df_residual``.
+            prsquared, deviance, null_deviance``, which are NaN for the hinge losses
+            (these are not likelihoods), and ``df_null, df_residual``.
         """
         of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
         names = (*of_likelihood, "deviance", "null_deviance", "df_null")
@@ -874,20 +912,21 @@ class LinearResults(Results):
             of the predictors, for a fit with ``standardize=True``.
         exponentiate : bool, default False
             Whether to return odds ratios ``exp(beta)``, for the log loss: `estimate`,
-            `conf_low` and `conf_high` are exponentiated. The other columns are for the
-            log odds, as in broom.
+            `conf_low` and `conf_high` are exponentiated. The other columns refer to the
+            log odds ratios, as in broom.
 
         Returns
         -------
         DataFrame
             Columns ``term, estimate, std_error, statistic, p_value, conf_low,
-            conf_high``; with ``cov_type="none"`` all but the first two are NaN. So is
-            a coefficient that the training rows do not determine.
+            conf_high``; with ``cov_type="none"`` all but the first two are NaN. The
+            estimate is NaN if the training rows do not determine the coefficient. With
+            Firth's penalty tests and intervals are by profiles, as in `conf_int`.
 
         Raises
         ------
         OptionError
-            If `conf_level` is not between 0 and 1, or odds ratios are requested for the
+            If `conf_level` is not between 0 and 1, or odds ratios are requested for a
             hinge loss.
         """
         level = check_fraction("conf_level", conf_level)
@@ -923,23 +962,25 @@ class LinearResults(Results):
             With more coefficients than this, only the `max_terms` largest by absolute
             value are shown; ``None`` shows all.
         digits : int, default 3
-            Decimals. Values that would show only zeros are powers of ten.
+            Number of decimals. Values that would show only zeros, and values from a
+            million, are shown as powers of ten.
         details : bool, default False
-            Whether to add solver, form, order, seed, generator, steps, objective, both
-            gaps, and all notes.
+            Whether to add the solver and its options, the order of the rows, seed,
+            random number generator, steps, objective, absolute and relative duality
+            gap, and all notes.
 
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX. Where
-            standard errors would be slow they are left out, and a note explains how to
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
+            Standard errors that would be slow are omitted, and a note explains how to
             get them.
 
         Raises
         ------
         OptionError
-            If `alpha` is not between 0 and 1, or `max_terms` or `digits` is not a whole
-            number.
+            If `alpha` is not between 0 and 1, or `max_terms` or `digits` is not a
+            whole number above zero.
 
         Examples
         --------
@@ -1010,12 +1051,15 @@ class LinearResults(Results):
 
     @property
     def reference_levels(self) -> dict[str, object]:
-        """Reference level of each factor in the formula, by the factor's name there."""
+        """Reference level of each factor, by the name of the factor in the formula."""
         inner = unscaled(self.design)
         return inner.reference_levels if isinstance(inner, FormulaDesign) else {}
 
     def _likelihood(self) -> list[str]:
-        """Log-likelihood, AIC and McFadden's R2 at the optimum of the log loss."""
+        """Log-likelihood, AIC and McFadden's R2 as text, for a converged logistic fit.
+
+        With ``lam="cv"`` also a large shift of a coefficient by the penalty.
+        """
         if self.problem.loss != "log" or not is_converged(self):
             return []
         reads = self.problem.source.is_streamed and not self.has_covariance
@@ -1039,7 +1083,7 @@ class LinearResults(Results):
         return summaries.summary_of(self, cells, notes, footer=footer)
 
     def coefficient_table(self, level: float = 0.95) -> pd.DataFrame:
-        """The columns of `tidy`; NaN if standard errors are off or slow."""
+        """The columns of `tidy`, with NaN if standard errors are off or slow."""
         return self._table(level, None if self._missing() else self._uncertainty)
 
     def _table(
@@ -1105,7 +1149,7 @@ class LinearResults(Results):
         return columns
 
     # The package maketables, which writes tables for Word, Typst and others, reads
-    # these. Its releases up to 0.2 read params, bse and pvalues instead.
+    # the following attributes. Its releases up to 0.2 read params, bse and pvalues.
 
     @property
     def __maketables_coef_table__(self) -> pd.DataFrame:
@@ -1189,8 +1233,8 @@ def drop_zero_weights(
 ) -> tuple[Problem, Solution, Groups | None]:
     """Problem, solution and groups without rows of weight 0.
 
-    The objective and its minimiser are the same. Rows in files stay: sums over them do
-    not change.
+    The objective and its minimiser do not change. Rows in files are not removed: rows
+    of weight 0 do not change the sums over them.
 
     Examples
     --------

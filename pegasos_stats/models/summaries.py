@@ -1,4 +1,4 @@
-"""Summaries: header, table, details and notes."""
+"""Summaries of fits: header, table, details and notes."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 INTERCEPT = "Intercept"
-MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # on one line
+MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # never broken across lines
 WEIGHTED = {
     "rows": "weighted rows",
     "levels": "weighted classes",
@@ -44,9 +44,9 @@ def summary_of(
     ----------
     result : Results
     table : DataFrame
-        Of text.
+        Cells as text.
     notes : sequence of Note
-        On the table; those on the fit are `result.notes`.
+        Notes on the table, in addition to `result.notes`.
     likelihood : sequence of str
         Further items of the header.
     details : bool
@@ -54,7 +54,7 @@ def summary_of(
     more : sequence of (name, value)
         Further details.
     footer : str
-        Line about omitted coefficients.
+        Text below the table, such as reference levels or omitted coefficients.
     """
     every = [*result.notes, *notes]
     shown = ranked(every) if details else most_important(every)
@@ -73,7 +73,7 @@ def header_lines(
 ) -> list[str]:
     """Model and outcome; rows, training error, penalty, convergence and likelihood.
 
-    They are usually three lines. The `addition` follows the name of the model.
+    These are usually three lines. `addition` is appended to the name of the model.
     """
     problem, dropped = result.problem, result.dropped.total
     model = title_of(problem)
@@ -82,7 +82,7 @@ def header_lines(
     first = [model + addition, outcome(result)]
     if (room := tables.TEXT_WIDTH - len(first[0])) > len(first[1]) + 1:
         first = [first[0] + first[1].rjust(room)]
-    # A random seed is not among the arguments, so it is shown.
+    # If the seed was drawn, the arguments do not contain it, so it is shown.
     is_random_seed = result.solver.seed is None and result.seed is not None
     penalty = f"lambda {problem.lambda_text}" if problem.lam else "maximum likelihood"
     ran = ", then ".join(run.name for run in result.solution.methods)
@@ -129,7 +129,7 @@ def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
 
 
 def training_error(table: ConfusionMatrix) -> str:
-    """Error rate of training rows, and the rate of always predicting the larger class.
+    """Error rate in the training data, and that of always predicting the larger class.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def training_error(table: ConfusionMatrix) -> str:
 
 
 def convergence(result: "Results") -> str:
-    """Whether the fit is at its optimum, and if not how far it is, certified."""
+    """Whether the fit converged, and if not, a bound on its distance to the minimum."""
     if is_converged(result):
         return "converged"
     if result.problem.has_firth:
@@ -156,7 +156,7 @@ def convergence(result: "Results") -> str:
 
 
 def model_lines(result: "Results") -> tables.Fields:
-    """Model, rows and training errors."""
+    """Model, rows and number of misclassified training rows."""
     errors = errors_of(result.training_table)
     return [*problem_lines(result), ("Training errors:", errors)]
 
@@ -195,7 +195,7 @@ def solver_lines(result: "Results") -> tables.Fields:
     if not result.problem.lam:
         goals = "1e-09 standard errors"
     svm = result.problem.loss != "log"
-    # Newton steps look at all rows: violations over such steps are meaningless.
+    # Newton steps use all rows: margin violations over such steps are meaningless.
     by_visit = result.refinement is None and solver.visits_rows
     wrong = f"{result.n_violations:,}"
     return [
@@ -212,7 +212,10 @@ def solver_lines(result: "Results") -> tables.Fields:
 
 
 def certificate_lines(result: "Results") -> tables.Fields:
-    """The objective and its gaps, but with Firth's penalty, which has no bound."""
+    """Objective, duality gaps, and for a linear SVM a bound on the coefficients.
+
+    Empty with Firth's penalty, for which there is no lower bound of the objective.
+    """
     problem = result.problem
     if problem.has_firth:
         return []
@@ -230,14 +233,14 @@ def certificate_lines(result: "Results") -> tables.Fields:
 
 
 def method_lines(result: "Results") -> tables.Fields:
-    """The methods that ran, a line each, with their iterations."""
+    """The methods that ran, one per line, with their numbers of iterations."""
     runs = result.solution.methods
     lines = [f"{run.name}, {counted(run.iterations, run.unit)}" for run in runs]
     return [("then" if i else "Method:", line) for i, line in enumerate(lines)]
 
 
 def random_lines(result: "Results") -> tables.Fields:
-    """In which order rows were visited, and with which random numbers, if any."""
+    """Order in which rows were visited, seed and random number generator, if any."""
     solver, order = result.solver, result.solver.order_name
     if result.seed is None:
         rows = [("Rows:", order)] if isinstance(solver, Pegasos) else []
@@ -251,7 +254,7 @@ def random_lines(result: "Results") -> tables.Fields:
 
 
 def errors_of(table: ConfusionMatrix) -> str:
-    """Number and rate of the errors of a table, in words."""
+    """Number and rate of the misclassified rows of a table, as text."""
     undecided = f", {table.n_undecided:,} undecided" if table.n_undecided else ""
     if not table.n_classified:
         return f"0 of 0{undecided}"
@@ -266,7 +269,7 @@ def largest(tidy: pd.DataFrame, limit: int | None) -> tuple[pd.DataFrame, str]:
     shown : DataFrame
         In the order of `tidy`.
     footer : str
-        That there are more, if there are.
+        How many coefficients are shown, and how to show all; empty if all are shown.
 
     Raises
     ------
@@ -288,9 +291,10 @@ def largest_terms(table: pd.DataFrame, limit: int | None) -> pd.DataFrame:
     Parameters
     ----------
     table : DataFrame
-        With columns ``term`` and ``estimate``; of equal ones the first is larger.
+        With columns ``term`` and ``estimate``. Of estimates with equal absolute values
+        the first one has priority.
     limit : int or None
-        ``None`` for all.
+        ``None`` for all terms.
 
     Returns
     -------

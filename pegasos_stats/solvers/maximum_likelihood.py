@@ -5,26 +5,30 @@ With ``z = (1, x)``, margins ``m_i = y_i (z_i'theta + offset_i)`` and weights ``
     P(theta) = (1/n) sum_i w_i log(1 + exp(-m_i)).
 
 Its dual maximises ``D(a) = (1/n) sum_i (w_i H(a_i / w_i) - a_i y_i offset_i)`` over
-``0 <= a_i <= w_i`` with ``sum_i a_i y_i z_i = 0``: without a penalty the dual weights
-are orthogonal to every column. At ``theta`` the weights ``a_i = w_i / (1 + exp(m_i))``
-miss this constraint by the gradient, and the solve of Newton's step repairs it,
+``0 <= a_i <= w_i`` with ``sum_i a_i y_i z_i = 0``, where ``H`` is the binary entropy:
+without a penalty the signed dual weights ``a_i y_i`` are orthogonal to every column.
+For the weights ``a_i = w_i / (1 + exp(m_i))`` at ``theta`` this sum is ``-n g``, with
+the gradient ``g`` of ``P``. Newton's step ``d`` yields weights ``a_i'`` that satisfy
+the constraint (``P''`` is the Hessian of ``P``):
 
-    d = -H^-1 g,    a_i' = a_i - w_i s_i (1 - s_i) y_i z_i'd,    s_i = a_i / w_i.
+    d = -(P'')^-1 g,    a_i' = a_i - w_i s_i (1 - s_i) y_i z_i'd,    s_i = a_i / w_i.
 
-The gap is a mean Kullback-Leibler divergence, which is computed without cancellation:
+For any ``a'`` the gap is a mean Kullback-Leibler divergence, which is computed without
+cancellation:
 
     P(theta) - D(a') = (1/n) sum_i w_i KL(a_i' / w_i || a_i / w_i) - r'theta,
 
-where ``r = (1/n) sum_i a_i' y_i z_i`` is the residual of the constraint, due to
-rounding.
+where ``r = (1/n) sum_i a_i' y_i z_i`` is the residual of the constraint; after a
+Newton step it is a rounding error.
 
-The estimate exists where a feasible dual point lies strictly inside and the columns
-have full rank (Albert & Anderson). One pass over the data proves this for nearly all
-fits; otherwise the linear programme of `separation` decides. Predictors are
+The estimate exists if a feasible dual point is strictly interior and the columns have
+full rank (Albert & Anderson). For nearly all fits the dual point of a Newton step shows
+this; otherwise a linear programme decides (module `separation`). Predictors are
 standardized internally, so their units do not matter.
 
-A column is not estimable if its residual on the columns before it, centred, is below
-1e-7 of its standard deviation, as in R's ``lm``.
+A column is not estimable if the standard deviation of its residual on the columns
+before it is below 1e-7 of its own standard deviation (without an intercept, of its root
+mean square). R's ``lm`` has the same tolerance.
 
 References
 ----------
@@ -68,21 +72,23 @@ from pegasos_stats.solvers.sums import (
 
 SMALLEST_STEP = 1e-9  # in standard errors: stop after a smaller Newton step
 SMALL_STEP = 1e-3  # in standard errors: reuse the Hessian after a smaller step
-COLLINEAR = 1e-7  # residual SD of a collinear column, relative to its SD, as in R's lm
+COLLINEAR = 1e-7  # maximum residual SD of a collinear column, relative to its SD
 SURE_PIVOT = 1e-9  # smallest squared residual that a Gram matrix determines
-STRICTLY = 1e-10  # minimum distance of a strictly interior dual weight from its bounds
-LEAST_SHARE = 1e-3  # minimum factor by which the repair may shrink a dual weight
+STRICTLY = 1e-10  # minimum distance of an interior a_i / w_i from 0 and 1
+LEAST_SHARE = 1e-3  # minimum ratio of corrected to original a_i and w_i - a_i
 
 
 class LikelihoodSums(NamedTuple):
-    """Sums computed in one pass over the data.
+    """Sums computed in one pass over the data, at a point ``theta``.
+
+    The symbols are those of the module; ``a'`` is the dual point to compare with ``a``.
 
     Attributes
     ----------
     loss : float
         ``sum_i w_i log(1 + exp(-m_i))``.
     gradient : float64 array, shape (k,)
-        ``sum_i a_i y_i z_i``, so minus ``n`` times the gradient.
+        ``sum_i a_i y_i z_i``, which is ``-n`` times the gradient.
     hessian : float64 array, shape (k, k)
         ``sum_i w_i s_i (1 - s_i) z_i z_i'``; zeros if it was not requested.
     divergence : float
@@ -90,13 +96,14 @@ class LikelihoodSums(NamedTuple):
     left : float64 array, shape (k,)
         ``sum_i a_i' y_i z_i``.
     table : int array, shape (2, 3)
-        Rows by label and predicted label, the last column for scores of 0.
+        Numbers of rows by label and predicted label, the last column for scores of 0.
     behind : int
-        Rows of positive weight whose margin is 0 or negative.
+        Number of rows of positive weight whose margin is 0 or negative.
     inside : float64 array, shape (2,)
-        Minimum of ``a'`` and ``1 - a'``, and of their ratios to ``a`` and ``1 - a``.
+        Minimum of ``a_i' / w_i`` and ``1 - a_i' / w_i``; and minimum ratio of these to
+        their values before the correction, ``s_i`` and ``1 - s_i``.
     additions : float
-        Maximum number of additions of a summand of `left`.
+        Maximum number of additions that a summand of `left` passes through.
     """
 
     loss: float
@@ -110,7 +117,7 @@ class LikelihoodSums(NamedTuple):
     additions: float
 
     def plus(self, other: "LikelihoodSums") -> "LikelihoodSums":
-        """Add the sums over other rows."""
+        """Combine with the sums over other rows."""
         pairs: Any = zip(self[:-2], other[:-2], strict=True)
         inside = np.minimum(self.inside, other.inside)
         most = max(self.additions, other.additions) + 1.0
@@ -128,7 +135,8 @@ class EstimableColumns:
     columns : int array, shape (q,)
         Indices of the estimable predictors.
     basis : float64 array, shape (q, q), or None
-        Makes nearly collinear columns orthogonal: the columns are ``z' basis``.
+        For nearly collinear columns: the matrix that makes them nearly orthogonal, by
+        which the standardized rows are multiplied.
     """
 
     centre: Vector
@@ -143,7 +151,7 @@ class EstimableColumns:
         return self.columns.size + self.intercept
 
     def rows(self, X: Any) -> Any:
-        """The predictors of a block, shape (m, q); sparse ones stay sparse."""
+        """Standardized rows, shape (m, q); without a basis sparse rows stay sparse."""
         if self.columns.size < self.centre.size:
             X = X[:, self.columns]
         scale = self.scale[self.columns]
@@ -167,7 +175,7 @@ class EstimableColumns:
         return np.append(c.sum(), inner) if self.intercept else inner
 
     def gram(self, Z: Any, h: Vector) -> Matrix:
-        """``sum_i h_i z_i z_i'``, shape (k, k), with ``h_i`` not below 0."""
+        """``sum_i h_i z_i z_i'``, shape (k, k), for ``h_i >= 0``."""
         root = np.sqrt(h)
         if isinstance(Z, np.ndarray):
             weighted = Z * root[:, None]
@@ -183,7 +191,7 @@ class EstimableColumns:
         return H
 
     def solution(self, theta: Vector) -> tuple[Vector, float]:
-        """``beta``, shape (p,), and ``alpha`` on the scale of the predictors."""
+        """``beta``, shape (p,), and ``alpha`` on the original scale of predictors."""
         inner, beta = theta[int(self.intercept) :], np.zeros(self.centre.size)
         if self.basis is not None:
             inner = self.basis @ inner
@@ -220,24 +228,25 @@ class Triangle(NamedTuple):
         return cls(np.asarray(np.linalg.qr(Z, mode="r")))
 
     def plus(self, other: "Triangle") -> "Triangle":
-        """Factorise the rows of both."""
+        """Factorise the rows of both factors together."""
         return self.of(np.vstack([self.R, other.R]))
 
 
 def triangle_of(
     at: EstimableColumns, mean: Vector, block: Block, values: Values
 ) -> Triangle:
-    """Factorise the rows of a block, centred at their mean."""
+    """Factorise the rows of a block, weighted and centred at the mean of all rows."""
     Z = dense_rows(at.rows(block.X)) - mean
     return Triangle.of(Z * np.sqrt(block.w)[:, None])
 
 
 def standardized(problem: Problem) -> EstimableColumns:
-    """Scale the columns that vary; centre dense ones if there is an intercept.
+    """Scale the columns; centre dense ones if there is an intercept.
 
-    The scale is the standard deviation (without intercept the root mean square),
-    rounded up to a power of 2: multiplying by its reciprocal is exact and faster than
-    dividing.
+    The scale is the standard deviation of a column; for sparse rows or without an
+    intercept, the root mean square. It is rounded up to a power of 2: multiplying by
+    its reciprocal is exact and faster than dividing. Columns whose scale is 0 are
+    excluded.
     """
     X, p = problem.X, problem.p
     if hasattr(type(X), "tocsr"):
@@ -259,8 +268,9 @@ def standardized(problem: Problem) -> EstimableColumns:
 def estimable_columns(problem: Problem) -> EstimableColumns:
     """Standardize the columns that are not combinations of the columns before them.
 
-    The residuals come from the Gram matrix, or from the factor ``R`` of a QR
-    decomposition if one is near the rounding of the Gram matrix.
+    The residuals of the columns come from the Gram matrix; if one of them is near the
+    rounding error of the Gram matrix, they come from the factor ``R`` of a QR
+    decomposition.
     """
     at, weight = standardized(problem), sum(problem.class_weights)
     covariance = added(problem.source.map_blocks(partial(gram_of, at))) / weight
@@ -284,7 +294,7 @@ def estimable_columns(problem: Problem) -> EstimableColumns:
 
 
 def independent(columns: Matrix) -> Mask:
-    """Mark columns that are linearly independent of the ones before, shape (k,).
+    """Mark columns that are linearly independent of those before them, shape (k,).
 
     Examples
     --------
@@ -294,7 +304,7 @@ def independent(columns: Matrix) -> Mask:
     basis, answers = np.zeros((0, len(columns))), list[bool]()
     for column in columns.T:
         residual = column - (basis @ column) @ basis
-        residual -= (basis @ residual) @ basis  # repeated against rounding errors
+        residual -= (basis @ residual) @ basis  # again, to remove rounding errors
         size = float(np.linalg.norm(residual))
         answers.append(size > COLLINEAR * float(np.linalg.norm(column)))
         if answers[-1]:
@@ -304,7 +314,7 @@ def independent(columns: Matrix) -> Mask:
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodPass:
-    """Sum the rows of a block at a point, and at a dual point for comparison.
+    """Sum over the rows of a block at a point, and compare with a dual point.
 
     Attributes
     ----------
@@ -313,10 +323,11 @@ class LikelihoodPass:
     curved : bool
         Whether the Hessian is summed.
     step : tuple of two float64 arrays, shape (k,), or None
-        Start of the Newton step, and the step. The dual point is its linearisation, and
-        is stored in `dual`. Without a step it is ``a``, and nothing is compared.
+        Start of the Newton step, and the step. They define the dual point ``a'`` of the
+        module's formula, which is stored in `dual`. Without a step ``a`` is stored, and
+        `divergence`, `left` and `inside` of the sums are not computed.
     by_dual : bool
-        Whether `dual` contains the dual point.
+        Whether `dual` contains the dual point ``a'``; then no step is needed.
     """
 
     at: EstimableColumns
@@ -395,8 +406,9 @@ def logistic(m: Vector) -> tuple[Vector, Vector, Vector]:
 def divergence(change: Vector, s: Vector | float, rest: Vector | float) -> Vector:
     """``KL(s + change || s)`` of two probabilities, ``rest = 1 - s``; not below 0.
 
-    Equal to ``s h(change / s) + (1 - s) h(-change / (1 - s))`` with ``h(x) = (1 + x)
-    log(1 + x) - x``, in which no two terms cancel.
+    It is computed without cancellation, with ``h(x) = (1 + x) log(1 + x) - x``, as ::
+
+        s h(change / s) + (1 - s) h(-change / (1 - s))
 
     Examples
     --------
@@ -413,20 +425,22 @@ def _excess(x: Vector) -> Vector:
     series = x * x * (0.5 - x * (1.0 / 6.0 - x / 12.0))
     safe = np.where(x > -1.0, x, 0.0)
     excess = np.where(x > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0)
-    return np.where(np.abs(x) < 1e-3, series, excess)  # to eleven digits
+    # The relative error of the series is about 1e-10 at most.
+    return np.where(np.abs(x) < 1e-3, series, excess)
 
 
 @dataclass(frozen=True, eq=False)
 class MaximumLikelihood:
-    """Result of the maximisation, or why there is no maximum.
+    """Result of the maximisation, or the reason why there is no estimate.
 
     Attributes
     ----------
     solution : Solution or None
-        None if the estimate does not exist, or if its existence is not proved.
+        None if the estimate does not exist, its existence is not proved, or it was not
+        reached.
     certificate : Certificate or None
     table : int array, shape (2, 3), or None
-        Rows by label and predicted label, the last column for scores of 0.
+        Numbers of rows by label and predicted label, the last column for scores of 0.
     reason : str
         Why there is no solution, as the end of a sentence that begins with «Maximum
         likelihood»; empty if there is one.
@@ -475,7 +489,7 @@ def maximum_likelihood(
     names : sequence of str, optional
         Names of the predictors, for the message if there is no estimate.
     observe : callable, optional
-        Called after each pass with its number and the solution there.
+        Called after each pass, with the number of the pass and the current solution.
 
     Returns
     -------
@@ -506,9 +520,10 @@ def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikel
     ----------
     problem : Problem
     at : EstimableColumns
-        Estimable columns of the problem with all rows; those collinear in the resample
-        get no estimate.
+        Estimable columns of the problem with all rows. If they are collinear in the
+        resample, it has no estimate.
     theta : float64 array, shape (k,)
+        Estimate for all rows, the start.
     """
     ascent = Ascent(problem, at)
     ascent.begin(theta)
@@ -538,15 +553,16 @@ class LikelihoodRefits:
 
     @np.errstate(all="ignore")
     def __call__(self, weights: Matrix) -> tuple[Matrix, Mask]:
-        """Return ``alpha, beta``, shape (B, p + 1), and which are proved to exist.
+        """Return ``alpha, beta``, shape (B, p + 1), and which of them are proved.
 
-        The last Newton step is below 1e-6 standard errors, so the remaining error is
-        below 1e-9; its linearisation is a strictly interior dual point. Use `refit` for
-        the other resamples.
+        For a proved estimate the last Newton step is below 1e-6 standard errors, so the
+        remaining error is below 1e-9 standard errors. The dual point of this step is
+        strictly interior, so the estimate exists. Use `refit` for other resamples.
 
         Parameters
         ----------
         weights : float64 array, shape (B, n)
+            Weights of the rows in each resample.
         """
         Z, theta = self._Z, np.tile(self._theta, (len(weights), 1))
         rows, none = (Z, self._offset), np.zeros_like(theta)
@@ -575,7 +591,7 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
         is_last = size <= SMALLEST_STEP or (before < SMALL_STEP and size > before / 2.0)
         ascent.take_step(is_last or not exists, is_last)
         exists = exists or ascent.proves_existence
-        # Most fits have a proof of existence by then.
+        # After this number of passes most estimates are proved to exist.
         if not exists and (is_last or ascent.n_passes >= NEWTON_STEPS):
             exists = ascent.is_overlapping() is True
             if not exists:
@@ -597,7 +613,7 @@ class Ascent:
     Attributes
     ----------
     sums : LikelihoodSums
-        Of the last pass.
+        Sums of the last pass.
     n_passes : int
     """
 
@@ -614,9 +630,10 @@ class Ascent:
         self.n_passes, self._violations = 0, 0
 
     def begin(self, theta: Vector | None = None) -> None:
-        """Pass over the rows at a point, by default the estimate from a sample.
+        """Pass over the rows at a point, by default a rough estimate from a sample.
 
-        With few rows the default is the null model.
+        With few rows, or without an estimate from the sample, the default is the null
+        model.
         """
         problem, at = self._problem, self._at
         if theta is None:
@@ -630,7 +647,7 @@ class Ascent:
 
     @property
     def has_full_rank(self) -> bool:
-        """Whether no column is a combination of others, by the Hessian."""
+        """Whether the Hessian shows that no column is a combination of others."""
         size = np.sqrt(np.maximum(np.diag(self._hessian), TINY))
         return bool(
             (
@@ -640,7 +657,7 @@ class Ascent:
         )
 
     def rough(self) -> Vector | None:
-        """Return a point near the estimate; None if there is none."""
+        """Return a point near the estimate; None if no such point is found."""
         self.begin()
         for _ in range(NEWTON_STEPS):
             if not np.isfinite(self.size) or self.is_separated:
@@ -667,17 +684,24 @@ class Ascent:
 
     @property
     def size(self) -> float:
-        """Length of the Newton step in standard errors, at least any coefficient's."""
+        """Length of the Newton step in standard errors.
+
+        No coefficient moves by a larger multiple of its standard error.
+        """
         squared = float(self.sums.gradient @ self._step)
         return float(np.sqrt(squared)) if squared >= 0.0 else float("nan")
 
     def take_step(self, judged: bool = False, is_last: bool = False) -> None:
-        """Take a Newton step, halved until the likelihood does not decrease."""
+        """Take a Newton step, halved until the likelihood does not decrease.
+
+        With `judged`, compare with the dual point of the step; the last step is not
+        halved.
+        """
         start, loss, step = self._theta, self.sums.loss, self._step
         curved, share = self.size > SMALL_STEP and not is_last, 1.0
         for _ in range(40):
             self._theta = start + share * step
-            if is_last:  # no further change to reported values
+            if is_last:  # certify the coefficients as they are reported
                 self._theta = self._at.theta(*self._at.solution(self._theta))
             self._pass(curved, (start, step) if judged else None)
             if is_last or self.sums.loss <= loss + CLOSEST * abs(loss):
@@ -690,23 +714,26 @@ class Ascent:
         (weight, ratio), left = self.sums.inside, self.sums.left
         if not (weight >= STRICTLY and ratio > LEAST_SHARE):
             return False
-        # The constraint has a tolerance of 1e-6 standard errors.
+        # The constraint may be violated by the equivalent of 1e-6 standard errors.
         return float(left @ solved(self._hessian, left)) <= 1e-12
 
     @property
     def is_separated(self) -> bool:
-        """Whether the point classifies all rows correctly."""
+        """Whether the current point classifies all rows correctly.
+
+        Always false with an offset, because the offset may separate the classes.
+        """
         return self._problem.offset is None and not self.sums.behind
 
     def is_overlapping(self) -> bool | None:
-        """Whether no direction separates the classes; None if undecided."""
+        """Whether no direction separates the classes; None if this is undecided."""
         if self.is_separated:
             return False
         self._direction = separation.first_direction(self._pass_over, self._at.k)
         return None if self._direction is None else not self._direction.any()
 
     def _pass_over(self, b: Vector | None) -> separation.DirectionPass:
-        """Evaluate a direction on all rows, centred if their centre is far from 0."""
+        """Evaluate a direction on all rows; columns far from 0 are centred."""
         at = self._at
         centre = centre_of(at.centre, at.scale)
         near = replace(
@@ -721,7 +748,7 @@ class Ascent:
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
         ends = np.min(added(self._problem.source.map_blocks(ranges_of)), axis=0)
-        # Separated if the classes overlap in at most one value of the column.
+        # A column separates the classes if they share at most one of its values.
         separates = (-ends[1] <= ends[0, ::-1]).any(axis=0)
         separating = [names[j] for j in at.columns if separates[j]]
         if separating:
@@ -742,7 +769,7 @@ class Ascent:
 
     @property
     def solution(self) -> Solution:
-        """The point of the last pass and its dual point."""
+        """The point of the last pass, with its dual point."""
         beta, alpha = self._at.solution(self._theta)
         estimable = np.zeros(self._problem.p, dtype=bool)
         estimable[self._at.columns] = True
@@ -769,7 +796,7 @@ class Ascent:
 
 
 def sample_of(problem: Problem, k: int) -> Problem | None:
-    """Sample whose estimate is the start; None if there are few rows."""
+    """Sample whose estimate is the starting point; None if there are few rows."""
     X = problem.X
     some = sample_rows(problem.y, problem.weights, k)
     if some is None:
@@ -781,7 +808,18 @@ def sample_of(problem: Problem, k: int) -> Problem | None:
 
 @dataclass(frozen=True, eq=False)
 class DirectionsPass:
-    """Evaluate, in one pass, a direction that may separate the classes."""
+    """Evaluate, in one pass, a direction that may separate the classes.
+
+    Attributes
+    ----------
+    at : EstimableColumns
+        Columns of `theta`.
+    near : EstimableColumns
+        Columns of `direction`.
+    theta : float64 array, shape (k,)
+        Current point.
+    direction : float64 array, shape (k,), or None
+    """
 
     at: EstimableColumns
     near: EstimableColumns
@@ -801,9 +839,10 @@ class DirectionsPass:
 
 
 def ranges_of(block: Block, dual: Values) -> list[Matrix]:
-    """Minima of the columns and of their negatives, by class.
+    """Minima of the columns and of their negatives, by class, in a list of one array.
 
-    One array, shape (2, 2, p), over the rows of positive weight in a block.
+    The array has shape (2, 2, p): column or negative, class -1 or +1, predictor. Only
+    rows of positive weight count.
     """
     ends = np.full((2, 2, block.X.shape[1]), np.inf)
     for place, sign in enumerate((-1.0, 1.0)):
@@ -821,10 +860,10 @@ def certificate_at(
 ) -> Certificate:
     """Certify a point from the sums of a pass over all rows.
 
-    The gap includes a bound on rounding. The rounding error of the constraint is added
-    to ``|r|``. The divergence has the derivative ``s - a'`` in the margins, which by
-    Pinsker's inequality is at most the root of half the divergence. Columns have a mean
-    square of at most 1.
+    The gap includes two bounds on rounding errors. The error of the constraint is added
+    to ``|r|``. An error in a margin changes the divergence of a row by at most that
+    error times ``|s_i - a_i' / w_i|``, which by Pinsker's inequality is at most the
+    root of half the divergence. Columns have a mean square of at most 1.
     """
     n = problem.n
     rounding = MARGIN * UNIT * (sums.additions + 8.0)  # 8 for the summand itself
@@ -842,9 +881,10 @@ def certificate_at(
 def likelihood_certificate(
     problem: Problem, beta: Vector, alpha: float, a: Vector
 ) -> Certificate:
-    """Certify a fit with ``lam = 0`` by dual weights that satisfy the constraint.
+    """Certify a fit with ``lam = 0`` by its dual weights ``a``.
 
-    If they violate it, as for other coefficients, the gap includes the violation.
+    If the weights violate the constraint of the dual, for instance because they belong
+    to other coefficients, the gap includes the violation.
     """
     columns = np.flatnonzero(beta)
     at = standardized(problem)

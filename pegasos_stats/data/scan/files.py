@@ -47,27 +47,27 @@ if TYPE_CHECKING:
 
 # ------------------------------------------------------------------------- formats
 
-UNKNOWN = "values of unknown type"  # objects, or no value
+UNKNOWN = "values of unknown type"  # of object columns, and columns without values
 ALLOWED = (NUMBERS, TEXT, BOOLEANS, UNKNOWN)
-FILE_OF_ARROW = b"ARROW1"  # first bytes of a file; those of a stream differ
+FILE_OF_ARROW = b"ARROW1"  # first bytes of an Arrow file; Arrow streams have others
 MISSING = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan"]
 MISSING += ["1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a"]
 MISSING += ["nan", "null"]  # defaults of pandas
 SIGN = r"^[ \t]*\+(\d)"  # plus signs, which Arrow does not allow
 WHOLE = r"^[ \t]*[+-]?[0-9]+[ \t]*$"
-NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # text to pandas, numbers to Arrow
+NO_NUMBER = r"(?i)x|^[ \t]*[+-]?nan"  # Arrow reads these as numbers, pandas as text
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".svm.gz", ".svmlight.gz", ".libsvm.gz")
 MOST_FEATURES = 5000  # of svmlight files, whose rows become dense
 PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".arrows", ".feather", ".ipc")
-FORMATS = {  # by the endings of files
+FORMATS = {  # by the extensions of files
     **dict.fromkeys(PARQUET, "Parquet"),
     **dict.fromkeys(SEPARATORS, "CSV"),
     **dict.fromkeys(ARROW, "Arrow"),
     **dict.fromkeys(SVMLIGHT, "svmlight"),
 }
-LONG = "whole numbers that 64 bits do not hold"  # they become text, as codes
-WIDER = {  # by type: possible types of a CSV column with more values, else text
+LONG = "whole numbers that 64 bits do not hold"  # codes: they become text
+WIDER = {  # by type: possible types of a CSV column with further values, else text
     "null": ("bool", "int64", LONG, "double"),
     "bool": ("bool",),
     "int64": ("int64", LONG, "double"),
@@ -83,7 +83,7 @@ MEMORY = "1GiB"
 CSV_BLOCK = 2**21  # bytes at a time
 LEAST_MEMORY = 64 * 2**20  # bytes; with less, blocks would have very few rows
 PIECE_SHARE = 32  # 1/32 of the budget is for the rows of a piece
-PIECE_ROWS = 2**15  # at most
+PIECE_ROWS = 2**15  # maximum rows of a piece
 MAGIC = "*?["
 
 Result = TypeVar("Result")
@@ -115,7 +115,11 @@ def batches_of(
     rows: int,
     types: "Types",
 ) -> "Iterator[pa.RecordBatch]":
-    """Yield the rows of a file in batches of about this size."""
+    """Yield the rows of a file in batches.
+
+    Parquet and svmlight files yield at most `rows` rows at a time, Arrow files their
+    record batches, and CSV files blocks of `CSV_BLOCK` bytes.
+    """
     names = list(columns)
     if format_of(file) == "Parquet":
         threads = n_workers(None) > 2  # two cores are busy with earlier rows
@@ -157,7 +161,7 @@ def kind_of(arrow_type: "pa.DataType") -> str:
 
 
 def parquet_file(file: str, columns: int = 1) -> "ParquetFile":
-    """Open a Parquet file; `columns` share the memory of buffers."""
+    """Open a Parquet file; the more `columns`, the smaller the buffer of each."""
     import pyarrow.parquet as parquet
 
     size = max(2**12, min(2**17, 2**24 // max(1, columns)))  # bytes per column
@@ -179,7 +183,7 @@ def arrow_reader(
 
 
 def csv_names(file: str) -> list[str]:
-    """Return names from the header of a CSV file, without unnamed columns."""
+    """Return the column names in the header of a CSV file, except empty ones."""
     with one_file.opened(file) as handle:
         one_file.check_is_text(file, handle.read(one_file.HEAD_BYTES))
     return [name for name in csv_reader(file, {}).schema.names if name]
@@ -203,7 +207,7 @@ def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
     """Yield the rows of a CSV file, with columns of these types."""
     import pyarrow as pa
 
-    if not types:  # none would be all
+    if not types:  # to Arrow, no columns means all columns
         return
     whole = {name for name, kind in types.items() if kind == pa.int64()}
     texts = dict.fromkeys(whole, pa.string())
@@ -216,7 +220,7 @@ def csv_batches(file: str, types: "Types") -> "Iterator[pa.RecordBatch]":
 
 
 def whole_numbers(values: "pa.StringArray") -> "pa.Int64Array":
-    """Parse integers, also with a plus sign, which Arrow does not accept."""
+    """Parse integers, which may have a plus sign, although Arrow does not accept it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -248,13 +252,14 @@ def csv_reader(file: str, types: "Types") -> "CSVStreamingReader":
 def svmlight_types(files: Sequence[str]) -> "Types":
     """Read svmlight files to find the union of their columns.
 
-    These are ``label``, of whole numbers if all labels are, and ``x1``, ``x2`` and so
-    on to the largest index; ``x0`` too if there is the index 0.
+    These are ``label``, an integer column if all labels are whole numbers, and ``x1``,
+    ``x2`` and so on to the largest index; also ``x0`` if the index 0 occurs.
 
     Raises
     ------
     DataError
-        If a file is not in the format, none has rows, or there are too many features.
+        If a file is not an svmlight file, no file has rows, or there are too many
+        features.
     """
     import pyarrow as pa
 
@@ -273,7 +278,7 @@ def svmlight_types(files: Sequence[str]) -> "Types":
     if count > MOST_FEATURES:
         raise DataError(
             f"The svmlight files have {count:,} features, and rows that are read block "
-            f"by block may have {MOST_FEATURES:,}; fit sparse rows in memory: "
+            f"by block may have at most {MOST_FEATURES:,}; fit sparse rows in memory: "
             "read_svmlight()."
         )
     label = pa.int64() if whole else pa.float64()
@@ -341,7 +346,8 @@ def reading(file: str) -> Iterator[None]:
             cure = "write it again, or leave it out"
             raise DataError(f"{text} ({reason}); {cure}.") from None
         if re.search("invalid UTF8|codec can't decode", reason):
-            reason = one_file.NOT_UTF8.partition(", or")[0]  # by block, no other
+            # Files that are read block by block cannot have another encoding.
+            reason = one_file.NOT_UTF8.partition(", or")[0]
         raise DataError(f"{text}: {reason}.") from None
 
 
@@ -399,7 +405,7 @@ def stamp_of(file: str) -> Stamp:
     Raises
     ------
     DataError
-        If it is not there.
+        If the file does not exist.
     """
     with reading(file):
         status = os.stat(file)
@@ -412,9 +418,9 @@ def all_files(paths: Paths) -> tuple[str, ...]:
     Raises
     ------
     OptionError
-        If `paths` contains other objects than paths, or a file twice.
+        If `paths` contains objects that are not paths, or a file twice.
     DataError
-        If no file matches, or a file is not there.
+        If no file matches, or a file does not exist.
     """
     items = [paths] if isinstance(paths, str | PathLike) else paths
     good = isinstance(items, Sequence) and all(
@@ -478,7 +484,7 @@ class Scan:
     memory : int
         Budget in bytes.
     stated : tuple of pairs of str
-        Columns of CSV files, and what each of them holds.
+        Names of columns of CSV files, and their types as stated by the user.
     """
 
     files: tuple[str, ...]
@@ -486,20 +492,20 @@ class Scan:
     stated: tuple[tuple[str, str], ...] = ()
 
     noun, title = "files", "ps.scan()"
-    more = "scan(paths, memory=)"  # of the budget
+    more = "scan(paths, memory=)"  # where to increase the memory budget
     n_parts, is_ordered = 1, True
 
     def holds(self, data: object) -> bool:
-        """Whether data are the same files."""
+        """Whether `data` is a scan of the same files."""
         if not isinstance(data, Scan):
             return False
         return self.files == data.files
 
     @cached_property
     def types(self) -> "dict[str, Types]":
-        """Types of the columns of text files, found by a pass over them.
+        """Types of the columns of CSV and svmlight files, found by a pass over them.
 
-        By ``"CSV"`` and ``"svmlight"``, those that are among the files.
+        The keys are ``"CSV"`` and ``"svmlight"``, if there are files of this format.
         """
         types: dict[str, Types] = {}
         by_format: dict[str, list[str]] = {"CSV": [], "svmlight": []}
@@ -518,7 +524,10 @@ class Scan:
 
     @property
     def n_reads(self) -> int:
-        """Passes over the data to determine types: 1 for text files, else 0."""
+        """Passes over the data to determine types: 1 if some type is unknown, else 0.
+
+        Types are unknown in CSV and svmlight files, unless the user stated them.
+        """
         stated = {name for name, _ in self.stated}
         return int(any(set(types) - stated for types in self.types.values()))
 
@@ -532,7 +541,7 @@ class Scan:
         return stamps
 
     def types_in(self, file: str) -> "Types":
-        """Types of the columns of a text file; empty for others."""
+        """Types of the columns of a CSV or svmlight file; empty for other files."""
         return self.types.get(format_of(file), {})
 
     @cached_property
@@ -563,7 +572,7 @@ class Scan:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """Kind of each column: numbers, text, booleans, or the name of another type.
+        """Kind of each column, as `kind_of` returns it.
 
         Raises
         ------
@@ -610,7 +619,7 @@ class Scan:
                 noun = "Column" if len(missing) == 1 else "Columns"
                 raise ColumnError(
                     f"{noun} {listing(missing)} not found in {file}, which has "
-                    f"{listing(schema.names, 8)}; add what lacks."
+                    f"{listing(schema.names, 8)}; add what is missing."
                 )
 
     @property
@@ -621,7 +630,7 @@ class Scan:
     def map_parts(
         self, call: "Callable[[Scan], Result]", columns: object
     ) -> "list[Result]":
-        """Return the results of a call for the parts: here, of all files."""
+        """Return the result of `call` for each part; all files form one part."""
         return [call(self)]
 
     def frames(
@@ -632,16 +641,17 @@ class Scan:
     ) -> Iterator[pd.DataFrame]:
         """Read all files once, in pieces that are the same in every pass.
 
-        Row labels, for errors, are row numbers within a file; the name of the index is
-        the file, if there are several. Pieces do not depend on the format of the files.
+        Row labels, which errors report, are row numbers within a file. If there are
+        several files, the name of the index is the file. The pieces do not depend on
+        the format of the files.
 
         Parameters
         ----------
         columns : sequence of str
         rows : int, optional
-            Rows of a piece; by default as the memory budget allows.
+            Number of rows of a piece; by default as many as the memory budget allows.
         kinds : mapping of str to str, optional
-            Types of columns that replace those of the files, see `as_at_fit`.
+            Types to which columns are converted, see `as_at_fit`.
 
         Raises
         ------
@@ -672,7 +682,7 @@ class Scan:
         coding: LabelCoding,
         also: Sequence[str],
     ) -> Iterator[Result]:
-        """Apply a rule to the rows of a model; parameters as for `scanned_frames`."""
+        """Apply `rule` to each block of rows; parameters as for `scanned_frames`."""
         return map(rule, scanned_frames(self, design, coding, also))
 
     def predict(
@@ -682,7 +692,7 @@ class Scan:
         coding: LabelCoding,
         also: Sequence[str],
     ) -> Any:
-        """Join what a rule returns for the rows, numbered over all files."""
+        """Join the results of `rule` for all rows, numbered over all files."""
         parts = [*self.map_frames(rule, design, coding, also)]
         return pd.concat(parts, ignore_index=True)
 
@@ -699,7 +709,7 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
     Raises
     ------
     OptionError
-        If it is not a dictionary of column names and kinds.
+        If `types` is not a dictionary of column names and types.
 
     Examples
     --------
@@ -719,11 +729,11 @@ def stated_types(types: object) -> tuple[tuple[str, str], ...]:
 
 
 def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
-    """Find types of columns of CSV files that are not stated.
+    """Return the types of the columns of CSV files, from their values if not stated.
 
-    Whole numbers, if all values of all files are, but text if 64 bits do not hold one;
-    else doubles, if all are numbers; else booleans, if all are ``True`` or ``False``;
-    else text.
+    A column is boolean if all its values in all files are ``True`` or ``False``. If all
+    values are whole numbers, they become 64-bit integers, or text if one exceeds 64
+    bits. Otherwise they become doubles if all are numbers, else text.
 
     Raises
     ------
@@ -740,7 +750,8 @@ def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
             names = csv_names(file)
             kinds = dict.fromkeys(names, "null") | kinds
             wanted = [name for name in dict.fromkeys(names) if name not in stated]
-            last: object = None  # cell; of a quote that is not closed, all that follows
+            # If a quote is not closed, the last cell contains the rest of the file.
+            last: object = None
             for batch in csv_batches(file, dict.fromkeys(wanted, pa.string())):
                 for name, column in zip(wanted, batch.columns, strict=True):
                     kinds[name] = widened(kinds[name], column, file)
@@ -749,8 +760,8 @@ def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
                 check_quotes(file)
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
-            f"types= states {listing(unknown[:1])}, which is a column of no CSV file; "
-            f"they have {listing(kinds, 8)}."
+            f"types= names {listing(unknown[:1])}, which no CSV file contains; "
+            f"their columns are {listing(kinds, 8)}."
         )
     kinds |= {name: "string" for name, kind in kinds.items() if kind == LONG}
     kinds |= {name: STATED[kind] for name, kind in stated.items()}
@@ -758,12 +769,21 @@ def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
 
 
 def widened(kind: str, column: "pa.StringArray", file: str) -> str:
-    """Return the type of a column with further values.
+    """Return the narrowest type for the earlier values of a column and further ones.
+
+    Parameters
+    ----------
+    kind : str
+        Type of the earlier values, a key of `WIDER`.
+    column : StringArray
+        Further values.
+    file : str
+        Name of the file, for the error.
 
     Raises
     ------
     DataError
-        If text holds bytes of zero.
+        If a value contains a zero byte.
 
     Examples
     --------
@@ -808,7 +828,7 @@ def _holds(values: "pa.StringArray", kind: str) -> bool:
 def rows_of_piece(memory: int, columns: float, share: int = PIECE_SHARE) -> int:
     """Number of rows of a piece, for a memory budget in bytes.
 
-    The columns are of eight bytes each.
+    A value counts as eight bytes. The piece may use 1 / `share` of the budget.
     """
     return max(1, min(PIECE_ROWS, int(memory // share // (8 * max(1, columns)))))
 
@@ -825,23 +845,23 @@ def scan(
     Parameters
     ----------
     paths : str or path, or a list of them
-        Files of Parquet, CSV, Arrow (also Feather) or svmlight (``.svm``,
-        ``.svmlight``, ``.libsvm``), recognised by their extensions. CSV and svmlight
-        files may be packed by gzip. A pattern such as ``"folder/*.parquet"`` means the
-        matching files, in the order of their names. A folder means the files in it with
-        such an extension. Columns are matched by name, and each must have one
-        kind of values in all files. The columns of svmlight files are ``label`` and
-        ``x1``, ``x2`` and so on by the index of the feature, ``x0`` if there is one.
-        One more pass finds the features of svmlight files, whose rows become dense;
-        features that new files lack are 0. An error names a row by its number in the
-        file, counted from 0.
+        Parquet, CSV (``.csv``, or ``.tsv`` with tabs), Arrow (also Feather) or svmlight
+        files (``.svm``, ``.svmlight``, ``.libsvm``), recognised by their extensions.
+        CSV and svmlight files may be compressed by gzip. A pattern such as
+        ``"folder/*.parquet"`` means the matching files, in the order of their names. A
+        folder means the files in it with such an extension. Columns are matched by
+        name, and each must have one kind of values in all files. The columns of
+        svmlight files are ``label`` and ``x1``, ``x2`` and so on by the index of the
+        feature, also ``x0`` if the index 0 occurs. One more pass finds the features of
+        svmlight files, whose rows become dense; features that do not occur in new files
+        are 0. Errors identify a row by its number in the file, counted from 0.
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
         stores the rows near its margin in memory: a few percent of all rows with ten
         columns, a third or more with thousands. If they do not fit, it needs more
-        passes. The budget bounds rows, where a text counts as a number, and products
-        of columns. Libraries and their buffers need some 250 MB in addition. A record
-        batch of an Arrow file is read as a whole.
+        passes. The budget limits the memory for rows, in which a text counts as eight
+        bytes, and for products of columns. Libraries and their buffers need some 250 MB
+        in addition. A record batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. One more pass finds the types of other columns.
@@ -856,7 +876,7 @@ def scan(
     OptionError
         If an option is not valid.
     DataError
-        If no file matches, or a file is not there.
+        If no file matches, or a file does not exist.
     DependencyError
         If pyarrow is not installed.
 
@@ -877,7 +897,7 @@ def scan(
 
 
 def row_labels(schema: "pa.Schema") -> list[str]:
-    """Names of the columns that hold row labels, by the metadata of pandas.
+    """Names of the columns with row labels, from the metadata that pandas writes.
 
     Examples
     --------
@@ -901,7 +921,7 @@ def bytes_of(memory: object) -> int:
     Raises
     ------
     OptionError
-        If it is none, or less than 64 MiB.
+        If `memory` is not a size, or is less than 64 MiB.
 
     Examples
     --------
@@ -924,13 +944,17 @@ def bytes_of(memory: object) -> int:
 
 
 def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
-    """Convert a record batch to a frame; whole numbers stay whole, also with gaps."""
+    """Convert a record batch to a frame.
+
+    Integers remain integers, even if values are missing.
+    """
     import pyarrow as pa
 
     names, own = piece.schema.names, {}
     for name, column in zip(names, piece.columns, strict=True):
         if pa.types.is_decimal(column.type):
-            is_whole = column.type.scale <= 0  # doubles would merge codes
+            # As doubles, long codes could become equal.
+            is_whole = column.type.scale <= 0
             own[name] = in_pandas(column.cast(pa.int64() if is_whole else pa.float64()))
         elif pa.types.is_dictionary(column.type) or (
             pa.types.is_integer(column.type) and column.null_count
@@ -946,7 +970,7 @@ def frame_of(piece: "pa.RecordBatch") -> pd.DataFrame:
 
 
 def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFrame:
-    """Concatenate frames by `joined`, with their row labels."""
+    """Concatenate frames and their row labels; columns as by `joined`."""
     columns = {name: joined([part[name] for part in parts]) for name in names}
     index = parts[0].index.append([part.index for part in parts[1:]])
     return pd.DataFrame(columns, pd.RangeIndex(len(index))).set_axis(index)
@@ -955,13 +979,13 @@ def joined_frames(parts: list[pd.DataFrame], names: Sequence[str]) -> pd.DataFra
 def joined(parts: list[DataColumn]) -> DataColumn:
     """Concatenate parts of a column; categories in the order of the first part.
 
-    Categories stay ordered if all parts have the same ones. An empty part matters only
-    for the type of numbers.
+    Categories remain ordered if they are equal in all parts. An empty part affects only
+    the type of numbers.
 
     Raises
     ------
     ColumnError
-        If some hold numbers and others text.
+        If some parts contain numbers and others text.
 
     Examples
     --------
@@ -997,8 +1021,8 @@ def scanned_frames(
 ) -> Iterator[pd.DataFrame]:
     """Yield the columns that a model needs and further columns, block by block.
 
-    Rows are numbered from 0 in each file, as in messages. Columns have the types of
-    the fit.
+    Rows are numbered from 0 in each file, as in messages. Columns have the same types
+    as in the training data.
 
     Parameters
     ----------
@@ -1015,8 +1039,8 @@ def scanned_frames(
     ColumnError
         If a file lacks a column.
     DataError
-        If files change during the pass, or number features from 0 if the files of the
-        fit numbered them from 1.
+        If files change during the pass, or number features from 0 although the training
+        files numbered them from 1.
     """
     stamps = scan.renewed()
     inner = unscaled(design)

@@ -26,11 +26,11 @@ Interval = Literal["envelope", "percentile", "normal", "basic"]
 INTERVALS: tuple[Interval, ...] = ("envelope", "percentile", "normal", "basic")
 
 # Seconds per entry of X and resample, on two cores, up to 25 columns; with more, the
-# time is proportional to the square of their number.
+# time is proportional to the square of the number of columns.
 SECONDS = 1.3e-8
 DEFAULT_SECONDS, MOST_SECONDS = 3.0, 10.0  # for all resamples
 REPLICATES = 999
-STEP = 40  # 2.5% of 40 i resamples are a whole number
+STEP = 40  # with m + 1 a multiple of 40, 2.5% of m + 1 is a whole number
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,19 @@ class Sandwich:
     """Options of the sandwich covariance ``(1/n) H^-1 G H^-1``.
 
     ``H`` is the curvature of the penalised risk at the optimum, ``G`` the covariance of
-    the scores of the rows. For the log loss ``H = (1/n) sum_i w_i s_i (1 - s_i) z_i
-    z_i' + lam J`` with ``z = (1, x)``, ``s_i = 1 / (1 + exp(m_i))``, and ``J`` the
-    identity with a 0 for the intercept. The curvature of the hinge is at the margin,
-    ``u_i = 1 - y_i f(x_i) = 0``, so that ``H`` depends on the density of rows there ::
+    the scores of the rows. For the log loss ::
+
+        H = (1/n) sum_i w_i s_i (1 - s_i) z_i z_i' + lam J,    s_i = 1 / (1 + exp(m_i))
+
+    with ``z = (1, x)``, the margin ``m_i``, and ``J`` the identity with a 0 for the
+    intercept. The hinge has curvature only at the margin, that is, where
+    ``u_i = 1 - y_i f(x_i)`` is 0. ``H`` therefore depends on the density of the rows at
+    the margin ::
 
         H = (1/n) sum_i w_i k_h(u_i) z~_i z~_i' + lam J,    z~_i = z_i - u_i c_{y_i}
 
     with the Gaussian kernel ``k_h``; ``c_y`` is the slope of the regression of ``z`` on
-    ``u`` in class ``y``, by which rows are shifted to the margin.
+    ``u`` in class ``y``. The term ``u_i c_{y_i}`` moves the rows to the margin.
 
     Parameters
     ----------
@@ -54,13 +58,13 @@ class Sandwich:
         ``h`` of the hinge, by default ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
         ``u_i``, as R's ``bw.nrd``.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
-        For the log loss; the hinge allows only ``"HC0"``. ``"HC1"`` multiplies by
-        ``n / (n - d)`` with ``d = tr(H^-1 (H - lam J))``. ``"HC2"`` divides the score
-        of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``. The leverage is
-        ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``. ``"nonrobust"`` uses the
-        information ``H - lam J`` for ``G``, as the usual output of logistic regression:
-        it is valid if the model is correct and lambda tends to 0. It does not allow
-        weights.
+        The hinge allows only ``"HC0"``, the squared hinge all but ``"nonrobust"``.
+        ``"HC1"`` multiplies by ``n / (n - d)`` with ``d = tr(H^-1 (H - lam J))``.
+        ``"HC2"`` divides the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by
+        ``1 - h_i``. The leverage is ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``;
+        values above 0.99 are replaced by 0.99. ``"nonrobust"`` uses the information
+        ``H - lam J`` for ``G``, as the usual output of logistic regression. It is valid
+        if the model is correct and lambda tends to 0, and does not allow weights.
 
     Raises
     ------
@@ -69,13 +73,14 @@ class Sandwich:
 
     Notes
     -----
-    ``"HC3"`` is the default of the log loss. Joint tests with it, and with the sandwich
-    of the hinge, are Hotelling's: ``W (n - k - q + 1) / (q (n - k))`` is compared with
-    F on ``q`` and ``n - k - q + 1`` degrees of freedom. With other corrections Wald's
-    ``W`` is compared with chi-squared. The sandwich of the hinge is valid if a
-    continuous predictor has an effect, and too small if many margins are equal; the
-    default of the hinge is `Bootstrap`. HC1 to HC3 of statsmodels' Logit and GLM equal
-    HC0.
+    ``"HC3"`` is the default for the log loss and the squared hinge. With ``"HC3"`` and
+    with the sandwich of the hinge, joint tests of ``q`` hypotheses in a model with
+    ``k`` coefficients are Hotelling's: ``W (n - k - q + 1) / (q (n - k))`` is compared
+    with F on ``q`` and ``n - k - q + 1`` degrees of freedom. With other corrections
+    Wald's ``W`` is compared with chi-squared. The sandwich of the hinge is valid if a
+    continuous predictor has an effect; its standard errors are too small if many
+    margins are equal. The default for the hinge is `Bootstrap`. In statsmodels' Logit
+    and GLM, HC1 to HC3 are equal to HC0.
 
     References
     ----------
@@ -83,7 +88,7 @@ class Sandwich:
     MacKinnon & White, Journal of Econometrics 29 (1985), for HC1 to HC3.
     Koo, Lee, Kim & Park, JMLR 9 (2008), theorem 1, for the hinge.
     Scott, *Multivariate density estimation* (1992), for the bandwidth.
-    Li, JASA 86 (1991), condition 3.1, for the regression lines.
+    Li, JASA 86 (1991), condition 3.1, for the regression of ``z`` on ``u``.
 
     Examples
     --------
@@ -107,31 +112,34 @@ class Sandwich:
 class Cluster(Sandwich):
     """Options of the sandwich covariance of clustered rows.
 
-    The scores of a group are summed before they are squared::
+    ``S_g`` is the sum of the scores of group ``g``, and ``M`` the number of groups ::
 
         G = (1/n) c sum_g S_g S_g'
 
-    CR3, the default of the log loss, approximates leaving each group out: it replaces
-    ``S_g`` by ``(I - B_g M)^-1 S_g``, with ``c = 1``, the Hessian ``B_g`` of the group
-    and ``M = (n H)^-1``. This is a Newton step from the fit to the fit without the
-    group. CR0 and CR1 have ``c = M / (M - 1)`` for M groups. Two ways of grouping,
-    ``a`` and ``b``, yield ``G_a + G_b - G_ab``, each with the ``c`` of its own groups.
-    If a variance is then negative, negative eigenvalues of the covariance are set to 0,
-    which a note reports. With ``fit(strata=)`` the covariance is linearised: ``S_g``
-    are centred in each stratum, with ``c = M_h / (M_h - 1)`` for its ``M_h`` groups.
+    CR0 and CR1 use ``c = M / (M - 1)``. CR3, the default for the log loss and the
+    squared hinge, approximates the fits that omit one group each: it uses ``c = 1`` and
+    replaces ``S_g`` by ``(I - B_g A)^-1 S_g``, with the Hessian ``B_g`` of the group
+    and ``A = (n H)^-1``. The product with ``A`` is a Newton step from the fit to the
+    fit without the group. Two ways of grouping, ``a`` and ``b``, yield
+    ``G_a + G_b - G_ab``, where each term has the ``c`` of its own groups. If a variance
+    is then negative, negative eigenvalues of the covariance are set to 0, which a note
+    reports. With ``fit(strata=)`` the covariance is linearised: the ``S_g`` are centred
+    in each stratum, with ``c = M_h / (M_h - 1)`` for the ``M_h`` groups of stratum
+    ``h``.
 
     Parameters
     ----------
     bandwidth
         As for `Sandwich`.
     correction : "default", "CR3", "CR1", "CR0" or "linearised"
-        ``"CR1"`` multiplies by ``(n - 1) / (n - d)``, ``d`` as for `Sandwich`. The
+        ``"CR1"`` also multiplies by ``(n - 1) / (n - d)``, ``d`` as for `Sandwich`. The
         default is ``"linearised"`` with strata; else ``"CR3"`` for one way of grouping
         and the log loss or squared hinge; else ``"CR1"``.
     use_t : bool, default True
         Whether tests and intervals use t and F instead of the normal and chi-squared
-        distributions. Degrees of freedom are ``M - 1`` with the smaller number ``M`` of
-        groups; in strata, groups minus strata plus 1 minus coefficients.
+        distributions. The degrees of freedom are ``M - 1``, for two ways of grouping
+        with the smaller ``M``. With strata they are the number of groups, minus the
+        number of strata, plus 1, minus the number of coefficients.
 
     Raises
     ------
@@ -141,16 +149,19 @@ class Cluster(Sandwich):
     Notes
     -----
     Joint tests of ``q`` hypotheses by CR3 compare ``W (M - q) / (q (M - 1))`` with F on
-    ``q`` and ``M - q`` degrees of freedom; other corrections compare ``W / q``. A
-    coefficient that cannot be estimated without one of the groups, such as that of a
-    dummy variable of one group, has no standard error by CR3 (NaN). The other
-    coefficients use the generalised inverse.
+    ``q`` and ``M - q`` degrees of freedom. Other corrections compare ``W / q`` with F
+    on ``q`` and the degrees of freedom of `use_t`. If a coefficient cannot be estimated
+    without one of the groups, as for a dummy variable of one group, CR3 yields no
+    standard error for it (NaN). For the other coefficients the generalised inverse is
+    used.
 
-    For ``lam = 0`` standard errors are those of R: ``clubSandwich::vcovCR(type =
-    "CR3")``, ``sandwich::vcovCL(type = "HC1")`` for CR1 (``cadjust = TRUE, multi0 =
-    FALSE`` in two ways), and ``survey::svyglm`` in strata. clubSandwich calls CR1
-    ``"CR1S"``, CR0 ``"CR1"``, and CR0 without ``c`` ``"CR0"``. With few groups CR1 is
-    too small (Bell & McCaffrey).
+    For ``lam = 0`` the standard errors equal those of R: for CR3 those of
+    ``clubSandwich::vcovCR()`` with ``type = "CR3"``; for CR1 those of
+    ``sandwich::vcovCL()`` with ``type = "HC1"`` (for two ways of grouping with
+    ``cadjust = TRUE, multi0 = FALSE``); with strata those of ``survey::svyglm()``. The
+    names of clubSandwich differ: its ``"CR1S"`` is CR1, its ``"CR1"`` is CR0, and its
+    ``"CR0"`` is CR0 without the factor ``c``. With few groups CR1 is too small (Bell &
+    McCaffrey).
 
     References
     ----------
@@ -184,28 +195,30 @@ class Bootstrap:
     """Options of the pairs bootstrap: rows are drawn with replacement and fitted again.
 
     Resample ``b`` consists of the rows of the ``b``-th ``sample(n, n, replace = TRUE)``
-    of R after ``set.seed(seed)``; ``lam`` does not change;
-    balanced weights and standardization are computed again. With ``fit(groups=...)``
-    whole groups are drawn, each with all its rows, by ``sample(M, M, replace = TRUE)``.
+    of R after ``set.seed(seed)``. Each resample uses the same ``lam``; balanced weights
+    and standardization are computed again. With ``fit(groups=...)`` whole groups are
+    drawn, each with all its rows, by ``sample(M, M, replace = TRUE)`` for ``M`` groups.
     Rows of weight 0 are not drawn, and not counted in ``n``.
 
     Parameters
     ----------
     replicates : int, default 999
     seed : int, default 1
-        As for R's ``set.seed()``; None draws one.
+        As for R's ``set.seed()``; None draws a seed.
     interval : "envelope", "percentile", "normal" or "basic", default "envelope"
         ``"percentile"``: quantiles of the resamples, R's type 7. ``"basic"``: these
-        reflected about the estimate. ``"normal"``: the estimate, plus and minus a
-        normal quantile times the standard deviation of the resamples. ``"envelope"``:
-        the estimate, plus and minus the larger of its distances to the ``k``-th
-        smallest and largest of ``m`` resamples, ``k = floor((m + 1) (1 - level) / 2)``,
-        which contains the percentile and the basic interval.
+        quantiles, reflected about the estimate. ``"normal"``: the estimate, plus and
+        minus a normal quantile times the standard deviation of the resamples.
+        ``"envelope"``: the estimate, plus and minus the larger of its distances to the
+        ``k``-th smallest and the ``k``-th largest of ``m`` resamples, with
+        ``k = floor((m + 1) (1 - level) / 2)``. The envelope contains the percentile and
+        the basic interval.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``.
     tol : float, default 1e-6
-        Maximum relative duality gap of each resample. It is reduced, down to 1e-12, if
-        this moves resamples by more than 1e-3 standard errors.
+        Maximum relative duality gap of each resample. The tolerance is reduced, down to
+        1e-12, while a reduction moves the first resamples by more than 1e-3 standard
+        errors.
     workers : int, optional
         Number of threads; all usable cores if omitted. Results do not depend on it.
 
@@ -218,18 +231,22 @@ class Bootstrap:
 
     Notes
     -----
-    With envelopes the p-value is ``2 (1 + c) / (1 + m)``: ``c`` resamples are at least
-    as far from the estimate as the hypothesis, on the side with more of them. The
-    envelope of this level ends at the hypothesis. Joint hypotheses ``R theta = r`` have
-    ``(1 + c) / (1 + m)``: for ``c`` resamples ``d' (R S R')^-1 d`` with ``d = R (theta*
-    - theta)`` is at least as large as for ``d = R theta - r``. The metric ``S = ((1/n)
-    sum_i w_i z_i z_i')^-1`` does not depend on the coding of factors. With other
-    intervals tests use the normal and the chi-squared distribution.
+    With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On each side of
+    the estimate, count the resamples that are at least as far from it as the
+    hypothesis; ``c`` is the larger count. An envelope whose level is 1 minus the
+    p-value ends at the hypothesis. The p-value of joint hypotheses ``R theta = r`` is
+    ``(1 + c) / (1 + m)``, where ``c`` counts the resamples ``theta*`` with
+    ``D(R theta* - R theta) >= D(R theta - r)`` in the squared distance ::
+
+        D(d) = d' (R S R')^-1 d,    S = ((1/n) sum_i w_i z_i z_i')^-1
+
+    which does not depend on the coding of factors. With the other intervals, tests use
+    the normal and the chi-squared distribution.
 
     If predictors have few distinct values, many resamples of the hinge have equal
-    estimates. A warning appears if 2.5% of the resamples do: no theory covers this
-    case, and simulated coverage was 0.69 to 1. If all resamples are equal, p-value and
-    interval are NaN.
+    estimates. A warning appears if at least 2.5% of the resamples are equal: no theory
+    covers this case, and simulated coverage was 0.69 to 1. If all resamples are equal,
+    p-value and interval are NaN.
 
     References
     ----------
@@ -295,7 +312,7 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
     Raises
     ------
     OptionError
-        If it is neither.
+        If `value` is neither.
     """
     if value is None or isinstance(value, Sandwich | Bootstrap):
         return value
@@ -322,14 +339,16 @@ def chosen_options(
 ) -> CovType:
     """Return the options of a covariance, checked with the model.
 
-    Defaults are HC3 for the log loss, CR3 with groups, the linearised covariance in
-    strata, and the model-based one with Firth's penalty. For the hinge the default is
-    the bootstrap, with groups of whole groups, and none for files and Dask.
+    For the log loss and the squared hinge the default is HC3; with groups, CR3, or CR1
+    for two ways of grouping; with strata, the linearised covariance; with Firth's
+    penalty, the model-based covariance. For the hinge it is the bootstrap, which draws
+    whole groups if there are groups; for files and Dask, no standard errors.
 
     Raises
     ------
     OptionError
-        If it is neither a name nor options, or groups or the model do not allow it.
+        If `cov_type` is neither a name nor options, or the groups or the model do not
+        allow it.
 
     Examples
     --------
@@ -372,8 +391,8 @@ def chosen_options(
             correction == "CR3" and (two_kinds or problem.loss == "hinge"),
             "is for one way of grouping and not for the hinge; use 'CR1'.",
         ),
-        (groups and not cluster | resampled, "has no groups; use 'cluster'."),
-        (resampled and two_kinds, "has groups of one kind; for two use 'cluster'."),
+        (groups and not cluster | resampled, "does not allow groups; use 'cluster'."),
+        (resampled and two_kinds, "allows one way of grouping; use 'cluster'."),
         (
             problem.loss == "hinge" and of_rows and (named or correction != "HC0"),
             "is for the log loss; for the hinge use 'bootstrap' or 'sandwich'.",
@@ -394,7 +413,11 @@ def chosen_options(
 
 
 def default_options(problem: Problem, groups: Groups | None = None) -> CovType:
-    """Return the default covariance, by the loss and the size."""
+    """Return the default covariance, which depends on the loss and on the size.
+
+    The number of resamples is reduced, down to 199, if 999 would need more than about
+    `DEFAULT_SECONDS`.
+    """
     if problem.has_firth:
         return COV_TYPES["nonrobust"] if problem.penalty == "firth" else None
     if problem.loss != "hinge":
@@ -415,7 +438,7 @@ def group_correction(problem: Problem, groups: Groups | None) -> Correction:
 
 
 def seconds_of(problem: Problem, replicates: int) -> float:
-    """Estimate the time of resamples from the size of the problem."""
+    """Estimate the seconds for all resamples from the size of the problem."""
     X = problem.X
     sparse = problem.has_rows and is_sparse(X)
     size = max(1.0, float(X.nnz if sparse else problem.n * problem.p))

@@ -1,10 +1,10 @@
 """The options of the command line: a dataclass for each command and group of options.
 
 Each class defines the names, types, defaults and help texts of its options; cyclopts
-builds the command line from them. (typer and click need a decorator for each option and
-have no groups.) The module imports nothing larger than numpy, so that help and error
-messages appear at once. An option that is None takes the default of the Python
-function.
+builds the command line from them. (In click and typer, commands cannot share groups of
+options as dataclasses.) The module imports no library larger than numpy, so that help
+and error messages appear at once. If an option is None, the default of the Python
+function applies.
 """
 
 import re
@@ -320,7 +320,7 @@ class Output:
         show a progress bar
     save
         save the model to this file, for predict; replaces an earlier model, but no
-        other file; with --coefficients it has the standard errors of an SVM
+        other file; with --coefficients it also contains standard errors of an SVM
     proof
         write a proof that the fit is near its minimum, such as fit.proof.json, and
         the design, fit.proof.csv, which contains the training rows
@@ -566,7 +566,7 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
     Raises
     ------
     ValueError
-        If the value cannot be converted, or is a name of another package.
+        If the value cannot be converted, or is a name from another package.
     """
     name = (tokens[0].keyword or "").lstrip("-").replace("-", "_")
     tokens = [token.evolve(value=own_value(name, token.value)) for token in tokens]
