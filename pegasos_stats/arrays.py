@@ -24,14 +24,14 @@ Codes = NDArray[np.intp]  # positions of labels among their levels, -1 for none
 Axes: TypeAlias = "matplotlib.axes.Axes"
 DataColumn: TypeAlias = "pd.Series"  # of numbers, text, categories, ...
 
-UNIT = 2.0**-53  # rounding of one operation on doubles, relative
+UNIT = 2.0**-53  # maximum relative rounding error of one operation on doubles
 
 
 def read_only(values: Values) -> Values:
     """Return a read-only view of an array, or of all arrays of a named tuple.
 
-    Kernels are compiled only for read-only inputs: compiling for writable inputs too
-    would last seconds. Other values are unchanged.
+    Functions are compiled only for read-only inputs: compiling them for writable inputs
+    too would add seconds. Other values are returned unchanged.
 
     Examples
     --------
@@ -61,8 +61,8 @@ def dense_rows(X: Predictors) -> Matrix:
 def owned(values: Predictors, data: object) -> Predictors:
     """Return rows that the caller cannot change: a copy if memory may be shared.
 
-    A read-only array that is not a view of a writable array is not copied. The memory
-    map of a file is copied: other processes may write to the file.
+    A read-only array is not copied, unless it is a view of a writable array. The memory
+    map of a file is copied, because other processes may write to the file.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def owned(values: Predictors, data: object) -> Predictors:
         values = values.copy()
         parts = [values.data, values.indices, values.indptr]
     else:
-        # The caller may still change data of which pandas returns a read-only view.
+        # pandas may return a read-only view of data that the caller can still change.
         new = values.flags.owndata and values.flags.writeable
         if not new or (
             isinstance(data, np.ndarray) and np.may_share_memory(values, data)
@@ -105,7 +105,7 @@ def is_frozen(values: object) -> bool:
     (True, True)
     """
     if isinstance(values, np.ndarray) and not values.flags.aligned:
-        return False  # kernels require aligned numbers
+        return False  # compiled functions require aligned numbers
     while isinstance(values, np.ndarray) and not values.flags.writeable:
         values = values.base
     return values is None

@@ -5,9 +5,10 @@ renamed. If a full disk or an interrupt stops this, the earlier file is unchange
 killed process may leave ``.pegasos_stats-<process>-<random>.part``, which can be
 removed.
 
-A replaced file retains its permissions, and its new owner is the writer. Of a symbolic
-link the target is replaced. Hard links still lead to the earlier content. Several files
-that belong together are all complete before the first is renamed.
+A replaced file retains its permissions; its owner becomes the user who writes it. If
+the path is a symbolic link, the target of the link is replaced. Other hard links to the
+earlier file retain the earlier content. Files that belong together are all complete
+before the first is renamed.
 """
 
 import os
@@ -203,7 +204,7 @@ class Outputs:
         self.place = place
         if any(other.path == place.path for other, *_ in self._files):
             raise place.failed("another file of this call has this path")
-        # A private file stays private while it is written.
+        # The new content of a private file must be private while it is written.
         part = f".pegasos_stats-{os.getpid()}-{secrets.token_hex(8)}.part"
         path = os.path.join(place.folder, part)
         self.parts.append(path)
@@ -213,7 +214,7 @@ class Outputs:
         return handle
 
     def write(self, place: OutputPath, content: str | bytes) -> None:
-        """Write bytes, or a text in UTF-8."""
+        """Write bytes, or text encoded in UTF-8."""
         try:
             content = content.encode() if isinstance(content, str) else content
         except UnicodeEncodeError as error:
@@ -248,7 +249,7 @@ class Outputs:
 
 
 def checked_path(path: object) -> str:
-    """Return a path as text, or raise `OptionError` if no file can have it.
+    """Return a path as text, or raise `OptionError` if no file can have this path.
 
     Raises
     ------
@@ -280,7 +281,7 @@ def checked_path(path: object) -> str:
 def shown_path(path: str) -> str:
     r"""Write a path for a message, in quotes if it would break the line.
 
-    A very long path is cut at the beginning.
+    Only the last 497 characters of a path of more than 500 are shown, after ``...``.
 
     Examples
     --------

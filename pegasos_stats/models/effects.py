@@ -1,12 +1,13 @@
 """Average effects, average predictions, and predictions of rows, with standard errors.
 
-Each is a function of the coefficients, ``g(theta)``, of fixed rows. By the delta
-method its variance is ``g' V g``, with the gradient ``g`` and the covariance ``V`` of
-the coefficients; with a bootstrap it is the variance of ``g`` over the resamples.
+Each is a function ``g(theta)`` of the coefficients; the rows are fixed. By the delta
+method its variance is ``J V J'``, with the gradient ``J`` of ``g`` and the covariance
+``V`` of the coefficients. With a bootstrap, it is the variance of ``g`` over the
+resamples.
 
-A score is ``z'theta``. For this ``theta`` ends with the shift of scores by class
-weights and with 1, and rows ``z`` end with -1 or 0 and with the offset. Probabilities
-exclude the shift, by -1.
+A score is ``z'theta``. The last two elements of ``theta`` are the shift of the scores
+by class weights and 1. The last two elements of a row ``z`` are -1 or 0 and the offset:
+-1 subtracts the shift, for probabilities; 0 retains it.
 """
 
 import re
@@ -58,21 +59,21 @@ COMPARED: dict[Comparison, tuple[str, str]] = {  # title, and contrast of two le
     "lnratio": ("Log Risk Ratios", "ln({} / {})"),
     "lnor": ("Log Odds Ratios", "ln(odds {} / {})"),
 }
-ROWS_PER_BLOCK = 512  # scored by all resamples at once
-MOST_SCORES = 1e7  # in memory
+ROWS_PER_BLOCK = 512  # rows whose scores are computed at once, for all resamples
+MOST_SCORES = 1e7  # maximum number of scores in memory
 SLOPE = "dY/dX"
-MOST_DESIGN_ROWS = 100_000  # computed together
-MOST_SHOWN = 20  # printed predictions
-WHAT = {  # a prediction is
+MOST_DESIGN_ROWS = 100_000  # maximum number of design rows computed at once
+MOST_SHOWN = 20  # maximum number of printed predictions
+WHAT = {  # names of predictions, by `Response.curve`
     "probability": "Probabilities of the second class",
     "share": "Predicted classes, 1 for the second,",
     "score": "Scores",
 }
-RESAMPLES = Bootstrap(399)  # of shares, which are steps
-CENTRAL = float(np.cbrt(np.finfo(float).eps))  # of x: best for central differences
+RESAMPLES = Bootstrap(399)  # for shares, which have no useful derivative
+CENTRAL = float(np.cbrt(np.finfo(float).eps))  # relative step of central differences
 ONE_SIDED = float(
     np.sqrt(np.finfo(float).eps)
-)  # for one-sided differences at an end of the range
+)  # relative step of one-sided differences
 OVER_ROWS = "Means over the rows, in which other predictors have their own values."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
@@ -84,8 +85,8 @@ OF_THESE_ROWS = (
 )
 PINNED = "If all resamples have the same value, p-value and interval are missing (NaN)."
 INCREASED = (
-    "+ is the change if each value is increased by this amount, or decreased where a "
-    "term has no value for more."
+    "+ is the change in the prediction from each value x to x plus this amount; where "
+    "a term has no value there, from x minus this amount to x."
 )
 NO_RESAMPLES = (
     "There are no standard errors: for shares they need resamples of the training "
@@ -106,19 +107,19 @@ class EffectRows:
     intercept : bool
         Whether the matrix begins with a column of ones.
     frame : DataFrame, n rows
-        Predictors as a user has them.
+        Predictors as in the data, neither coded nor standardized.
     weights : float64 array, shape (n,)
-        Shares, whose sum is 1.
+        Weights of the rows in means; their sum is 1.
     number : int
-        Number of rows, with frequency weights.
+        Number of rows; with frequency weights, their sum.
     levels : dict of name to list
-        Of the factors among the predictors, the reference level first.
+        Levels of each factor among the predictors, the reference level first.
     offset : float64 array, shape (n,), or None
         Offsets of the scores.
     shifted : bool
-        Whether the shift of the classes is subtracted from scores.
+        Whether the shift by class weights is subtracted from scores.
     averaged : bool
-        Whether the matrix is the mean of the rows, one row.
+        Whether the matrix is a single row, the mean of the rows.
     """
 
     design: designs.Design
@@ -147,11 +148,14 @@ class EffectRows:
 
     @property
     def shares(self) -> Vector:
-        """Weights of the rows of a matrix."""
+        """Weights of the rows of `matrix`."""
         return np.ones(1) if self.averaged else self.weights
 
     def checked(self, variables: object) -> list[Level]:
-        """The predictors of these names, or raise `OptionError`; all for None."""
+        """The predictors of these names, or raise `OptionError`.
+
+        None means all predictors except text that is not a factor.
+        """
         if variables is None:
             return [name for name in self.names if not self.is_text(name)]
         predictors = [self._name(name) for name in as_list(variables)]
@@ -168,11 +172,14 @@ class EffectRows:
                 return predictor
         raise OptionError(
             f"{shown(name)} is not a predictor of this fit, which has "
-            f"{listing(self.names, 8)}; rows are data=."
+            f"{listing(self.names, 8)}; pass rows as data=."
         )
 
     def values(self, name: Level) -> list[object]:
-        """Levels of a factor; of more than five numbers the extremes and quartiles."""
+        """Levels of a factor, or values of a numeric predictor.
+
+        More than five values are replaced by their minimum, quartiles and maximum.
+        """
         if name in self.levels:
             return list(self.levels[name])
         numbers = np.unique(column := self.numbers(name))
@@ -181,9 +188,9 @@ class EffectRows:
         return [float(value) for value in numbers]
 
     def places(self, at: object, varied: Collection[Level] = ()) -> list[Place]:
-        """Combinations of the values in ``at=``; a single empty one for None.
+        """Combinations of the values in ``at=``; for None, one empty combination.
 
-        Predictors that are varied must not be in ``at=``.
+        Predictors in `varied` must not be in ``at=``.
         """
         if at is None:
             return [{}]
@@ -204,7 +211,7 @@ class EffectRows:
         return [dict(zip(values_by_name, values, strict=True)) for values in chosen]
 
     def _allowed(self, name: object, requested: object) -> list[object]:
-        """Values of a predictor that ``at=`` has, or raise `OptionError`."""
+        """Values of a predictor in ``at=``, or raise `OptionError`."""
         values, levels = as_list(requested), self.levels.get(self._name(name))
         if levels is None:
             is_valid = [bool(np.isfinite(checks.number_of(value))) for value in values]
@@ -221,7 +228,10 @@ class EffectRows:
         return values
 
     def at_means(self) -> "EffectRows":
-        """Return one mean row, with numeric predictors at their means."""
+        """Return these rows with numeric predictors at their means.
+
+        The matrix is the mean of the rows: factors are at the shares of their levels.
+        """
         names = (name for name in self.names if not self.is_text(name))
         numeric = [name for name in names if name not in self.levels]
         means = {name: float(self.weights @ self.numbers(name)) for name in numeric}
@@ -256,14 +266,17 @@ class EffectRows:
         return float(moments(x, self.weights, self.number)[1].item())
 
     def valued(self, place: Place) -> Mask:
-        """Rows in which all terms of the formula have a value, with these values."""
+        """Rows in which every term of the formula is defined at these values."""
         formula = self.formula
         if formula is None:
             return np.ones(len(self.frame), dtype=bool)
         return formula.valued(self.at(place))
 
     def with_values(self, place: Place, what: str = "") -> "EffectRows":
-        """Return these rows with these values; `DataError` if a term is not defined."""
+        """Return these rows with these values, or raise `DataError`.
+
+        The error is raised if a term of the formula is not defined in some row.
+        """
         if without := int((~self.valued(place)).sum()):
             what = what or f"at {written(place) or 'means'}"
             raise DataError(
@@ -287,9 +300,9 @@ class EffectRows:
         return (self.weights @ values)[None] if self.averaged else values
 
     def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
-        """`matrix` of each place; of few rows all at once, in a third of the time.
+        """`matrix` of each place; few rows are computed in one call, 3 times as fast.
 
-        A function of the user may depend on all rows, so it gets each place by itself.
+        A user's function may depend on all rows, so it is called for each place alone.
         """
         n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
@@ -305,7 +318,7 @@ class EffectRows:
 def completed(
     X: Matrix, intercept: bool, shifted: bool, offset: Vector | None
 ) -> Matrix:
-    """Rows ``z``: 1, predictors, -1 or 0, offset; see the module.
+    """Rows ``z``: 1, predictors, -1 or 0, offset; see the docstring of the module.
 
     Examples
     --------
@@ -345,9 +358,9 @@ def value_text(value: object) -> str:
 def unread_columns(
     design: designs.Design, lines: RowIndex | None
 ) -> pd.DataFrame | None:
-    """Predictors whose own values are not columns of the design matrix.
+    """Predictors whose original values are not columns of the design matrix.
 
-    These are factors, booleans, and columns that only occur in other terms.
+    These are factors, booleans, and columns that occur only in transformed terms.
     """
     inner = unscaled(design)
     if lines is None or lines.frame is None or not getattr(inner, "named", True):
@@ -363,7 +376,7 @@ def unread_columns(
 
 
 def are_booleans(column: pd.Series | pd.DataFrame) -> bool:
-    """Whether all values are true or false, but for missing ones.
+    """Whether all values are true, false or missing.
 
     Examples
     --------
@@ -424,9 +437,9 @@ def new_rows(
 def levels_of(
     design: designs.Design, frame: pd.DataFrame, dummy: bool
 ) -> dict[Level, list[Level]]:
-    """Levels of factors, the reference level first; of booleans False and True.
+    """Levels of factors, the reference level first; booleans have False and True.
 
-    With `dummy` numbers that are all 0 and 1 are levels too.
+    With `dummy`, a numeric predictor with only the values 0 and 1 has these as levels.
     """
     inner = unscaled(design)
     levels_by_name: dict[Level, list[Level]] = {}
@@ -461,7 +474,7 @@ def rows_of(
     Raises
     ------
     DataError
-        If there are none.
+        If there are no such rows, or their weights are missing or all 0.
     """
     design, problem, are_counts = result.design, result.problem, False
     if data is None:
@@ -512,10 +525,9 @@ class Response:
     Attributes
     ----------
     curve : "probability", "share" or "score"
-        ``1 / (1 + exp(-f))`` of a score ``f``; whether it is above 0; or the score
-        itself.
-        Scores of 0, to within 1e-5, at which ties of the hinge hold rows, count one
-        half.
+        Function of a score ``f``: ``1 / (1 + exp(-f))``; 1 if ``f > 0``, otherwise 0;
+        or ``f`` itself. For ``"share"``, scores between -1e-5 and 1e-5 count one half:
+        at a minimum of the hinge loss the scores of several rows may be exactly 0.
     """
 
     curve: Literal["probability", "share", "score"]
@@ -566,9 +578,11 @@ class Estimand:
     rows : float64 array, shape (n, k + 2)
         Points of the predictions or slopes.
     other : float64 array, shape (n, k + 2), optional
-        Rows of the mean that is subtracted, or the denominator.
+        Points of the second mean, which is subtracted or is the denominator.
     direction : float64 array, shape (n, k + 2), optional
-        Derivative of `rows` by a predictor: then the mean is of ``dP/df D'theta``.
+        Derivative ``D`` of `rows` by a predictor: the mean of ``dP/df D'theta``.
+    comparison : str
+        How the two means are compared, see `margins`.
     """
 
     shares: Vector
@@ -614,11 +628,12 @@ class Estimand:
         return [self.rows] if self.other is None else [self.rows, self.other]
 
     def broken(self, null: NullSpace, response: Response) -> Mask:
-        """Which equations of the training rows it breaks, shape (q,).
+        """Which equations of the training rows it breaks, see `NullSpace`; shape (q,).
 
-        A mean score breaks an equation if the mean row does, a mean of probabilities or
-        shares if any of its rows does. A difference of scores or a derivative is a
-        hypothesis about coefficients, without the excluded columns.
+        If it breaks one, it is not estimable. A mean score breaks an equation if the
+        mean row does; a mean of probabilities or shares, if any row does. A difference
+        or derivative of scores is a linear combination of coefficients: it breaks an
+        equation only if it contains the excluded column.
         """
         k, counted = len(null.directions), self.shares != 0.0
         if response.curve == "score":
@@ -633,7 +648,11 @@ class Estimand:
         return np.asarray(broken.any(axis=0))
 
     def is_unlimited(self, unbounded: Matrix | None) -> bool:
-        """Whether only the penalty limits the scores of most rows."""
+        """Whether only the penalty bounds the scores of half of the rows, by weight.
+
+        A comparison is unlimited if one of its two means is; a slope, also if only the
+        penalty bounds half of the derivatives.
+        """
         sides = self._sides
         if self.direction is not None:
             sides = [*sides, self.direction]
@@ -686,26 +705,27 @@ def with_errors(
     null: float = 0.0,
     jointly: bool = False,
 ) -> wald.ContrastTests:
-    """Functions of the coefficients with standard errors, see the module.
+    """Functions of the coefficients with standard errors by delta method or bootstrap.
 
-    If the shift of balanced weights was subtracted, standard errors allow for its
-    estimate, the shares of the classes. Predictions for separated rows have none, as
-    their variation is not that of the coefficients. Values that the training rows do
-    not determine are NaN.
+    If the shift by balanced class weights was subtracted, standard errors allow for the
+    estimation of the shift from the class shares. Where only the penalty bounds the
+    scores (separated rows), there is no standard error. Values that the training rows
+    do not determine are NaN.
 
     Parameters
     ----------
     estimate : Covariance, BootstrapResult or None
     values : float64 array, shape (m, 1 + b)
-        By the fit, and by each resample.
+        Values for the fit, and for each resample.
     J : float64 array, shape (m, k + 2)
         Derivatives by ``theta``.
     unlimited, undetermined : bool arrays, shape (m,)
+        Which have no standard error, and which are NaN.
     names : list of str, length m
     null : float
-        The value that is tested.
+        Value under the null hypothesis.
     jointly : bool
-        Whether to add their covariances, for simultaneous intervals.
+        Whether to compute the covariances between values, for simultaneous intervals.
     """
     covariances = None
     effect, (J, shift) = values[:, 0], (J[:, :-2], J[:, -2])
@@ -745,12 +765,13 @@ class Margins(tables.Summarised):
     header : list of pairs of str
     notes : list of str
     are_shares : bool
-        Whether these are of probabilities or shares, whose intervals end at 0 and 1, of
-        differences at -1 and 1; slopes have no bounds.
+        Whether the estimates are probabilities, shares or differences of these. Their
+        intervals are clipped to [0, 1], or for differences to [-1, 1]. Intervals of
+        slopes are not clipped.
     comparison : str
         How predictions are compared, see `margins`.
     observed : dict of name to float64 array
-        Values in the rows of the numeric predictors that predictions are at.
+        Observed values of each numeric predictor that predictions are set to.
 
     Examples
     --------
@@ -773,7 +794,7 @@ class Margins(tables.Summarised):
     observed: dict[str, Vector] = field(default_factory=dict)
 
     def _conditions(self) -> Iterator[object]:
-        """The first key is the term, and each key has a name of its own."""
+        """The first column of `keys` is ``term``, and column names differ."""
         yield self.keys.columns[0] == "term" and self.keys.columns.is_unique
 
     @property
@@ -791,8 +812,8 @@ class Margins(tables.Summarised):
         ----------
         conf_level : float, default 0.95
         simultaneous : bool, default False
-            Whether the level is joint for all intervals, so that those of a curve form
-            a simultaneous band.
+            Whether the level is joint for all intervals, so that the intervals of a
+            curve form a simultaneous band.
 
         Returns
         -------
@@ -849,15 +870,15 @@ class Margins(tables.Summarised):
     ) -> "Axes | NDArray[np.object_]":
         """Draw predictions against a numeric predictor, or a forest of estimates.
 
-        Predictions at several values of a number are a line with its band, and a rug of
-        the values in the rows; each combination of other predictors has its own panel.
-        On a single `ax` these are lines without bands.
+        Predictions at several values of a numeric predictor are drawn as a line with a
+        band, and a rug shows the observed values. Each combination of other predictors
+        has its own panel; on a single `ax` all combinations are lines without bands.
 
         Parameters
         ----------
         conf_level : float, default 0.95
         simultaneous : bool, default False
-            Whether bands hold the whole curves together, see `tidy`.
+            Whether bands are simultaneous for all estimates, see `tidy`.
         ax : Axes or sequence of Axes, optional
             By default the axes of a new figure.
         **line
@@ -933,8 +954,8 @@ def margins(
     Parameters
     ----------
     variables : str or list of str, optional
-        Predictors by their names in the data. If omitted, all but text that is not a
-        factor, as ``g`` in ``I(g == "a")``.
+        Names of predictors in the data. By default all, except text that is not a
+        factor, such as ``g`` in ``I(g == "a")``.
     data : DataFrame or array, optional
         Rows to average over; the training rows if omitted.
     at : "mean" or mapping of name to values, optional
@@ -947,27 +968,28 @@ def margins(
     comparison : "difference", "ratio", "lnratio" or "lnor"
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
-        marginal odds ratio). Numeric predictors then increase by `change`, 1 if
-        omitted; those of 0 and 1 change from 0 to 1 unless `change` is set. The
-        interval and the test of a ratio are based on its logarithm.
+        marginal odds ratio). Except for differences, numeric predictors increase by
+        `change`; if it is omitted, by 1, and predictors with only the values 0 and 1
+        change from 0 to 1. The interval and the test of a ratio are based on its
+        logarithm.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
-        or by this amount, instead of the derivative. Default ``"sd"`` for the hinge
-        and for predictors in step functions such as ``I(x > 3)``, which have no
-        derivative. Where a term has no value for the increased predictor, as beyond
-        the range of a spline, the change is from the value that is smaller by this
-        amount.
+        or by this amount, instead of the derivative. The default is ``"sd"`` where
+        there is no derivative: for shares of the hinge loss, and for predictors in
+        step functions such as ``I(x > 3)``. Where a term has no value at
+        ``x + change``, as beyond the range of a spline, the effect is the change
+        from ``x - change`` to ``x``.
     scale : "response" or "link"
         ``"link"``: effects on the score, which for the log loss is the log odds.
     dummy : bool, default False
         Whether to treat numeric predictors with only the values 0 and 1 as factors,
         as booleans are.
     weights : array, Series or a column's name, optional
-        Weights of the rows of `data` in the means. For the training rows their own
-        row weights (not class weights) and ``freq_weights=`` are used.
+        Weights of the rows of `data` in the means. The training rows have the row
+        weights (not class weights) and ``freq_weights=`` of the fit.
     offset : array, Series or a column's name, optional
-        Offset of the rows of `data`, if the fit had an array; or
-        instead of the column that the fit used.
+        Offset of the rows of `data`. It is required if the offset of the fit was an
+        array, and replaces the column if it was a column.
 
     Returns
     -------
@@ -985,10 +1007,9 @@ def margins(
 
     Notes
     -----
-    Offsets do not change, even if a predictor in the offset does.
-    Standard errors are conditional on the rows, as in ``get_margeff`` of
-    statsmodels and the packages margins and marginaleffects. ``result.plot.scores``
-    is something else: it draws the margins ``y f(x)`` of rows.
+    An offset stays at its observed values, even if it depends on a predictor that
+    changes. Standard errors are conditional on the rows, as in ``get_margeff`` of
+    statsmodels and the R packages margins and marginaleffects.
 
     References
     ----------
@@ -1145,7 +1166,7 @@ def estimated(
     if response.curve == "share" and isinstance(options, Sandwich):
         missing = [] if problem.has_rows else [NO_RESAMPLES]
         result = result.with_covariance(RESAMPLES) if problem.has_rows else result
-    # for predictors as the fit has standardized them
+    # means and standard deviations of standardized predictors are treated as fixed
     estimate = None if missing else wald.at_fixed_scale(result._errors.covariance)
     fits = fits_of(theta, estimate, problem.prior_shift)
     keys, names, values, gradients, unlimited, broken = [], [], [], [], [], []
@@ -1204,7 +1225,7 @@ def estimated(
 def checked_changes(
     change: object, rows: EffectRows, names: Sequence[Level], steps: Collection[Level]
 ) -> dict[Level, tuple[str, float | None]]:
-    """Return names and sizes of the changes of numeric predictors; None for slopes.
+    """Return label and size of the change of each numeric predictor; None for slopes.
 
     Parameters
     ----------
@@ -1212,12 +1233,12 @@ def checked_changes(
     rows : EffectRows
     names : list
     steps : collection
-        Predictors without slopes: they change by a standard deviation, if nothing
-        else is requested.
+        Predictors without slopes: by default they change by a standard deviation.
 
     Raises
     ------
     OptionError
+        If `change` names a factor, an unknown predictor or nothing, or is not positive.
     """
     of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
     changes = {rows.checked([name])[0]: amount for name, amount in of_names.items()}
@@ -1243,9 +1264,9 @@ def checked_changes(
 
 
 def without_slopes(rows: EffectRows, names: Sequence[Level]) -> list[Level]:
-    """Numeric predictors in terms that are steps, such as ``I(x > 3)``.
+    """Numeric predictors in step functions, such as ``I(x > 3)``.
 
-    A step stays as it is, or jumps, where its predictor moves by very little.
+    If its predictor moves by very little, a step function does not change, or jumps.
     """
     steps: list[Level] = []
     terms = () if rows.formula is None else rows.formula.terms
@@ -1277,12 +1298,12 @@ def effects(
     Parameters
     ----------
     here : EffectRows
-        Points of the effects.
+        Rows at which effects are computed, for example at means.
     whole : EffectRows
-        The same rows with their own values.
+        The same rows with their observed values.
     names : list
     changes : dict
-        Of numeric predictors, see `checked_changes`.
+        Changes of the numeric predictors, see `checked_changes`.
     contrasts : "reference" or "pairwise"
     comparison : str
         As for `margins`.
@@ -1301,7 +1322,7 @@ def effects(
         (words, change), x = changes[name], here.numbers(name)
         if change is None:
             low, high = around(here, whole, name)
-        else:  # up, but where a term has no value for what is larger
+        else:  # from x to x + change; where a term has no value there, up to x
             up = here.valued({name: x + change})
             low, high = np.where(up, x, x - change), np.where(up, x + change, x)
             here.with_values({name: low}, f"for {name} {words} nor the other way")
@@ -1309,17 +1330,18 @@ def effects(
         if change is not None:
             yield name, words, estimand(above, below)
             continue
-        width = (high - low)[: len(above)]  # of one mean row the same in all
+        width = (high - low)[: len(above)]  # at means all widths are the same
         direction = (above - below) / width[:, None]
         yield name, words, estimand(middle, direction=direction)
 
 
 def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
-    """Return values just below and above those of a predictor, within its range.
+    """Return values just below and above each value of a predictor.
 
-    Steps are relative to the standard deviation, which of years or dates is a small
-    part of the values. Where all values have one sign they are relative to values below
-    it, so that ``log(x)`` stays defined.
+    Steps are relative to the standard deviation: years and dates are much larger than
+    their standard deviation. If all values have the same sign, steps are relative to
+    the value where that is smaller, so that ``log(x)`` stays defined. Where a term has
+    no value on one side, the step on that side is 0.
     """
     x, observed = here.numbers(name), whole.numbers(name)
     spread = whole.spread(name)
@@ -1340,7 +1362,7 @@ def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Ve
 @suggest_names("prediction")
 @dataclass(frozen=True, repr=False, eq=False)
 class RowPredictions(tables.Displayed):
-    """Predictions of rows with standard errors, of ``result.get_prediction()``.
+    """Predictions of rows with standard errors, from ``result.get_prediction()``.
 
     Attributes
     ----------
@@ -1348,12 +1370,12 @@ class RowPredictions(tables.Displayed):
     fits : float64 array, shape (k + 2, 1 + b)
         Coefficients of the fit and of its resamples, see `fits_of`.
     covariance : Covariance or BootstrapResult
-        Of the coefficients, the intercept first if there is one.
+        Covariance of the coefficients, the intercept first if there is one.
     response : Response
         Whether predictions are probabilities or scores.
     has_intercept : bool
     null : NullSpace
-        What the training rows do not determine.
+        Directions of the coefficients that the training rows do not determine.
 
     Examples
     --------
@@ -1382,7 +1404,7 @@ class RowPredictions(tables.Displayed):
 
     @property
     def predicted(self) -> "pd.Series[float]":
-        """Probabilities of the second level; for the hinge, or ``"link"``, scores."""
+        """Probabilities of the second level; scores for the hinge or ``"link"``."""
         return self.summary_frame()["predicted"]
 
     @property
@@ -1400,8 +1422,8 @@ class RowPredictions(tables.Displayed):
         """Columns ``predicted, se, ci_lower, ci_upper``, as in ``sm.Logit``.
 
         statsmodels' ``GLM`` calls the same numbers ``mean, mean_se, mean_ci_lower,
-        mean_ci_upper``. Intervals for the score, by the distribution or the resamples
-        of the coefficients, are transformed to probabilities.
+        mean_ci_upper``. Intervals are computed for the score, from the normal or t
+        distribution or from the resamples, and transformed to probabilities.
 
         Parameters
         ----------
@@ -1441,7 +1463,7 @@ class RowPredictions(tables.Displayed):
         return self._table(1.0 - DEFAULT_ALPHA)
 
     def _table(self, level: float) -> pd.DataFrame:
-        """Scores of all rows, with standard errors and limits."""
+        """Scores of all rows, with standard errors and interval limits."""
         names = ["estimate", "std_error", *INTERVAL_ENDS]
         parts = [pd.DataFrame(columns=names, dtype=float)]
         for Z in self._blocks():
@@ -1464,7 +1486,7 @@ class RowPredictions(tables.Displayed):
             yield completed(rows, self.has_intercept, self.response.shifts, block)
 
     def warn(self) -> None:
-        """Warn of rows whose prediction the training rows do not determine."""
+        """Warn if the training rows do not determine the predictions of some rows."""
         if not len(self.null.columns):
             return
         broken = np.concatenate(
@@ -1518,7 +1540,8 @@ def get_prediction(
     OptionError
         With ``cov_type="none"``.
     DataError
-        If no rows are in memory, as for a loaded fit without `data`, files and Dask.
+        If `data` is omitted and the training rows are not in memory, as for a loaded
+        fit, files and Dask.
     ColumnError
         As for `decision_function`.
 

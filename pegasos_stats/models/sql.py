@@ -43,37 +43,40 @@ DOUBLE = {
     "postgresql": "DOUBLE PRECISION",
 }
 
-WITH_NAN = ("duckdb", "postgresql")  # NaN equals itself, and is the largest number
+# Databases in which NaN equals itself and is the largest number.
+WITH_NAN = ("duckdb", "postgresql")
 
-# A text column, compared byte by byte, regardless of collation.
+# SQL of a text column so that it is compared byte by byte, whatever its collation.
 LETTERS = {"sqlite": "{} COLLATE BINARY", "duckdb": 'CAST({} AS VARCHAR) COLLATE "C"'}
 
-WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")
+WITH_BOOLEANS = ("ansi", "duckdb", "postgresql")  # dialects with a type of booleans
 
+# Operations of trees whose values are true or false.
 CONDITIONS = {"==", "!=", "<", "<=", ">", ">=", "in", "and", "or", "not"}
 
 COMPARISONS = {"==", "!=", "<", "<=", ">", ">=", "in", "not_in"}
 
-NUMBERS = {"number", "boolean", "long"}  # types of columns that are computed with
+NUMBERS = {"number", "boolean", "long"}  # types of columns allowed in arithmetic
 
 CONNECTIVES = {"&": "and", "|": "or"}
 
 SUMMARIES = {"max", "mean", "median", "min", "quantile", "std", "sum", "var", "sd"}
 
-# What operations are in SQL, where they are not functions of the same name.
+# SQL of the operations that are not functions of the same name.
 WRITTEN = {
     **{sign: f"({{0}} {sign} {{1}})" for sign in "+-*/"},
     "**": "POWER({0}, {1})",
     "negative": "(- {0})",
-    # NULL if either is
+    # NULL if either operand is NULL
     "least": "CASE WHEN {0} <= {1} THEN {0} WHEN {1} < {0} THEN {1} END",
     "greatest": "CASE WHEN {0} >= {1} THEN {0} WHEN {1} > {0} THEN {1} END",
 }
 
 NAMES = {("ceiling", "sqlite"): "CEIL", ("ceiling", "duckdb"): "CEIL"}
-LARGEST_INTEGER = 2**53  # that doubles distinguish from its neighbours
+LARGEST_INTEGER = 2**53  # doubles represent all integers up to it exactly
+# Binary operations, which are applied from the left to more than two operands.
 FOLDED = {"+", "-", "*", "/", "**", "least", "greatest"}
-SAME_AS = {
+SAME_AS = {  # other names of functions
     **{"add": "+", "subtract": "-", "multiply": "*", "power": "**", "pow": "**"},
     **{"divide": "/", "true_divide": "/", "ceil": "ceiling"},
     **{"absolute": "abs", "fabs": "abs"},
@@ -135,7 +138,7 @@ def cannot(what: str) -> OptionError:
 
 ONE, ZERO, TWO = (constant(value) for value in (1.0, 0.0, 2.0))
 
-# Operations of numbers by the names that they have in trees, and other names of them.
+# Functions of numbers that trees contain, and functions composed of them.
 FUNCTIONS = {"abs", "sqrt", "exp", "log10", "floor", "ceiling", "negative"}
 FUNCTIONS |= {"sin", "cos", "tan", "asin", "acos", "atan"}
 COMPOSED: dict[str, Callable[..., Tree]] = {
@@ -167,21 +170,21 @@ class Lowering:
     Attributes
     ----------
     state : mapping
-        States of transformations, by the text of their calls.
+        State of each transformation, such as a mean, by the text of its call.
     types : mapping of str to str
-        ``"number"``, ``"text"`` or another type of columns. Only numbers are computed
-        with; numbers are compared with numbers, and a column of text with text.
+        Type of each column: ``"number"``, ``"text"`` or another. Arithmetic is only for
+        numbers; numbers are compared with numbers, and a text column with text.
     """
 
     state: Mapping[str, Mapping[str, object]]
     types: Mapping[str, str]
 
     def number(self, node: Expression) -> Tree:
-        """Tree of a number; of a condition 1 or 0."""
+        """Tree of a number; a condition becomes 1 or 0."""
         return self._checked(self.factor(node))
 
     def _checked(self, tree: Tree) -> Tree:
-        """Check that a tree is a number: databases read ``'1x'`` as 1, or not."""
+        """Check that a tree is a number: only some databases read ``'1x'`` as 1."""
         if self._type(tree) not in NUMBERS:
             raise cannot(f"{listing([tree[1]])} as a number")
         return tree
@@ -197,7 +200,7 @@ class Lowering:
         return "text" if operation == "text" else "number"
 
     def factor(self, node: Expression) -> Tree:
-        """Tree of a level: a column as it is, or 1 and 0 of a condition."""
+        """Tree of a factor: a column unchanged; a condition becomes 1 or 0."""
         tree = self._tree(node)
         return ["if", tree, ONE, ZERO] if tree[0] in CONDITIONS else tree
 
@@ -205,7 +208,7 @@ class Lowering:
         """Tree of a condition."""
         tree = self._tree(node)
         if tree[0] not in CONDITIONS:
-            raise cannot(f"{operation} of what is no comparison")
+            raise cannot(f"{operation} with an operand that is not a comparison")
         return tree
 
     def _tree(self, node: Expression) -> Tree:
@@ -292,7 +295,7 @@ class Writer:
         if operation == "column":
             kind, name = DOUBLE[self.dialect], self.name(operands[0])
             column = f"CAST({name} AS {kind})"
-            if self.dialect == "sqlite":  # where other text than numbers is larger
+            if self.dialect == "sqlite":  # text is larger than any number: NULL
                 return f"CASE WHEN {name} <= CAST(9e999 AS {kind}) THEN {column} END"
             if self.dialect == "postgresql" and operands[0] in self.booleans:
                 return f"CAST(CAST({name} AS INTEGER) AS {kind})"
@@ -360,7 +363,7 @@ class Writer:
         return quoted(name, "`" if self.dialect == "sqlite" else '"')
 
     def number(self, value: float) -> str:
-        """Write a double with all digits, and an exponent, which SQL needs."""
+        """Write a double with all digits; the exponent makes it a double in SQL."""
         text = repr(float(value))
         text = text if "e" in text else f"{text}e0"
         return f"({text})" if value < 0 else text
@@ -368,18 +371,18 @@ class Writer:
 
 def quoted(text: str, mark: str) -> str:
     """Write a name or text in quotation marks."""
-    if "\0" in text:  # which ends a statement
+    if "\0" in text:  # a zero byte would end the statement
         raise cannot(f"The zero byte in {shown(text)}")
     return f"{mark}{text.replace(mark, 2 * mark)}{mark}"
 
 
 def terms_of(result: "LinearResults") -> list[SqlTerm]:
-    """Return the terms of a fit, which add up to the score with the intercept.
+    """Return the terms of a fit; the score is their sum plus the intercept.
 
     Raises
     ------
     OptionError
-        If a term has no form that other languages have too.
+        If a term cannot be written for other languages.
     """
     design: Design = result.design
     p = len(design.names)
@@ -395,7 +398,7 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
         ]
     except PegasosStatsError:
         raise
-    except (LookupError, TypeError, ValueError):  # of a file that was made up
+    except (LookupError, TypeError, ValueError):  # the fit is from a forged file
         raise cannot(f"The formula {shown(str(design.formula))}") from None
     estimable = result.solution.estimable
     if estimable is not None:
@@ -406,7 +409,7 @@ def terms_of(result: "LinearResults") -> list[SqlTerm]:
 
 
 def types_of(design: Design) -> dict[str, str]:
-    """Types of the columns of a design, as `Lowering` has them."""
+    """Types of the columns of a design, see `Lowering`."""
     design = unscaled(design)
     if isinstance(design, FrameDesign):
         return dict.fromkeys(map(str, design.columns), "number")
@@ -416,7 +419,7 @@ def types_of(design: Design) -> dict[str, str]:
 
 
 def _offset_terms(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]:
-    """The parts of an offset, with the coefficient 1."""
+    """The parts of an offset as terms with coefficient 1."""
     if offset.given:
         raise OptionError(
             "the offset is an array, which is not available for other rows; fit with "
@@ -435,7 +438,7 @@ def _offset_terms(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]
 
 
 def _products(design: Design) -> Iterator[list[Tree]]:
-    """The parts of every column of a design, the first factor changing fastest."""
+    """The parts of each column; in interactions the first factor changes fastest."""
     if isinstance(design, FrameDesign):
         yield from ([["column", name]] for name in design.names)
         return
@@ -445,8 +448,8 @@ def _products(design: Design) -> Iterator[list[Tree]]:
 
 
 def _factor(design: FormulaDesign, text: str, reduced: bool) -> list[Tree]:
-    """The columns of a factor: a number, or the contrasts of its levels."""
-    if text in design.variables:  # by its name, which need not be a word
+    """Trees of the columns of a factor: one number, or one tree per contrast."""
+    if text in design.variables:  # the name of a column need not be a valid expression
         node: Expression = Column(text)
     else:
         functions = design.functions
@@ -481,12 +484,13 @@ def plain_level(level: object) -> Level:
 def to_json(self: "LinearResults") -> str:
     """The fit as JSON, for other languages.
 
-    An object with ``format``, ``version``, ``loss``, ``lam``, ``penalty`` (only of
-    ``"firth"`` or ``"flic"``), ``formula``, ``outcome`` (``name``, and the levels
-    ``negative`` and ``positive``), ``solver``, ``methods`` (what ran: ``name``,
-    ``iterations`` and their ``unit``), ``seed`` (null if nothing was drawn),
-    ``has_intercept``, ``intercept`` and ``terms``. The score is the intercept and the
-    sum of ``coefficient * (product of parts - centre) / scale`` over the terms.
+    The object has the keys ``format``, ``version``, ``loss``, ``lam``, ``penalty``
+    (only if ``"firth"`` or ``"flic"``), ``formula``, ``outcome`` (``name``, and the
+    levels ``negative`` and ``positive``), ``solver``, ``methods`` (the algorithms that
+    ran: ``name``, ``iterations`` and their ``unit``), ``seed`` (null if no random
+    numbers were used), ``has_intercept``, ``intercept`` and ``terms``. The score is the
+    intercept plus the sum over the terms of
+    ``coefficient * (product of parts - centre) / scale``.
     A part is a list that begins with its operation: ``["column", name]``,
     ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
     level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
@@ -542,7 +546,8 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
 
     Factors become ``CASE`` expressions. The score of a row is NULL if a value is
     missing or a level is new, and in SQLite also if a numeric column contains text.
-    Names are quoted. Boolean predictors are 0 and 1, in PostgreSQL booleans too.
+    Names are quoted. Boolean predictors may be stored as 0 and 1; in PostgreSQL they
+    may also be stored as booleans.
 
     Parameters
     ----------
@@ -557,9 +562,9 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     Raises
     ------
     OptionError
-        If a term cannot be written in SQL, such as ``poly()`` or ``bs()``, or
-        databases differ: comparisons of text columns, text as numbers, dates, integers
-        beyond 2^53.
+        If a term cannot be written in SQL, such as ``poly()`` or ``bs()``, or if
+        databases would compute it differently: two text columns compared, text sorted
+        or used as a number, dates, integers beyond 2^53.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Objects in files of arrays and JSON, without pickle."""
+"""Save objects as files of arrays and JSON, without pickle, and load them."""
 
 import warnings
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from pegasos_stats.persist.archive import MODEL, Arrays, Header, Json, Value
 from pegasos_stats.persist.codec import ArrayReader, ArrayWriter, check_same
 from pegasos_stats.writing import outputs, validated_output_path
 
-# Classes that a file may contain; modules of the classes without a public name.
+# Classes that a file may contain, each with its module if it has no public name.
 KINDS = dict.fromkeys(
     (
         *("CalibratedResults", "ConfusionMatrix", "CrossValidation", "DecisionCurve"),
@@ -40,7 +40,7 @@ KINDS = dict.fromkeys(
 CLASSIFIERS = {"KernelSVMClassifier", "LogitClassifier", "SVMClassifier"}
 __all__ = ["Saved", "load", "load_saved", "save"]
 
-# Methods and properties that have to work after loading, besides printing.
+# Methods and properties that must work after loading, as must printing.
 USED = ("tidy", "glance", "table", "by_class", "overall", "calibration_error")
 
 
@@ -73,21 +73,23 @@ def save(
     """Write a fit, a study or a table to a file.
 
     The file consists of one JSON text and arrays, with a digest of the whole. It
-    contains all bits of the coefficients, the coding of labels and predictors for
-    predictions on new data, and the content of the summary. It contains the covariance
-    of the coefficients if it was computed before. Otherwise saving computes it if it is
-    a sandwich, ``p`` is at most 256 and ``n p^2`` at most 1e10. Saving never draws
-    resamples: call ``summary()`` before you save an SVM, so that the file has its
-    standard errors, or ``conf_int()`` if they are slow. The distance from the minimum
-    is the certificate's, unless ``summary()`` or `shortfall` computed a better one.
+    contains the exact coefficients, the coding of labels and predictors for predictions
+    on new data, and the content of the summary. It contains the covariance of the
+    coefficients if it was computed before. Otherwise saving computes it if it is a
+    sandwich covariance of rows in memory, the design has at most 256 columns, and
+    ``n p^2`` is at most 1e10. Saving never draws resamples: before you save an SVM,
+    call ``summary()``, or ``conf_int()`` if the summary omits standard errors as slow.
+    Then the file contains the standard errors. The bound on the distance from the
+    minimum is the certificate's, unless ``summary()`` or `shortfall` computed a better
+    one.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
     rows identifies training data. A fit saved twice results in equal files if neither
     standard errors nor a summary nor `shortfall` were computed in between. An earlier
-    file of this kind is replaced as a whole, with its permissions; of a symbolic link
-    the target is replaced.
+    file of this kind is replaced as a whole; the new file has its permissions. If
+    `path` is a symbolic link, the target of the link is replaced.
 
     The digest detects damage. It is not a signature: anyone who can write the file can
     write a new digest.
@@ -151,8 +153,8 @@ def load(
     ----------
     path : str or path
     functions : dict of str to callable, optional
-        Your functions in the formula and among the metrics: a file contains only their
-        names.
+        Your functions in the formula and among the metrics, by name: a file contains
+        only the names.
 
     Returns
     -------
@@ -227,7 +229,7 @@ def _facts(about: object) -> Json:
     """Encode ``about=``, which must not contain arrays."""
     writer = ArrayWriter()
     if isinstance(about, dict | None):
-        with suppress(RecursionError):  # it holds itself, or is nested too deeply
+        with suppress(RecursionError):  # it contains itself, or is nested too deeply
             facts = codec.any_out(dict(about or {}), writer)
             if not writer.arrays():
                 return facts
@@ -274,13 +276,16 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
     except DataError:
         raise
     except PegasosStatsError as error:
-        why = "What is there cannot be part of a saved model"
+        why = "The file contains values that a saved model cannot have"
         raise DataError(f"{why}: {one_line(error)}.") from None
     return result
 
 
 def _use(result: object) -> None:
-    """Compute what depends on several fields; errors of this package are allowed."""
+    """Print an object and call `USED`, to detect fields that contradict each other.
+
+    Errors of this package are ignored.
+    """
     for show in (repr, str, getattr(type(result), "_repr_html_", repr)):
         show(result)
     for name in USED:

@@ -1,9 +1,11 @@
 """Check a proof, with the standard library alone: python check_proof.py PROOF.
 
-P = lam/2 |b|^2 + mean w_i loss(y_i (c + x_i'b + o_i)) is the objective. For weights a
-with sum a_i y_i = 0 (intercept c) and sum a_i y_i x_i = 0 (lam = 0), min P is at least
-D = mean (w_i H(a_i/w_i) - a_i y_i o_i) - |sum a_i y_i x_i|^2 / (2 lam n^2). Numbers are
-exact decimals; logarithms have 60 digits, rounded against the claim. Status 0: proved.
+P = lam/2 |b|^2 + mean w_i loss(y_i (c + x_i'b + o_i)) is the objective. Its minimum is
+at least D = mean (w_i H(a_i/w_i) - a_i y_i o_i) - |sum a_i y_i x_i|^2 / (2 lam n^2) for
+dual weights a with sum a_i y_i = 0 if there is an intercept c. If lam = 0, the last
+term is omitted and sum a_i y_i x_i = 0. H(t) is the minimum of loss(m) + t m over m.
+Numbers are exact decimals. Logarithms have 60 digits; rounding errors can only increase
+the difference P - D. The exit status is 0 if the claim is proved.
 """
 # fmt: off
 
@@ -47,7 +49,7 @@ def reward_of(kind, a, den, w, y, o, one):  # SCALE (w H(a/w) - a y o), rounded 
         value += w * max(0, sum(-int(x) for x in logs) - 3) // one
     return value
 
-def solve(rows):  # N and det with M N = det b, of rows (M, b): Bareiss, fraction-free
+def solve(rows):  # rows (M, b): N and det with M N = det b, by Bareiss elimination
     det = 1
     for i in range(len(rows)):
         j = next(j for j in range(i, len(rows)) if rows[j][i])
@@ -59,7 +61,7 @@ def solve(rows):  # N and det with M N = det b, of rows (M, b): Bareiss, fractio
     return [row[-1] for row in rows], det
 
 def check(path: "str | Path") -> "tuple[Fraction, Fraction, Fraction]":
-    text = Path(path).read_text(encoding="utf-8")  # to objective, lower bound, gap
+    text = Path(path).read_text(encoding="utf-8")  # returns P, D and the claimed gap
     pairs = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=list)
     require(sorted(key for key, _ in pairs) == sorted(KEYS), "wrong or double keys")
     claim, design, sha256, n, kind, lam, free, names, B, gap, places, solved, dual = (

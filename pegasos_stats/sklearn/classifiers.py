@@ -1,4 +1,4 @@
-"""The classifiers for scikit-learn: base class, linear ones, and the kernel's."""
+"""The classifiers for scikit-learn: base class, linear and kernel classifiers."""
 
 import math
 from abc import abstractmethod
@@ -59,11 +59,11 @@ from pegasos_stats.solvers.solver_runs import linear_scores, nearer, scores_of
 
 State = dict[str, Any]
 OWN = ("epochs", "tol")  # options of the solver that are also parameters
-SEEDS = 2**31 - 1
-SVC_DEGREE, SVC_OFFSET = 3, 0.0  # of the polynomial kernel, as in SVC
-SMALL_SIZE = 10**6  # largest number of stored values of a small problem
-SMALL_KERNEL = 1000  # largest number of rows of a small kernel problem
-LARGEST_STEP = 2**31  # largest number of the first step of `partial_fit`
+SEEDS = 2**31 - 1  # seeds drawn from a RandomState are smaller
+SVC_DEGREE, SVC_OFFSET = 3, 0.0  # defaults of the polynomial kernel in SVC
+SMALL_SIZE = 10**6  # maximum number of stored values of a small problem
+SMALL_KERNEL = 1000  # maximum number of rows of a small kernel problem
+LARGEST_STEP = 2**31  # maximum of the first step number of `partial_fit`
 LARGE_GAP = 0.1  # relative gap above which a solver without a tolerance warns
 Weights = Vector | Mapping[Level, float] | str | None
 Rows = Any  # dense array or scipy CSR matrix that scikit-learn has checked
@@ -154,8 +154,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "sdca": SDCA(),
     }
 
-    model: ClassVar[Any]  # of this package
-    _balances_weights: ClassVar[bool] = True  # of rows, for class_weight="balanced"
+    model: ClassVar[Any]  # model class of this package
+    # Whether class_weight="balanced" uses sums of row weights, not numbers of rows.
+    _balances_weights: ClassVar[bool] = True
     result_: Results = field(init=False)
     classes_: np.ndarray = field(init=False)
 
@@ -171,9 +172,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array, shape (n,)
             Labels of two classes.
         sample_weight : array, shape (n,), optional
-            Weight of the loss of each row, 0 or more: a weight of 2 equals two rows.
-            Only ratios matter, except for ``lam=None``, which is 1 divided by the total
-            weight, including `class_weight`.
+            Weight of the loss of each row, 0 or more: a row of weight 2 counts as two
+            equal rows. Only ratios matter if `lam` is set. ``lam=None`` means 1 divided
+            by the sum of the weights, including `class_weight`.
 
         Returns
         -------
@@ -185,6 +186,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If there are not exactly two classes.
         OptionError
             If a parameter is not allowed.
+        DataError
+            If `X` contains text, or `X` and `y` are in the wrong order.
 
         Warns
         -----
@@ -192,7 +195,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             If the solver has not reached its tolerance or, without a tolerance, if the
             relative gap is above 0.1.
         pegasos_stats.errors.PegasosStatsWarning
-            If the predicted class of all training rows is the same.
+            If all training rows are predicted as the same class.
         """
         if getattr(X, "ndim", 0) == 1 and getattr(y, "ndim", 0) == 2:
             raise DataError("The labels come second; write fit(X, y).")
@@ -237,7 +240,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _nearer(self, result: Results) -> Any:
         """Return a fit nearer to the optimum, for small problems with default options.
 
-        Fits with weights and with repeated rows then agree to seven digits.
+        A fit with weights and the fit with repeated rows then agree to seven digits.
         """
         by_default = self.solver == "optimum" and self.tol is self.epochs is None
         if not (
@@ -247,7 +250,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return replace(result, solution=nearer(result.problem, result.solution))
 
     def _is_small(self, result: Results) -> bool:
-        """Return whether more digits take little time."""
+        """Return whether the problem is small, so that `_nearer` takes little time."""
         X = result.problem.X
         return bool(getattr(X, "nnz", X.size) <= SMALL_SIZE)
 
@@ -256,7 +259,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result = self.result_
         problem, at = result.problem, result.certificate
         if at.relative_gap > LARGE_GAP:
-            return  # another warning says that the optimum is far
+            return  # another warning says that the fit has not converged
         if at.errors + sum(at.at_zero) < min(problem.label_counts):
             return  # both classes are predicted: no scores are needed
         scores = scores_of(problem, result.solution, problem.X, problem.offset)
@@ -316,9 +319,10 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @suggest_arguments
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict labels by the sign of the score; at exactly 0 the first class.
+        """Predict the second class for scores above 0, otherwise the first.
 
-        With a solver with ``ties="positive"`` it is the second class.
+        A score of exactly 0 predicts the second class if the solver has
+        ``ties="positive"``.
 
         Parameters
         ----------
@@ -383,7 +387,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Compute scores of rows from these coefficients."""
 
     def _accepted(self) -> dict[str, object]:
-        """Return the options of `validate_data`."""
+        """Return arguments of scikit-learn's `validate_data`."""
         return {"dtype": (np.float64, np.float32), "accept_sparse": "csr"}
 
     def _named(self, rows: Rows) -> Rows:
@@ -426,8 +430,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _factors(self, labels: np.ndarray, row_weights: Vector | None = None) -> Vector:
         """Return the weights of both classes according to `class_weight`.
 
-        As in scikit-learn an unnamed class has the weight 1; labels of other classes
-        are allowed only if both classes are named.
+        As in scikit-learn, a class that the dictionary does not name has weight 1.
+        Labels of other classes are allowed only if both classes are named.
         """
         class_weight, levels, factors = self.class_weight, self._levels(), np.ones(2)
         if class_weight == "balanced":
@@ -439,7 +443,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         places = {label: position_of(label, levels) for label in class_weight or {}}
         foreign = [label for label, place in places.items() if place < 0]
         if foreign and len(places) - len(foreign) < len(levels):
-            why = f"names {listing(foreign)}, and the classes are {listing(levels)}."
+            why = f"names {listing(foreign)}, but the classes are {listing(levels)}."
             raise OptionError(why, "class_weight", class_weight)
         for label, weight in (class_weight or {}).items():
             if places[label] >= 0:
@@ -447,7 +451,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return factors
 
     def _levels(self) -> list[Level]:
-        """Return the classes as levels of the model, with dates of pandas."""
+        """Return the classes as levels of the model; dates as pandas Timestamps."""
         dates = self.classes_.dtype.kind in "mM"
         return list((pd.Index(self.classes_) if dates else self.classes_).tolist())
 
@@ -517,7 +521,7 @@ def two_classes(labels: np.ndarray, classifier: str) -> np.ndarray:
         named = f" of {listing(np.unique(labels))}" if kind == "multiclass" else ""
         raise LabelError(
             "Only binary classification is supported. The type of the target is "
-            f"{kind}{named}; take OneVsRestClassifier({classifier}())."
+            f"{kind}{named}; use OneVsRestClassifier({classifier}())."
         )
     classes: np.ndarray = np.unique(labels)
     if classes.size < 2:
@@ -590,11 +594,12 @@ class LinearClassifier(TwoClassClassifier):
     ) -> Self:
         """Continue Pegasos for one epoch over these rows.
 
-        Step numbers continue from the previous fit or call. With ``solver="pegasos"``
-        the first call starts with a step size ``1 / (lam t)`` that moves margins by
-        about 1, instead of ``1 / lam``; a `Pegasos` object starts at its
-        ``first_step``. Other solvers have no `partial_fit`. `result_` and
-        `relative_gap_` refer to the rows of the last call. Weights are not rescaled.
+        Step numbers ``t`` continue from the previous fit or call; the step size is
+        ``1 / (lam t)``. With ``solver="pegasos"`` the first call starts at the ``t``
+        whose step moves margins by about 1, instead of at 1. A `Pegasos` object starts
+        at its ``first_step``. Other solvers have no `partial_fit`. `result_` and
+        `relative_gap_` refer to the rows of the last call. Weights are used as they
+        are, not divided by their mean as in `fit`.
 
         Parameters
         ----------
@@ -613,8 +618,8 @@ class LinearClassifier(TwoClassClassifier):
         LabelError
             If `y` contains labels that are not in the two classes.
         OptionError
-            If an option needs all rows: ``standardize=True``,
-            ``class_weight="balanced"``, averages, a refitted intercept.
+            If an option needs all rows: ``lam="cv"``, ``standardize=True``,
+            ``class_weight="balanced"``, ``average=`` or ``refit_intercept=True``.
         """
         first = not hasattr(self, "coef_")
         steps = step_solver(self)
@@ -634,7 +639,7 @@ class LinearClassifier(TwoClassClassifier):
         unknown = np.unique(labels[~np.isin(labels, self.classes_)])
         if unknown.size:
             raise LabelError(
-                f"y holds {listing(unknown)}; the classes are {listing(self.classes_)}."
+                f"y has {listing(unknown)}; the classes are {listing(self.classes_)}."
             )
         sample = self._sample(labels, self._named(rows), sample_weight)
         if not first:
@@ -658,7 +663,8 @@ class LinearClassifier(TwoClassClassifier):
         """Return the number ``t`` of the first step with a stable size ``1 / (lam t)``.
 
         A step of size ``1 / mean(w_i (||x_i||^2 + 1))`` moves the margin of a row by
-        about 1. The first step of Pegasos, ``1 / lam``, may increase the loss a lot.
+        about 1; without an intercept, omit ``+ 1``. The usual first step size of
+        Pegasos, ``1 / lam``, may be far larger and increase the loss.
         """
         X, weights = sample.X, sample.weights
         if isinstance(X, np.ndarray):
@@ -673,7 +679,7 @@ class LinearClassifier(TwoClassClassifier):
     def _sample(
         self, labels: np.ndarray, rows: Rows, sample_weight: ArrayLike | None
     ) -> Sample:
-        """Return a sample, possibly of one class; weights are not rescaled."""
+        """Return a sample, possibly of one class; weights are not scaled to mean 1."""
         design = FrameDesign.from_data(rows)
         matrix, second = design.matrix(rows), labels == self.classes_[1]
         weights = checked_weights(sample_weight, rows)
@@ -721,10 +727,10 @@ class SVMClassifier(LinearClassifier):
     ----------
     lam : float or "cv", optional
         Penalty above zero, or ``"cv"`` for the best by cross-validation, as for `SVM`.
-        ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, and
-        penalises its intercept. The default corresponds to C = 1, where ``n`` is the
-        total of `sample_weight` times `class_weight`. Pegasos, whose step sizes are
-        ``1 / (lam t)``, has no default.
+        ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, except
+        that it penalises its intercept. The default corresponds to C = 1, where ``n``
+        is the sum of `sample_weight` times `class_weight`. Pegasos, whose step sizes
+        are ``1 / (lam t)``, has no default.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False
@@ -735,14 +741,15 @@ class SVMClassifier(LinearClassifier):
         sets the weight of the rows of a class, by default 1, as ``weights=`` of `SVM`.
         Class weights multiply ``sample_weight``.
     solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
-        ``"optimum"`` is ``Optimum()``, to a relative gap of 1e-6. With at most a
-        million values in `X` it continues, so that fits with weights and with repeated
-        rows agree to seven digits. ``"pegasos"`` is ``Pegasos()``; ``"sdca"`` is
-        ``SDCA()``, without intercept. Options of a solver are also parameters:
-        ``set_params(solver__batch_size=10)``, or ``{"solver__average": ["none",
-        "all"]}`` in a grid.
+        ``"optimum"`` is ``Optimum()``, which stops at a relative gap of 1e-6. If `X`
+        has at most a million values, a more exact solution follows, so that a fit with
+        weights and the fit with repeated rows agree to seven digits. ``"pegasos"`` is
+        ``Pegasos()``. ``"sdca"`` is ``SDCA()``, which requires ``intercept=False``.
+        Options of a solver are also parameters. With Pegasos, for example,
+        ``set_params(solver__batch_size=10)``, or in a grid
+        ``{"solver__average": ["none", "all"]}``.
     epochs, tol : optional
-        Options that replace those of the solver.
+        Replace the options of the same names of the solver.
     random_state : int or RandomState, optional
         Seed of the solver, as for R's ``set.seed()``; a RandomState draws a seed. The
         default is the solver's seed: 1, or a random seed for Pegasos.
@@ -758,10 +765,11 @@ class SVMClassifier(LinearClassifier):
     n_iter_ : int
         Number of steps.
     relative_gap_ : float
-        Duality gap divided by the objective; the gap bounds how far it can decrease.
+        Duality gap divided by the objective; the gap bounds how far the objective is
+        above its minimum.
     result_ : LinearResults
         The fit, with ``summary()``, ``tidy()``, ``report()`` and more. In a pipeline
-        its columns are the transformed columns.
+        its predictors are the transformed columns.
     n_features_in_, feature_names_in_
         As for every scikit-learn estimator.
 
@@ -795,8 +803,8 @@ class LogitClassifier(LinearClassifier):
     """Ridge-penalised logistic regression; the intercept is not penalised.
 
     It is `pegasos_stats.Logit` for scikit-learn. `SVMClassifier` describes parameters
-    and attributes; there is no `loss`. ``LogisticRegression(C=C)`` corresponds to ``lam
-    = 1 / (n * C)``.
+    and attributes; there is no `loss`. ``LogisticRegression(C=C)`` corresponds to
+    ``lam = 1 / (n * C)``.
 
     See Also
     --------
@@ -816,8 +824,8 @@ class LogitClassifier(LinearClassifier):
     def predict_proba(self, X: ArrayLike) -> Vector:
         """Compute probabilities, ``1 / (1 + exp(-score))`` for the second class.
 
-        As in scikit-learn they assume class frequencies in proportion to the weights;
-        ``result_.predict_proba`` corrects for class weights.
+        As in scikit-learn, probabilities are not corrected for class weights;
+        ``result_.predict_proba`` corrects them.
 
         Parameters
         ----------
@@ -850,35 +858,37 @@ class LogitClassifier(LinearClassifier):
 class KernelSVMClassifier(TwoClassClassifier):
     """Support vector machine with a kernel; the intercept is not penalised.
 
-    It is `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` corresponds to ``lam
-    = 1 / (n * C)``.
+    It is `pegasos_stats.KernelSVM` for scikit-learn. ``SVC(C=C)`` corresponds to
+    ``lam = 1 / (n * C)``.
 
     Parameters
     ----------
     lam : float or "cv", optional
-        Penalty, above zero; by default C = 1, as for `SVMClassifier`.
+        Penalty above zero, or ``"cv"``; the default corresponds to C = 1, as for
+        `SVMClassifier`.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     kernel : "gaussian", "polynomial", "linear" or "precomputed"
         With ``"precomputed"``, `X` is the matrix ``K(x_i, x_j)``: shape (n, n) for the
-        fit; for predictions one line per new row and one column per training row.
+        fit; for predictions it has one row per new row and one column per training row.
     degree, offset, gamma : optional
         Parameters of the kernel, as for `KernelSVM`, with the defaults of SVC: 3, 0
-        (its `coef0`) and ``"scale"``, from the unweighted variance of all rows; with
-        ``standardize=True`` the default of `gamma` is ``"auto"``.
+        (its `coef0`) and ``"scale"``, which ignores weights. With ``standardize=True``,
+        ``"scale"`` means ``"auto"``.
     memory : int, default 512 MiB
-        Largest number of bytes for rows of the Gram matrix.
+        Maximum number of bytes for rows of the Gram matrix.
     solver : "optimum", "pegasos", Optimum or Pegasos
-        ``"optimum"`` is ``Optimum(tol=1e-4)``, and continues with at most 1,000 rows;
-        otherwise as for `SVMClassifier`. Options that kernels do not support raise an
-        error.
+        ``"optimum"`` is ``Optimum(tol=1e-4)``; with at most 1,000 rows a more exact
+        solution follows. Otherwise as for `SVMClassifier`. Options that kernel models
+        do not support raise an error.
     standardize, class_weight, epochs, tol, random_state
-        As for `SVMClassifier`, but sparse matrices are not allowed.
+        As for `SVMClassifier`, but ``"balanced"`` counts rows and ignores
+        `sample_weight`, as in SVC. Sparse matrices are not allowed.
 
     Attributes
     ----------
     support_ : int array, shape (n_support,)
-        Training rows that predictions need.
+        Positions of the training rows that predictions need.
     dual_coef_ : float64 array, shape (1, n_support)
         Coefficients ``b_j`` of these rows in ``f = sum_j b_j K(x_j, .)``.
     intercept_ : float64 array, shape (1,)
@@ -908,7 +918,7 @@ class KernelSVMClassifier(TwoClassClassifier):
     }
 
     model = KernelSVM
-    _balances_weights = False  # but numbers of rows, as in SVC
+    _balances_weights = False  # as in SVC
 
     kernel: KernelName = "gaussian"
     degree: int | None = None

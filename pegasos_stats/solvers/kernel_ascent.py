@@ -28,19 +28,20 @@ from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
 from pegasos_stats.solvers.sdca_run import run_epochs
 
-# Rows of a working set. 3,000 x 9, Gaussian, C = 1 and 30: 109 and 405 ms; with 256
-# rows 95 and 812, with 1,024 rows 154 and 352. Also the size of blocks of the Gram
-# matrix.
+# Rows of a working set, also of a block of the Gram matrix. With 3,000 rows, 9 columns
+# and a Gaussian kernel, fits at C = 1 and C = 30 take 109 and 405 ms; with working sets
+# of 256 rows 95 and 812 ms, with 1,024 rows 154 and 352 ms.
 WORKING_SET = 512
-ADDED = WORKING_SET // 8  # rows per partial sum, minimum number of cached rows
+ADDED = WORKING_SET // 8  # rows of a partial sum; also minimum number of cached rows
 
 
 class KernelValues:
     """Values of a kernel between rows of a problem, in blocks of the Gram matrix.
 
-    Inner products are matrix products. For the Gaussian kernel rows are centred, and
-    two more columns turn the product into the exponent ``2 gamma x'z - gamma ||x||^2 -
-    gamma ||z||^2``. For a polynomial one more column adds the offset.
+    Inner products are computed as matrix products. For the Gaussian kernel, rows are
+    centred, and two additional columns turn the product into the exponent
+    ``2 gamma x'z - gamma ||x||^2 - gamma ||z||^2``. For a polynomial kernel, one
+    additional column adds the offset.
 
     Parameters
     ----------
@@ -49,8 +50,8 @@ class KernelValues:
     Attributes
     ----------
     roundings : float
-        Bound on the rounding error of a value, in units of ``2^-53 sqrt(K(x, x) K(z,
-        z))``.
+        Bound on the rounding error of a value, in units of
+        ``2^-53 sqrt(K(x, x) K(z, z))``.
 
     Raises
     ------
@@ -84,7 +85,7 @@ class KernelValues:
     def __call__(
         self, rows: Rows, columns: Rows | slice, dtype: type = np.float64
     ) -> Matrix:
-        """Compute values between rows; exponents are rounded to `dtype`."""
+        """Compute values between rows; exponents (Gaussian) are rounded to `dtype`."""
         if self._kernel.name == "precomputed":
             return np.asarray(self._X[rows][:, columns])
         products: Matrix = np.matmul(self._left[rows], self._right[columns].T)
@@ -105,7 +106,7 @@ class KernelValues:
         return total
 
     def roundings_of_sums(self, support: int) -> float:
-        """Bound on the rounding of `sums` over `support` rows, like `roundings`."""
+        """Bound on the rounding error of `sums` of `support` rows, see `roundings`."""
         return self.roundings + min(ADDED, support) + support / ADDED + 2.0
 
 
@@ -118,7 +119,7 @@ class CachedRows:
     n : int
         Rows of the problem.
     memory : int
-        Maximum size in bytes.
+        Maximum size in bytes; at least 64 rows are stored.
     dtype : type
         Type of the stored values.
 
@@ -139,8 +140,9 @@ class CachedRows:
     def places(self, wanted: Rows, inside: Mask) -> Rows:
         """Return the places of rows in the cache, after storing missing rows.
 
-        Rows not used in the last two rounds, with dual weights at a bound, are replaced
-        first. Only then is unused memory filled, because its first use is slow.
+        Stored rows that neither this nor the previous call uses, and whose dual weights
+        are at a bound, are replaced first. Only then is unused memory filled, because
+        its first use is slow.
         """
         self._calls += 1
         there = self._place[wanted]
@@ -162,11 +164,11 @@ class CachedRows:
             self.rows[places, columns] = self._values(missing, columns, self._dtype)
 
 
-# A round reduces the largest difference of gradients to this share. 0.05 takes the same
-# time, 0.5 takes 1.5 times as long.
+# A round reduces the largest difference of gradients to this share. With 0.05 fits take
+# the same time, with 0.5 1.5 times as long.
 PART = 0.1
 SINGLE = np.finfo(np.float32)
-NEXT_LOOK = 1e-4  # recompute the gap from the rows after a reduction to this share
+NEXT_LOOK = 1e-4  # recompute the gap from the rows when it has fallen to this share
 
 
 class KernelAscent:
@@ -177,9 +179,9 @@ class KernelAscent:
     weights with the others fixed, and updates the scores of all rows. The scores for a
     solution and its certificate are recomputed from the rows.
 
-    Rows of the Gram matrix are stored in single precision while each recomputation of
-    the scores shows that the gap has fallen to a tenth, as in iterative refinement;
-    afterwards in double precision.
+    Rows of the Gram matrix are stored in single precision, as in iterative refinement.
+    Once a recomputation of the scores shows that the gap has not fallen to a tenth,
+    they are stored in double precision.
 
     Parameters
     ----------
@@ -191,7 +193,8 @@ class KernelAscent:
     Attributes
     ----------
     is_stuck : bool
-        Whether nearly all of the gap is a bound on rounding, so that rounds stop.
+        Whether more than nine tenths of the gap are a bound on rounding errors, so that
+        rounds stop.
 
     References
     ----------
@@ -218,7 +221,7 @@ class KernelAscent:
         self._estimate()
 
     def _single_serves(self) -> bool:
-        """Whether single precision moves a score by less than 1, and nothing overflows.
+        """Whether single precision changes scores by less than 1, without overflow.
 
         Scores are sums of ``a_i y_i K(x_i, .) / (lam n)``.
         """
@@ -234,9 +237,10 @@ class KernelAscent:
         self._last = np.zeros(0, dtype=np.int64)
 
     def move_to(self, lam: float) -> None:
-        """Continue with another lambda, from ``t a`` with the best ``t`` up to 1.
+        """Continue with another lambda, from dual weights ``t a`` with the best ``t``.
 
-        ``D(t a) = t mean(a) - t^2 sum_i a_i y_i g_i / (2 lam n^2)``.
+        It maximises ``D(t a) = t mean(a) - t^2 sum_i a_i y_i g_i / (2 lam n^2)`` for
+        ``t <= 1``.
         """
         g = self.solution(None).g
         self.problem = replace(self.problem, lam=lam)
@@ -263,11 +267,11 @@ class KernelAscent:
 
     @property
     def visits_rows(self) -> bool:
-        """Whether the first working set is next and is a random sample of the rows."""
+        """Whether the next working set is the first, which is a random sample."""
         return self._last.size == 0 and self._size < self.problem.n
 
     def epoch(self, rows: Rows) -> None:
-        """Run rounds until they have updated n rows, or the gap is small."""
+        """Run rounds until they have updated n rows, or the gap seems small."""
         if rows.size:
             self._order = rows
         self._epochs += 1
@@ -295,7 +299,8 @@ class KernelAscent:
 
     def _settle(self) -> KernelSolution:
         problem = self.problem
-        # The run does not move weights at a bound; the certificate needs equal sums.
+        # The certificate requires exactly equal class sums. Only a copy is changed, so
+        # that weights at a bound stay exactly there during the run.
         a = feasible(self._a, self._y, problem.intercept, problem.weights)
         g = self._values.sums(a * self._y)
         scores, alpha = g / self._scale, 0.0
@@ -368,7 +373,7 @@ class KernelAscent:
         return int(rows.size)
 
     def _chosen(self) -> Rows:
-        """Choose rows with extreme gradients, and some of the last working set."""
+        """Choose rows with extreme gradients, and some rows of the last working set."""
         n, size, last = self.problem.n, self._size, self._last
         if size == n:
             return np.arange(n)
@@ -379,7 +384,10 @@ class KernelAscent:
         return np.concatenate([fresh, rest[: size - fresh.size]])
 
     def _furthest(self, count: int) -> Rows:
-        """Rows with the highest gradients that may rise, the lowest that may fall."""
+        """Rows with the highest gradients among those whose ``a_i y_i`` may rise.
+
+        Also the rows with the lowest gradients among those whose ``a_i y_i`` may fall.
+        """
         half = max(1, count // 2)
         rise, fall = self._rise[self._order], -self._fall[self._order]
         extremes = []
@@ -430,7 +438,7 @@ def run_working_sets(
     return solution
 
 
-# Options that a kernel model accepts; the tolerances are for Optimum.
+# Options of solvers that a kernel model accepts; the tolerances only with Optimum.
 WITH_KERNELS = {
     *("epochs", "seed", "order", "steps", "refit_intercept", "sample_kind", "ties"),
     *("intercept", "tol", "gap_tol"),
@@ -457,7 +465,8 @@ class KernelVisitor(Visitor):
     def visit(self, rows: Rows) -> None:
         """Take a step at each of `rows`; Ctrl-C interrupts between two pieces."""
         problem = self._problem
-        length = max(1, 10**8 // (problem.n * problem.p))  # a tenth of a second
+        # A piece takes about a tenth of a second.
+        length = max(1, 10**8 // (problem.n * problem.p))
         for first in range(0, max(len(rows), 1), length):
             piece = read_only(rows[first : first + length])
             self._alpha, below_one = compiled.kernel_pegasos.kernel_pegasos_epoch(
@@ -487,16 +496,16 @@ class KernelVisitor(Visitor):
 def checked_kernel_solver(
     problem: KernelProblem, solver: AnySolver
 ) -> Optimum | Pegasos:
-    """Return the solver, or raise `OptionError` for options without kernel version."""
+    """Return the solver; `OptionError` if kernel models do not support its options."""
     if isinstance(solver, SDCA):
         raise OptionError(
-            "SDCA is for linear models without intercept; give a kernel model "
+            "SDCA is for linear models without intercept; for a kernel model use "
             "ps.Optimum(), or leave the solver out."
         )
     if isinstance(solver, Pegasos) and solver.may_end_early:
         raise OptionError(
-            "Pegasos has no tolerances for a kernel model; leave them out, or leave "
-            "the solver out for the optimum."
+            "Pegasos has no tolerances for a kernel model; leave them out, or use "
+            "ps.Optimum(tol=...)."
         )
     for name, value in changed_values(solver).items():
         if name not in WITH_KERNELS:

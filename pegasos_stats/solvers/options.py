@@ -1,8 +1,8 @@
 """Options of solvers and models, each declared once as a field of a dataclass.
 
-The field defines name, type, allowed values and default, and `option` the rest. Checks,
-summaries, saved models and reproducible calls use this declaration; the help of the
-command line is declared separately.
+The field defines name, type, allowed values and default; its call of `option` adds the
+check and the text for summaries. Checks, summaries, saved models and reproducible calls
+use this declaration. The help of the command line is declared separately.
 
 `Method` is the base class of the algorithms that a solver runs.
 """
@@ -37,7 +37,7 @@ from pegasos_stats.solvers.sums import Sums
 Arithmetic = Literal["reference", "fast"]
 
 DEFAULT_EPOCHS = 100
-DEFAULT_TOL = 1e-6  # relative gap
+DEFAULT_TOL = 1e-6  # relative gap at which solvers of linear models stop
 KERNEL_TOL = 1e-4  # relative gap of `KernelSVMClassifier`, about as fast as libsvm
 NEWTON = "Newton"
 SMO = "SMO"  # sequential minimal optimization: updates pairs of dual weights
@@ -79,9 +79,10 @@ class Solver:
     intercept : bool or None
         ``False`` if the solver supports only models without intercept.
     tol, gap_tol, change_tol : float
-        Tolerances of the gap and of the change of coefficients; 0 or None for none.
+        Tolerances of the relative gap, of the gap, and of the change of coefficients; 0
+        or None for none.
     seed, sample_kind, ties
-        Options of every solver.
+        Options that every solver has.
     """
 
     name: ClassVar[str]
@@ -123,7 +124,7 @@ class Solver:
         )
 
     def generator(self) -> RRandom:
-        """R's random number generator with this solver's seed, or a new one."""
+        """R's random number generator, with this solver's seed or a random one."""
         return RRandom(self.seed, sample_kind=self.sample_kind)
 
     def with_seed(self, seed: int | None) -> Self:
@@ -132,7 +133,7 @@ class Solver:
 
     @property
     def stops(self) -> bool:
-        """Whether a tolerance is set."""
+        """Whether a tolerance of the gap is set."""
         return self.tol > 0.0 or bool(self.gap_tol)
 
     @property
@@ -151,11 +152,11 @@ class Solver:
         return " or ".join(f"{word} {tol:g}" for word, tol in tols.items() if tol)
 
     def converged(self, at: Certificate, settled: bool = False) -> bool | None:
-        """Whether a fit has reached its tolerance; None if none is set."""
+        """Whether a fit has reached its tolerance; None if no tolerance is set."""
         return self.reached(at) or settled if self.may_end_early else None
 
     def reached(self, at: Gap) -> bool:
-        """Whether a certificate meets a tolerance, so that the run may stop."""
+        """Whether a gap is within a tolerance, so that the run may stop."""
         if self.tol > 0.0 and at.gap <= self.tol * at.objective:
             return True
         return bool(self.gap_tol) and at.gap <= (self.gap_tol or 0.0)
@@ -218,13 +219,13 @@ def option(
     ----------
     default : object
     check : callable, optional
-        Takes name and value; returns the converted value or raises `OptionError`. Flags
-        and choices by name need none.
+        Function of name and value that returns the converted value or raises
+        `OptionError`. Flags and choices by name need no function.
     form : str
         Text for the header of a summary if the option differs from its default; ``{}``
-        is replaced by the value.
+        is replaced by the value. If empty, the header omits the option.
     in_r : bool
-        Whether the function of the R reference has an argument of this name.
+        Whether the R function in ``r_reference/`` has an argument of this name.
 
     Examples
     --------
@@ -288,18 +289,19 @@ class Method(ABC):
     Attributes
     ----------
     name : str
-        Name in the literature; it may depend on the last step.
+        Name in the literature; it may depend on the last call of `step`.
     unit : str
-        Unit of a step; an epoch has as many steps as there are rows.
+        What one call of `step` is called in summaries: ``"epoch"`` or ``"iteration"``.
     visits_rows : bool
-        Whether an epoch visits the rows in random order.
+        Whether `step` visits single rows in random order.
     steps, violations : int
-        As in `Solution`.
+        Like ``n_iter`` and ``n_violations`` of `Solution`.
     visits : float
-        Row visits so far, including other work in equivalent visits.
+        Number of row visits so far; other work is converted to visits of equal cost.
     gaps : list of float
-        Gap after each epoch.
+        Gap after each call of `step`; empty for methods that do not use it.
     epochs : int
+        Number of epochs, of methods that visit single rows.
     has_stalled : bool
         Whether another method should continue; see `next_method`.
     """
@@ -316,12 +318,12 @@ class Method(ABC):
 
     @abstractmethod
     def step(self, rows: Rows) -> None:
-        """Run one epoch over the rows, which are empty if none are visited."""
+        """Run one epoch over `rows`, or one iteration; then `rows` is empty."""
 
     @property
     @abstractmethod
     def gap(self) -> Gap:
-        """Objectives of the best points, as the steps computed them."""
+        """Objectives of the best primal and dual points, as computed in the steps."""
 
     @abstractmethod
     def best(self) -> tuple[Vector, float, Vector]:
@@ -351,14 +353,14 @@ class Goal:
     Parameters
     ----------
     tol : float
-        Relative.
+        Tolerance of the gap relative to the objective; at least 1e-14 is used.
     gap_tol : float or None
-        Absolute.
+        Absolute tolerance of the gap. The larger of the two gaps is accepted.
     """
 
     def __init__(self, tol: float, gap_tol: float | None) -> None:
         self.share, self._gap_tol = max(tol, 1e-14), gap_tol or 0.0
 
     def __call__(self, risk: float) -> float:
-        """Return the largest gap accepted."""
+        """Return the largest gap accepted at an objective of `risk`."""
         return max(self.share * risk, self._gap_tol)

@@ -35,9 +35,9 @@ RULE_TEXT: dict[LamRule, str] = {
     "no ml": " (1/n)",
 }
 
-# For `Problem.with_best_storage`. Sparse rows of factors of 100 levels, 20,000 x 300,
-# take 0.4 of the time with the log loss and 0.16 with the hinge; of 50 levels, 20,000 x
-# 101, 0.7 and 0.5.
+# For `Problem.with_best_storage`. Time of a fit with sparse rows, relative to dense
+# rows, for 20,000 rows of factors: with 100 levels (300 columns) 0.4 for the log loss
+# and 0.16 for the hinge; with 50 levels (101 columns) 0.7 and 0.5.
 SPARSE_COST, OF_A_ROW = 4.0, 10.0
 
 
@@ -49,9 +49,9 @@ def penalty_of(
     Parameters
     ----------
     lam : float, "cv" or None
-        None means maximum likelihood for the log loss, if it exists, and otherwise ``1
-        / n``, LIBSVM's C = 1. ``"cv"`` starts with ``1 / n`` until the fit chooses a
-        value.
+        None means maximum likelihood for the log loss, and for other losses ``1 / n``,
+        which is LIBSVM's C = 1. (If the likelihood has no maximum, see
+        `Problem.without_ml`.) ``"cv"`` means ``1 / n`` until the fit chooses a value.
     n : float
         Number of rows, or the sum of their frequencies.
     loss : str
@@ -59,7 +59,7 @@ def penalty_of(
     Raises
     ------
     OptionError
-        If `lam` is none of these, negative, or zero for another loss than the log.
+        If `lam` is none of these, negative, or zero for another loss than the log loss.
 
     Examples
     --------
@@ -108,22 +108,24 @@ class Problem:
         Whether ``alpha`` is free and not penalised; otherwise it is 0.
     weights : float64 array, shape (n,), optional
         Weight ``w_i`` of each row's loss in the mean; 1 by default. The dual weight of
-        a row is in [0, w_i], or at least 0 for the squared hinge.
+        a row is in [0, w_i]; for the squared hinge it has no upper bound unless ``w_i``
+        is 0.
     offset : float64 array, shape (n,), optional
         Fixed part of each row's score; 0 by default.
     weights_of : "rows", "levels" or "balanced"
-        Whether the user weighted rows, which then represent more or fewer rows of their
-        kind, or classes, as costs of errors. Balanced class weights make the total
-        weights of both classes equal, so they depend on the rows.
+        What the user weighted. ``"rows"``: a weight is the number of rows of the
+        population that a row represents. ``"levels"``: a weight is the cost of
+        misclassifying a class. ``"balanced"``: class weights make the total weights of
+        both classes equal, so they depend on the rows.
     lam_rule : "given", "1/n", "cv", "ml" or "no ml"
         Rule that determined the penalty: the user, the number of rows,
-        cross-validation, maximum likelihood (the default of the log loss), or this
-        default if the likelihood has no maximum.
+        cross-validation, or maximum likelihood (the default of the log loss);
+        ``"no ml"`` means 1/n because the likelihood has no maximum.
     no_ml : str
         Why there is no maximum likelihood estimate, as the end of a sentence.
     penalty : "ridge", "firth" or "flic"
-        Firth's penalty replaces ``lam``, which is 0, by ``log det(I) / 2``; see
-        ``firth.py``. FLIC re-estimates the intercept afterwards.
+        With Firth's penalty ``lam`` is 0, and ``log det(I) / 2`` is added to the log
+        likelihood, see ``firth.py``. FLIC re-estimates the intercept afterwards.
 
     Its arrays are read-only.
     """
@@ -162,7 +164,7 @@ class Problem:
 
     @property
     def counting(self) -> NDArray[np.int64] | None:
-        """Counts of the rows in tables: 1, or 0 for weight 0; None if all are 1."""
+        """How often tables count each row: 1, or 0 for weight 0; None if all are 1."""
         return (self.row_weights > 0.0).astype(np.int64) if self.n_weightless else None
 
     @property
@@ -193,7 +195,7 @@ class Problem:
         return self.n - self.n_weightless
 
     def without_ml(self, reason: str) -> "Problem":
-        """Return the problem with the penalty 1/n, if the likelihood has no maximum."""
+        """Return the problem with penalty 1/n, as the likelihood has no maximum."""
         lam = 1.0 / self.n_weighed
         return replace(self, lam=lam, lam_rule="no ml", no_ml=reason)
 
@@ -211,10 +213,10 @@ class Problem:
 
     @cached_property
     def prior_shift(self) -> float:
-        """Difference between scores of the log loss and log odds in the data.
+        """Difference between scores of the log loss and log odds in the population.
 
-        ``log(w+ / w-)`` for class weights; 0 for weights of rows, which define the
-        population.
+        ``log(w+ / w-)`` for class weights. For weights of rows it is 0, as these define
+        the population.
         """
         if self.weights is None or self.weights_of == "rows":
             return 0.0
@@ -223,12 +225,12 @@ class Problem:
 
     @property
     def balanced(self) -> bool:
-        """Whether class weights are balanced."""
+        """Whether there are balanced class weights."""
         return self.weights_of == "balanced"
 
     @property
     def outcome_weights(self) -> Vector:
-        """Weights of the rows for probabilities: without class weights."""
+        """Weights of the rows in averages of probabilities: without class weights."""
         if self.weights_of == "rows":
             return self.row_weights
         return np.asarray(read_only(np.ones(self.n)))
@@ -275,7 +277,7 @@ class Problem:
         return int(self.X.shape[1])
 
     def of_rows(self, rows: Rows) -> "Problem":
-        """Return the problem of some of the rows, with their present weights."""
+        """Return the problem of some of the rows; their weights are not rescaled."""
         return replace(
             self,
             X=self.X[rows],
@@ -296,9 +298,10 @@ class Problem:
 
     @property
     def where_to_refit(self) -> str:
-        """End of advice on options that need rows in memory; empty if they were.
+        """End of advice on options that need the training rows in memory.
 
-        A loaded fit to files has no digest of its rows.
+        It is empty if they were in memory at the fit. For a loaded fit a missing digest
+        means that they were in files.
         """
         source: Any = self.source
         in_files = source.digest is None if source.is_missing else source.is_streamed
@@ -306,7 +309,7 @@ class Problem:
 
     @property
     def loss_code(self) -> "compiled.risk.Loss":
-        """Code of the loss in compiled functions, a `Loss`."""
+        """Code of the loss in compiled functions, a member of `Loss`."""
         return compiled.risk.Loss[self.loss.upper()]
 
     @property
@@ -322,7 +325,7 @@ class Problem:
 
     @cached_property
     def radius(self) -> float:
-        """Largest ``||x_i||``, computed once for all fits."""
+        """Largest Euclidean norm ``||x_i||`` of a row."""
         if isinstance(self.X, np.ndarray):
             return largest_norm(self.X)
         if not self.has_rows:
@@ -337,7 +340,7 @@ class Problem:
 
     @cached_property
     def moments_of_some(self) -> tuple[Vector, Vector]:
-        """`moments` of 2,000 to 4,000 dense rows at equal distances, or of all."""
+        """`moments` of 2,000 to 3,000 evenly spaced rows; of all if ``n < 4000``."""
         step = self.n // 2000
         return moments(self.X[::step]) if step > 1 else self.moments
 
@@ -351,8 +354,9 @@ class Problem:
         """The problem with the faster storage: dense rows, or sparse ones.
 
         A sparse row with ``k`` non-zero entries, as for factors of many levels, takes
-        as long as ``4 (k + 10)`` dense columns. With the hinge and more columns than
-        rows the storage does not change.
+        as long as a dense row of ``4 (k + 10)`` columns. Sparse rows become dense only
+        with the log loss, if ``4 k`` is at least the number of columns. With the hinge
+        and more columns than rows the storage does not change.
         """
         X, is_wide = self.X, self.loss == "hinge" and self.n < self.p
         if not isinstance(X, np.ndarray):
@@ -370,7 +374,7 @@ class Problem:
         return self if is_full else replace(self, X=sparse)
 
     def _are_many(self, entries: float) -> bool:
-        """Whether rows have too many entries on average for sparse storage."""
+        """Whether this mean number of entries per row is too large for sparse rows."""
         return SPARSE_COST * (entries + OF_A_ROW) > self.p
 
     def _conditions(self) -> Iterator[object]:
@@ -381,7 +385,7 @@ class Problem:
 
 
 def with_cached(record: Record, **values: object) -> Record:
-    """Set cached properties of a new record to values that were computed before.
+    """Set cached properties of a record to values computed before; return the record.
 
     Examples
     --------
@@ -410,8 +414,10 @@ class MethodRun(NamedTuple):
     ----------
     name : str
     iterations : int
-        Iterations, or epochs for methods that visit single rows, or passes over files.
+        Number of iterations, epochs or passes.
     unit : str
+        ``"epoch"`` for methods that visit single rows, ``"pass"`` for passes over
+        files, otherwise ``"iteration"``.
     """
 
     name: str
@@ -446,16 +452,16 @@ class Solution:
     beta : float64 array, shape (p,)
     alpha : float
     dual : float64 array, shape (n,)
-        Dual weights ``a``, with ``beta = sum_i a_i y_i x_i / (lam n)`` for the last
-        iterate of a run that started at 0.
+        Dual weights ``a``. For the last iterate of Pegasos or SDCA from a start at 0,
+        ``beta = sum_i a_i y_i x_i / (lam n)``.
     n_iter : int
         Number of steps taken.
     n_violations : int
-        Rows visited with a margin below 1 (hinge) or below 0 (log loss).
+        Number of row visits with a margin below 1 (for the log loss, below 0).
     seed : int or None
-        Seed of the run, random by default; None if the run used no random numbers.
+        Seed of the run; None if the run used no random numbers.
     n_epochs : int or None
-        Number of epochs without a refinement; None if unknown.
+        Number of epochs or iterations, not counting a refinement; None if unknown.
     settled : bool
         Whether Pegasos stopped by `change_tol`.
     estimable : bool array, shape (p,), or None

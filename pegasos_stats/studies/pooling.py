@@ -40,8 +40,8 @@ class Rubin(NamedTuple):
     Attributes
     ----------
     estimate, total, df, riv, share, fmi : float64 array, shape (k,)
-        Means; total variances; Barnard & Rubin's degrees of freedom; and measures of
-        the missing information, see `PooledResults.tidy`.
+        Means; total variances; Barnard & Rubin's degrees of freedom; and the columns
+        ``riv, lambda, fmi`` of `PooledResults.tidy`.
     """
 
     estimate: Vector
@@ -55,6 +55,8 @@ class Rubin(NamedTuple):
     @np.errstate(divide="ignore", invalid="ignore")
     def of(cls, estimates: Matrix, within: Vector, complete: float) -> "Rubin":
         """Apply Rubin's rules to estimates, shape (m, k), and their mean variances.
+
+        `complete` are the degrees of freedom of complete data; they may be infinite.
 
         Examples
         --------
@@ -90,7 +92,9 @@ def joint_test(
     estimates : float64 array, shape (m, k)
         Estimates minus the hypothesised values.
     within : float64 array, shape (k, k)
+        Mean covariance of the estimates within imputations.
     complete : float
+        Degrees of freedom of complete data.
     """
     m, k = estimates.shape
     mean, between = estimates.mean(axis=0), np.cov(estimates, rowvar=False, ddof=1)
@@ -131,9 +135,10 @@ class PooledResults(tables.Summarised):
     estimates : float64 array, shape (m, k)
         Coefficients of each fit.
     within : float64 array, shape (k, k)
-        Mean covariance of the fits.
+        Mean covariance matrix of the fits.
     df_complete : float
-        Degrees of freedom of complete data: ``n - k``, or from the clusters.
+        Degrees of freedom of complete data: ``n - k``, or with clusters those of the
+        cluster-robust covariance.
 
     Examples
     --------
@@ -170,7 +175,7 @@ class PooledResults(tables.Summarised):
 
     @property
     def bse(self) -> "pd.Series[float]":
-        """Standard errors, roots of the diagonal of `cov_params`."""
+        """Standard errors: square roots of the diagonal of `cov_params`."""
         return self._column("std_error", "bse")
 
     @property
@@ -206,15 +211,16 @@ class PooledResults(tables.Summarised):
         DataFrame
             Columns ``term, estimate, std_error, statistic, df, p_value, conf_low,
             conf_high, riv, lambda, fmi``. ``riv``: relative increase of the variance
-            due to missing values, ``(1 + 1/m) B / mean(U)``. ``lambda``: their share of
-            the variance, ``(1 + 1/m) B / T``. ``fmi``: fraction of missing information,
+            due to missing values, ``(1 + 1/m) B / mean(U)``. ``lambda``: share of the
+            variance due to missing values, ``(1 + 1/m) B / T``; it is not the penalty.
+            ``fmi``: fraction of missing information,
             ``(riv + 2 / (df + 3)) / (1 + riv)``.
 
         Raises
         ------
         OptionError
-            If `conf_level` is not between 0 and 1, or odds ratios are requested for the
-            hinge loss.
+            If `conf_level` is not between 0 and 1, or odds ratios are requested for
+            another loss than the log loss.
         """
         level = checks.check_fraction("conf_level", conf_level)
         checks.check_flag("exponentiate", exponentiate)
@@ -232,12 +238,14 @@ class PooledResults(tables.Summarised):
     def wald_test(self, hypotheses: object) -> JointTest:
         """Test linear combinations of coefficients jointly, like ``D1()`` of R's mice.
 
-        ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the relative
-        increase ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k`` is compared with the F
-        distribution. Its degrees of freedom are ``k`` and Reiter's, which depend on the
-        degrees of freedom of complete data. If ``k (m - 1)`` is 4 or less, Reiter's are
-        not defined. Then the degrees of freedom are Li, Raghunathan & Rubin's, but at
-        most those of complete data.
+        The statistic is ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the
+        pooled estimate ``b``, the mean covariance ``U``, ``k`` hypotheses and the
+        relative increase in variance ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k``. It
+        is compared with the F distribution with ``k`` numerator degrees of freedom. The
+        denominator degrees of freedom are Reiter's, which depend on the degrees of
+        freedom of complete data. If ``k (m - 1)`` is 4 or less, Reiter's formula is not
+        defined, and Li, Raghunathan & Rubin's is used; the degrees of freedom of
+        complete data are the maximum.
 
         Parameters
         ----------
@@ -325,7 +333,7 @@ TO_ESTIMATE = {"log": np.exp, "logit": expit, "fisher": np.tanh}
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledEstimates(tables.Summarised):
-    """Effects, predictions, areas or error rates of imputed data, from `pool`.
+    """Pooled effects, predictions, areas or error rates, from `pool`.
 
     Attributes
     ----------
@@ -333,19 +341,20 @@ class PooledEstimates(tables.Summarised):
     keys : DataFrame, k rows
         Term, contrast or other labels of each quantity.
     estimates, variances : float64 arrays, shape (m, k)
-        Values of each imputation, on the pooled scale.
+        Values for each imputation, on the scale on which they are pooled.
     kinds : tuple of str, length k
         Scale of each quantity: ``"plain"``; ``"log"`` for ratios; ``"logit"`` for
-        areas, pooled as ``log(A / (1 - A))``; ``"fisher"`` for their differences,
+        areas, pooled as ``log(A / (1 - A))``; ``"fisher"`` for differences of areas,
         pooled as ``atanh(D)``; ``"wilson"`` for error rates, with intervals of Lott &
         Reiter.
     sizes : float64 array, shape (k,)
-        Number of rows of a rate, otherwise NaN. For rows in clusters it is the
-        effective number ``p (1 - p) / v``, with the variance ``v`` of the ratio.
+        Number of rows in the denominator of a rate, averaged over the imputations; NaN
+        for other quantities. With clusters it is at most the effective number
+        ``p (1 - p) / v``, where ``v`` is the cluster-robust variance of the rate ``p``.
     null : float64 array, shape (k,)
-        Null hypothesis; NaN without a test.
+        Value under the null hypothesis; NaN without a test.
     df_complete : float
-        Degrees of freedom of complete data.
+        Degrees of freedom of complete data: infinite, or from the clusters.
 
     References
     ----------
@@ -491,7 +500,7 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
 
 
 def hits_and_totals(counts: Counts, at: int) -> np.ndarray:
-    """Return numerators and denominators of `RATES` in the last axis, stacked."""
+    """Return numerators and denominators of rates; the last axis is that of `RATES`."""
     pairs = rate_counts(counts[..., :-1], at)
     return np.stack([pairs[name] for name in RATES], axis=-1)
 
@@ -565,25 +574,27 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     Parameters
     ----------
     results : list or tuple of LinearResults
-        Two or more fits of the same model, one per imputed frame. Their own standard
-        errors are pooled, HC3 by default for the log loss. Or the results of
-        ``result.margins()``, ``result.predictions()``, ``result.confusion(data)`` or
-        `compare_roc`, one per frame.
+        Two or more fits of the same model, one per imputed frame. The variance within
+        imputations is the mean of the fits' own covariances, by default HC3. Instead of
+        fits, the results of ``result.margins()``, ``result.predictions()``,
+        ``result.confusion(data)`` or `compare_roc`, one per frame.
 
     Returns
     -------
     PooledResults, or PooledEstimates
         Pooled fits have ``summary(), tidy(), params, bse, conf_int(), pvalues,
         cov_params(), wald_test()``; pooled margins, tables and areas have ``summary(),
-        tidy()``. Degrees of freedom are Barnard & Rubin's, from ``n - k`` for complete
-        data or from the clusters.
+        tidy()``. Degrees of freedom are Barnard & Rubin's. Their formula requires the
+        degrees of freedom of complete data: ``n - k`` for fits, infinite for other
+        results, and with clusters the degrees of freedom of the clusters.
 
     Raises
     ------
     OptionError
         If there is only one fit, or fits differ in terms, loss, lam or classes; if fits
-        have the hinge loss, whose estimates are not nearly normal; or if tables contain
-        training rows or weights.
+        have the hinge loss or effects have bootstrap standard errors, as their
+        estimates are not nearly normal; or if tables have no intervals, as for training
+        rows, or have ``prevalence=``.
 
     References
     ----------

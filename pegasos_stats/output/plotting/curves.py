@@ -36,11 +36,11 @@ LevelScores = tuple[Codes, Floats]
 
 COUNT_BAR_HEIGHT = 0.08  # share of the height of the axes
 THRESHOLD_PADDING = 0.04  # share of the range of thresholds
-FOLD_DECIMALS = 9  # metrics that differ less are drawn as equal
-MIN_NET_BENEFIT = -0.15  # lower end of the axis, relative to the largest value
+FOLD_DECIMALS = 9  # metrics are rounded, so that equal ones are drawn as equal
+MIN_NET_BENEFIT = -0.15  # lower end of the axis, relative to the upper end
 MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
 SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
-CENTRAL_PERCENTILES = (1.0, 99.0)  # they set the bar width
+CENTRAL_PERCENTILES = (1.0, 99.0)  # their distance determines the bar width
 GRID = 200  # points along each side of regions
 DECISION_COLUMNS = ["threshold", "net_benefit", "conf_low", "conf_high"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
@@ -164,10 +164,11 @@ def draw_roc(
 
 
 def draw_steps(ax: "Axes", band: pd.DataFrame, colour: str) -> None:
-    """Fill a band of steps.
+    """Fill a band between two step functions.
 
-    The columns are the places, one limit that holds from the place before, and another
-    that holds up to the next place.
+    The columns are ``x``, one limit, and the other limit. Between two successive values
+    of ``x``, the first limit is constant at its value at the larger ``x``, the other at
+    its value at the smaller ``x``.
     """
     x, before, after = band.to_numpy(np.float64).T
     places = np.column_stack([x[:-1], x[1:]]).ravel()
@@ -303,7 +304,7 @@ def bars_for(values: Floats) -> float:
 
 
 def bin_edges(scores: Floats) -> Floats:
-    """Return the edges of the bars; whole numbers are edges of narrow bars.
+    """Return the edges of the bars; if bars are narrower than 1, integers are edges.
 
     A bar includes its left edge and excludes its right edge.
 
@@ -323,7 +324,7 @@ def bin_edges(scores: Floats) -> Floats:
 
 
 def level_shares(scores: Floats, edges: Floats) -> Floats:
-    """Return the share of the scores in each bar.
+    """Return the share of the scores in each bar; the end bars include scores beyond.
 
     Examples
     --------
@@ -480,7 +481,7 @@ def draw_reliability(
 def draw_instability(
     table: pd.DataFrame, positive: object, ax: "Axes | None", line: Style
 ) -> "Axes":
-    """Draw a line from 2.5% to 97.5% of a row's predictions, see `Validation.plot`."""
+    """Draw each row's 2.5% and 97.5% quantile of predictions, see `Validation.plot`."""
     table, positive = table.sort_values("estimate"), style.short_level(positive)
     top = float(table[["estimate", "conf_high"]].max().max())
     ax = style.square_axes(ax, top)
@@ -564,7 +565,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     look: Style = {"label": "" if own else "Thresholds of the folds", "clip_on": False}
     style.draw_rug(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
     bottom, top = ax.get_ylim()
-    if name == "cost":  # far higher where all rows are predicted alike
+    if name == "cost":  # the cost of predicting one class for all rows is far higher
         highest = MAX_COST_RATIO * float(np.nanmedian(values))
         top = min(top, max(highest, thresholds.estimate + 2.0 * error))
     ax.set(xlim=(low, high), ylim=(min(bottom, -THRESHOLD_PADDING * top), top))
@@ -611,7 +612,7 @@ def draw_path(
     for j in order[:named]:
         style.draw_line(ax, at, values[:, j], line=line, label=f"_{texts[j]}")
     ax.set_xscale("log")
-    ax.invert_xaxis()  # the ends with the largest coefficients are at the right
+    ax.invert_xaxis()  # the smallest lambda, with the largest coefficients, is right
     ends = values[-1, order[:named]]
     style.name_ends(ax, [texts[j] for j in order[:named]], ends)
     words = {"ylabel": "Coefficient", "xlabel": "Lambda, decreasing"}
@@ -619,7 +620,7 @@ def draw_path(
 
 
 def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
-    """Mark the selected lambdas, and say if one is an end of the path."""
+    """Mark the selected lambdas; the label states whether one is an end of the path."""
     ends = [path.lambdas.min(), path.lambdas.max()] if len(path.lambdas) > 1 else []
     for key, lam in path.marks().items():
         name, dashes = SELECTED[key]
@@ -632,7 +633,7 @@ def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
 def draw_folds(
     by_fold: pd.DataFrame, estimates: pd.DataFrame, ax: "Sequence[Axes] | Axes | None"
 ) -> NDArray[np.object_]:
-    """Draw one panel per metric: rings for folds, mean and standard error.
+    """Draw one panel per metric: a ring for each fold, mean and standard error.
 
     Parameters
     ----------
@@ -714,7 +715,7 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     }
     ax = style.axes_of(ax)
     style.draw_curves(ax, curves, line)
-    ax.set(xlim=(m[0], m[-1]), ylim=(-0.2, 4.0))  # the square goes on to 9
+    ax.set(xlim=(m[0], m[-1]), ylim=(-0.2, 4.0))  # the squared hinge reaches 9
     ax.set(xlabel="Margin m", ylabel="Loss of a row")
     return style.finish(ax)
 
@@ -731,8 +732,8 @@ def draw_panels(
     ----------
     axes : sequence of Axes
     panels : mapping
-        Curves and scale by the name of the quantity. The scale is ``"log"``, which
-        omits values that are not positive, ``"percent"``, or an empty text.
+        Curves and scale by the name of the quantity. The scale is ``"log"``,
+        ``"percent"`` or an empty text. ``"log"`` omits values that are not positive.
     line, **look
         Properties of the lines, and their defaults.
     """
