@@ -14,7 +14,7 @@ from pathlib import Path
 __version__ = "0.1.0"
 
 MODULES = ("datasets", "errors")
-# Modules that are loaded when one of their public names is asked for, by that name.
+# Modules by public name, from the stub. A module is loaded at the first use of a name.
 STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
 LATER = {
     alias.name: str(node.module).partition(".")[2]
@@ -29,7 +29,7 @@ __all__ = sorted(  # constants, classes, functions
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name when it is first asked for."""
+    """Load the module of a public name when the name is first used."""
     if name in MODULES:
         return import_module(f"{__name__}.{name}")
     if name not in LATER:
@@ -44,5 +44,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """What is public, for ``dir()`` and for completion in a notebook."""
+    """Public names, for ``dir()`` and for completion in a notebook."""
     return __all__

@@ -8,9 +8,10 @@ returns partial sums and the rows near the margin. Partial sums are added in the
 of the partitions, so the coefficients do not depend on the number of workers, bit for
 bit. Dask recomputes the results of a lost worker.
 
-Dask converts columns of objects, including numbers and booleans, to text when it builds
-a frame, unless ``dask.config.set({"dataframe.convert-string": False})`` was called
-before. Such columns are factors, here and in ``data.compute()``.
+When Dask builds a frame, it converts columns of objects to text, even if the objects
+are numbers or booleans, unless
+``dask.config.set({"dataframe.convert-string": False})`` was called before. The
+converted columns are factors, here and in ``data.compute()``.
 
 A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` abandons a worker
 that does not respond within 15 seconds, which can happen on a busy machine. Allow more
@@ -96,8 +97,8 @@ def rows(
     if is_dask(data):
         if columns is not None:
             raise OptionError(
-                f"columns={shown(columns)} is only for an array, a frame has names "
-                "already; omit it."
+                f"columns={shown(columns)} is for arrays only, because the columns of "
+                "a frame have names; omit columns=."
             )
         return Partitions(data, bytes_of(memory))
     if not isinstance(data, dask.array.Array) or data.ndim != 2:

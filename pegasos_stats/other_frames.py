@@ -1,7 +1,8 @@
 """Convert frames of other libraries to pandas, and results back.
 
-It supports Polars, pyarrow, DuckDB and other libraries of narwhals. The decorator
-`foreign_names.suggest_arguments` of public functions uses `are_among` and `called`.
+Supported are Polars, pyarrow, DuckDB and other libraries that narwhals can read. The
+decorator `foreign_names.suggest_arguments` of public functions uses `are_among` and
+`called`.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,10 +27,10 @@ LIBRARIES = {
     *("polars", "pyarrow", "duckdb", "narwhals", "modin", "cudf"),
     *("dask", "ibis", "pyspark", "sqlframe"),
 }
-N_ITEMS = 3  # items of a list that are searched for columns
+N_ITEMS = 3  # longer lists are not searched for columns
 Call = TypeVar("Call", bound=Callable[..., object])
-ROWS = ("X", "data", "test")  # arguments whose single column is a predictor
-NULLABLE = {"bool": "boolean"} | {  # pandas types by names of arrow
+ROWS = ("X", "data", "test")  # arguments in which a single column is a predictor
+NULLABLE = {"bool": "boolean"} | {  # nullable types of pandas by names of arrow
     f"{sign.lower()}int{bits}": f"{sign}Int{bits}"
     for sign in ("", "U")
     for bits in (8, 16, 32, 64)
@@ -37,7 +38,7 @@ NULLABLE = {"bool": "boolean"} | {  # pandas types by names of arrow
 
 
 def are_among(values: Iterable[object]) -> bool:
-    """Return whether the arguments include a frame or column of another library.
+    """Return whether arguments include data of another library, or rows in files.
 
     Examples
     --------
@@ -59,7 +60,8 @@ def called(call: Callable[..., object], bound: BoundArguments) -> object:
     Raises
     ------
     DataError
-        For a query that has no rows yet, such as a LazyFrame of polars.
+        For a query that is not computed yet, such as a LazyFrame of polars, or for data
+        of Dask in a function that needs them in memory.
     DependencyError
         If narwhals or pyarrow is not installed.
     """
@@ -129,7 +131,7 @@ def _narwhals_frame(value: object) -> object:
     if library == "dask":
         named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
         raise errors.DataError(
-            f"The data are {name}, which has its rows elsewhere; pass the rows, "
+            f"The data are {name}, whose rows are not in this process; pass the rows, "
             f"data.compute(), or {named} with a formula to svm or logit."
         )
     try:
@@ -137,9 +139,9 @@ def _narwhals_frame(value: object) -> object:
         import pyarrow as pa
     except ImportError as error:
         raise errors.DependencyError(
-            f"The data are {name}, and {error.name} is not installed, which reads "
-            "them; install it by pip install 'pegasos_stats[frames]', or pass pandas' "
-            "own."
+            f"The data are {name}; converting them needs {error.name}, which is not "
+            "installed. Run pip install 'pegasos_stats[frames]', or pass a pandas "
+            "object."
         ) from None
     native = nw.to_native(value, pass_through=True)
     if isinstance(native, pd.Series | pd.DataFrame):
@@ -175,8 +177,8 @@ def _narwhals_frame(value: object) -> object:
 def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
     """Convert frames and columns of other libraries, also in a list, to pandas.
 
-    A column becomes an Index, which has a name and a type but no row labels, or a
-    Series among the predictors.
+    A column becomes a Series if it is a predictor. Otherwise it becomes an Index, which
+    has a name and a type but no row labels.
     """
     if not _library(value):
         if not any(map(_library, _items(value))):
@@ -265,7 +267,8 @@ def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
 def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
     """Convert rows to a frame or column of the library of the data.
 
-    Columns that repeat the data, as in `augment`, are the original columns.
+    If the first columns repeat the data, as in `augment`, the original columns are
+    returned.
     """
     import narwhals as nw
     import pyarrow as pa
@@ -285,8 +288,8 @@ def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
         library = frame.implementation.value
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
         raise errors.DataError(
-            f"The labels are of the types {', '.join(mixed)}, which a column of "
-            f"{library} cannot hold together; pass the data as pandas' own."
+            f"The labels are of the types {', '.join(mixed)}, which {library} cannot "
+            "combine in a column; pass a pandas object."
         ) from None
     added = nw.DataFrame.from_arrow(table, backend=frame.implementation)
     if frame.implementation.is_polars():

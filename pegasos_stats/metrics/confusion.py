@@ -1,4 +1,4 @@
-"""Tables of labels: `confusion` of one classifier, `compare_predictions` of two."""
+"""Confusion tables: `confusion` for one classifier, `compare_predictions` for two."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ Source = Literal["new", "training", "partly training", "out of fold", "weighted"
 NO_INFERENCE: dict[Source, str] = {
     "training": "the fit has seen these rows",
     "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
-    "out of fold": "rows share their fits, and are not independent trials",
+    "out of fold": "several rows share a fit, so they are not independent trials",
     "weighted": "weights are not numbers of rows",
 }
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")
@@ -72,7 +72,9 @@ SIDES = ("right", "wrong")
 
 
 def overall_terms(counts: Counts, tested: bool = True) -> dict[str, float]:
-    """Compute the statistics of the table by name; limits and tests if `tested`.
+    """Compute the statistics of the whole table, by name.
+
+    Confidence limits and p-values are NaN unless `tested`.
 
     Examples
     --------
@@ -156,11 +158,12 @@ class ScoredLabels:
         return self._probabilities(slice(None))[:, position]
 
     def terms(self, pooled: bool = False) -> dict[str, float]:
-        """Compute area under the ROC curve, log loss and Brier score, if data allow.
+        """Compute area under the ROC curve, log loss and Brier score, if available.
 
-        Rows without an actual label, a score or a probability are excluded. Rows with a
-        score of exactly 0, which have no predicted label, are included. The area is
-        called ``auc_pooled`` if the scores come from several fits.
+        Each statistic excludes rows without an actual label, or without the score or
+        probability that it needs. Rows with a score of exactly 0 are included, even if
+        they have no predicted label. The area is called ``auc_pooled`` if the scores
+        come from several fits.
         """
         statistics = {}
         if self.scores is not None:
@@ -200,7 +203,7 @@ class ScoredLabels:
         return np.asarray(expit(np.column_stack([-odds, odds])))
 
     def pairs(self) -> PairCounts:
-        """Return shares of pairs that scores order correctly; NaN without scores."""
+        """Return shares of correctly ordered pairs and of ties; NaN without scores."""
         if self.scores is None:
             return PairCounts(math.nan, math.nan)
         return counts_of_pairs(self._scored_codes, self.scores, self.weights).shares
@@ -268,10 +271,9 @@ class ConfusionMatrix(tables.Exported):
     scored : ScoredLabels, optional
         Scores and probabilities of the rows.
     source : "new", "training", "partly training", "out of fold" or "weighted"
-        Source of the rows. Intervals, p-values and tests are NaN unless the rows are
-        unweighted and not training data of the fit.
+        Source of the rows. Intervals and p-values are NaN unless the source is "new".
     n_seen : int
-        Number of training rows among the rows, if only a part are training data.
+        Number of training rows in the table, if the source is "partly training".
     by_cluster : int64 array, shape (clusters, k, k + 1), optional
         The counts of each cluster of rows, for intervals.
 
@@ -372,8 +374,8 @@ class ConfusionMatrix(tables.Exported):
 
         Each class is compared with all others. Predictive values follow from the
         prevalence by Bayes' rule, as in caret. The name of the F measure includes beta,
-        as in ``f1``; it is 0 if no row of the class is predicted correctly (NA in
-        caret). Undefined statistics are NaN, with a warning.
+        as in ``f1``. The F measure is 0 if no row of the class is predicted correctly
+        (NA in caret). Undefined statistics are NaN, with a warning.
         """
         statistics = self._classes
         warn_undefined(self._undefined(statistics), self._why)
@@ -409,8 +411,8 @@ class ConfusionMatrix(tables.Exported):
         Returns
         -------
         Interval
-            ``(low, high)``; NaN if no row was classified and, with a warning, for rows
-            that are not new.
+            ``(low, high)``; NaN if no row was classified, if all rows belong to one
+            group or, with a warning, if `source` is not "new".
 
         Raises
         ------
@@ -450,8 +452,8 @@ class ConfusionMatrix(tables.Exported):
         Returns
         -------
         DataFrame
-            Columns ``term, class, estimate, conf_low, conf_high``; NaN without rows,
-            for a variance of 0, and for rows that are not new.
+            Columns ``term, class, estimate, conf_low, conf_high``. Limits are NaN
+            without rows, for an estimated variance of 0, and if `source` is not "new".
 
         Examples
         --------
@@ -637,7 +639,7 @@ class ConfusionMatrix(tables.Exported):
         }
 
     def _estimates(self) -> dict[Term, float]:
-        """Return all statistics: broom's three, the table's others, the classes'."""
+        """Return all statistics: of the table in broom's order, then of the classes."""
         overall, classes = self._overall, self._classes
         of_table = {
             "accuracy": overall["accuracy"],
@@ -658,7 +660,7 @@ class ConfusionMatrix(tables.Exported):
     def _intervals(
         self, method: Method = "exact", level: float = 0.95
     ) -> dict[Term, Interval]:
-        """Return the available intervals; NaN for rows that are not new."""
+        """Return the available intervals; NaN if the source is not "new"."""
         intervals.check_interval(method, level)
         tested = self._has_inference
         counts = self._square if tested else np.zeros_like(self._square, dtype=np.int64)
@@ -695,11 +697,11 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def _has_inference(self) -> bool:
-        """Whether the rows are new and unweighted."""
+        """Whether the source of the rows is "new"."""
         return self.source not in NO_INFERENCE
 
     def _undefined(self, terms: Mapping[object, Mapping[str, float]]) -> list[str]:
-        """Return names of undefined statistics, except inference without new rows.
+        """Return names of undefined statistics, except inference omitted by design.
 
         Parameters
         ----------
@@ -723,7 +725,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def _why_none(self) -> str:
-        """Reason for the absence of inference from rows that are not new."""
+        """Why there are no intervals and p-values if the source is not "new"."""
         share = 100.0 * ratio(self.n_seen, self.n_classified)
         return NO_INFERENCE[self.source].format(self.n_seen, share)
 
@@ -761,7 +763,7 @@ class ConfusionMatrix(tables.Exported):
         return lines
 
     def _conditions(self) -> Iterator[object]:
-        """The table has the levels, and scores have its rows."""
+        """Check that counts, codes and probabilities match the levels."""
         k, scored = len(self.levels), self.scored
         yield k >= 2 and self.counts.shape == (k, k + 1)
         inputs.positive_position(self.levels, self.choices.positive)
@@ -844,11 +846,11 @@ def confusion(
         need numbers of rows.
     groups : Series or array, shape (n,), optional
         Groups of rows that depend on each other, such as visits of a patient. Intervals
-        of error rate, sensitivity, specificity and predictive values then use the
-        effective number of rows (Korn & Graubard 1998). The interval of the area uses
-        Obuchowski's variance (1997). Other intervals are NaN, as are intervals of
-        predictive values with `prevalence`, p-values, which need independent rows, and
-        all intervals of a single group.
+        of error rate, accuracy, sensitivity, specificity and predictive values then use
+        the effective number of rows (Korn & Graubard 1998). The interval of the area
+        uses Obuchowski's variance (1997). All other intervals are NaN, and so are
+        p-values, which need independent rows. Intervals of predictive values are also
+        NaN with `prevalence`, and all intervals are NaN with a single group.
 
     Returns
     -------
@@ -862,8 +864,8 @@ def confusion(
     LabelError
         If a label is not in `levels`, or the labels have no order.
     OptionError
-        If an option is not allowed, not for this number of levels, or `positive` and
-        `event_level` contradict each other.
+        If an option is not allowed or does not apply to this number of levels, or if
+        `positive` and `event_level` contradict each other.
 
     Examples
     --------
@@ -938,8 +940,9 @@ def joined_tables(
 ) -> ConfusionMatrix:
     """Combine the tables of several blocks of rows.
 
-    The result stores the score and level of each row, nine bytes per row, and the first
-    `MOST_ERRORS` misclassified rows. The table of a single block is unchanged.
+    The result stores the score and actual level of each row, nine bytes per row (17
+    with weights), and the first `MOST_ERRORS` misclassified rows. The table of a single
+    block is returned unchanged.
 
     Parameters
     ----------
@@ -1020,13 +1023,14 @@ class PairedComparison(tables.Facts):
     p_exact : float
         Two-sided exact p-value of McNemar's test that both error rates are equal.
     p_mid : float
-        Mid-p-value of the same test, whose size is nearest to the nominal size; it
-        agrees best with the interval.
+        Mid-p-value of the same test. Of the three tests, its size is nearest to the
+        nominal size, and it agrees best with `interval`.
     corrected : ChiSquare
         McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
         NaN if both misclassify the same rows.
     n_left_out : int
-        Excluded rows: without the actual label or a prediction.
+        Number of excluded rows: without actual label, or without one of the
+        predictions.
 
     Examples
     --------
@@ -1117,7 +1121,7 @@ def compare_predictions(
     LabelError
         If the labels cannot be sorted.
     OptionError
-        If the level is not between 0 and 1, or the names are not a pair.
+        If the level is not between 0 and 1, or the names are not two different texts.
 
     References
     ----------
@@ -1174,7 +1178,7 @@ def checked_names(names: object) -> tuple[str, str]:
 
 
 def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
-    """Count rows by whether A and B misclassify them, and rows without a label."""
+    """Count rows by whether A and B misclassify them, and rows that lack a label."""
     inputs.side_by_side(predicted[0], predicted[1])
     pairs = [inputs.side_by_side(actual, labels) for labels in predicted]
     levels = list(dict.fromkeys(v for both in pairs for v in inputs.levels_of(both)))

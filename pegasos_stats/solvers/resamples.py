@@ -2,12 +2,12 @@
 
 A resample has weights ``w_i``. For the hinge, Newton's method with a kernel estimate of
 the Hessian (as in Koo, Lee, Kim & Park, JMLR 9, 2008) leads from the fit of all rows to
-an approximate fit of the resample. Then the rows nearest to the margin are active and
-solved by an interior-point method. The dual weights of the others are fixed, at ``w_i``
-for margins below 1, else at 0. They are always feasible, so the objective over all rows
-certifies the result. If the gap is too large, the active rows are all rows that any
-resample may move across the margin; then all rows. For the other losses Newton steps
-start from the fit of all rows and yield a duality gap.
+an approximate fit of the resample. Then an interior-point method solves for the rows
+nearest to the margin, the active rows. The dual weights of the other rows are fixed: at
+``w_i`` for margins below 1, else at 0. All dual weights together are feasible, so the
+objective over all rows yields a duality gap. If the gap is too large, all rows that any
+resample may move across the margin are active; if it is still too large, all rows. For
+the other losses Newton steps start from the fit of all rows and yield a duality gap.
 """
 
 from abc import ABC, abstractmethod
@@ -24,11 +24,12 @@ from pegasos_stats.solvers.losses import MarginLoss
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import LAST
 
-# Active rows of the interior-point method: a quarter, at least eight per column. 1,000
-# x 10 and 5,000 x 5, 199 resamples: 0.32 and 0.51 s; with all rows that any resample
-# moves across the margin 1.9 and 1.8, with all rows 1.5 and 3.9.
+# Active rows of the interior-point method: a quarter of the rows that may cross the
+# margin, at least eight per column. 199 resamples of 1,000 x 10 and of 5,000 x 5 take
+# 0.32 s and 0.51 s; with all rows that may cross the margin 1.9 s and 1.8 s; with all
+# rows 1.5 s and 3.9 s.
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
-TIED = 1e-3  # minimum half-width of the smoothing, and minimum width for mu
+TIED = 1e-3  # minimum of the half-width of the smoothing, and of the width for mu
 NEWTON_STEPS = 12  # from a point near the minimum, a few suffice
 MOST_PRODUCTS = 2**21  # maximum entries in products of rows: 16 MB
 
@@ -40,11 +41,11 @@ class ResampleRows(NamedTuple):
     ----------
     rows : int array, shape (m,)
     Z : float64 array, shape (k + 1, m)
-        ``y_i (x_i, 1)``, and ``1 - y_i offset_i``.
+        ``z_i = y_i (x_i, 1)``, and ``1 - y_i offset_i`` as the last row.
     cut : int
         Number of active rows with label -1.
     fixed : two int arrays
-        Fixed rows with labels -1 and +1.
+        Fixed rows of positive dual weight, with labels -1 and +1.
     products : float64 array, shape (m, k k), or None
         ``z_i z_i'``; None if too large.
     """
@@ -64,10 +65,11 @@ class Resamples(ABC):
     problem : Problem
         Problem with dense rows, or with sparse ones, which are copied.
     solution : Solution
+        Fit of all rows.
     shares : float64 array, shape (n,)
-        Its dual weights divided by the weights of the rows, in [0, 1].
+        Dual weights of `solution` divided by the weights of the rows, in [0, 1].
     tol : float
-        Relative gap.
+        Relative gap at which a resample is solved.
     """
 
     def __init__(
@@ -141,6 +143,7 @@ def newton_steps(
         ``y_i (x_i, 1)`` and ``y_i offset_i``.
     weights : float64 array, shape (B, n)
     penalties, theta : float64 array, shape (B, k)
+        Penalties of the coefficients, and starting points.
     enough : float
 
     Returns
@@ -158,9 +161,9 @@ def newton_steps(
         H = np.stack([(Z.T * row) @ Z for row in weights * loss.second_derivatives(a)])
         diagonal = np.einsum("bjj->bj", H)
         diagonal += penalties
-        diagonal *= 1.0 + 1e-13  # collinear columns would make it singular
+        diagonal *= 1.0 + 1e-13  # else collinear columns would make H singular
         is_flat = ~(diagonal.min(axis=1) > 1e-10 * weights.sum(axis=1))
-        H[is_flat] = np.eye(Z.shape[1])  # if rows are separated
+        H[is_flat] = np.eye(Z.shape[1])  # such as with separated classes
         d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
         d[is_flat] = np.nan
         theta = theta + d
@@ -181,7 +184,7 @@ class SmoothResamples(Resamples):
         Z, shift, loss = self._Z[:, :-1], 1.0 - self._Z[:, -1], self._loss
         theta = np.tile(self._theta, (len(weights), 1))
         parts = weights / weights.sum(axis=1)[:, None]
-        # Then the remaining error is small relative to the gap.
+        # The remaining error is then small relative to the tolerance.
         enough = 0.01 * self._tol
         theta, *_ = newton_steps(loss, (Z, shift), parts, penalties, theta, enough)
         m = theta @ Z.T + shift
@@ -210,13 +213,14 @@ class HingeResamples(Resamples):
         self._all = self._near = self._part(everywhere, ~everywhere)
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
-        """Fix rows farther from the margin than `estimates` move them.
+        """Fix rows that are farther from the margin than resamples move them.
 
         Parameters
         ----------
-        estimates : float64 array, shape (b, p + 1), ``alpha, beta``
+        estimates : float64 array, shape (b, p + 1)
+            Estimates ``alpha, beta`` of the first resamples.
         reach : float
-            Safety factor of that distance.
+            Safety factor for the largest move of a row by these estimates.
         """
         theta = np.roll(estimates, -1, axis=1)[:, : self._theta.size]
         changes = theta - self._theta
@@ -243,7 +247,7 @@ class HingeResamples(Resamples):
         theta, gap, risk, inner = self._solved(self._near, weights, penalties, True)
         for part in (self._near, self._all):
             is_worse = ~(gap <= self._tol * risk)
-            if part is self._all:  # the others stop at rounding
+            if part is self._all:  # with a larger inner gap more rows do not help
                 is_worse &= inner <= self._tol * risk
             if (worse := is_worse.nonzero()[0]).size:
                 again = self._solved(part, weights[worse], penalties[worse], False)
@@ -256,7 +260,10 @@ class HingeResamples(Resamples):
     def _solved(
         self, part: ResampleRows, weights: Matrix, penalties: Matrix, few: bool
     ) -> tuple[Matrix, Vector, Vector, Vector]:
-        """Compute ``theta``, gap and objective over all rows, and the active gap."""
+        """Compute ``theta``, gap and objective over all rows, and the inner gap.
+
+        The inner gap is the duality gap of the problem of the active rows.
+        """
         (rows, Z, cut, sides, products), m = part, part.rows.size
         totals = weights.sum(axis=1)
         near = weights[:, rows] / totals[:, None]
@@ -298,10 +305,11 @@ class HingeResamples(Resamples):
     def _approached(
         self, part: ResampleRows, w: Matrix, fixed: Matrix, penalties: Matrix, own: int
     ) -> tuple[Matrix, Matrix]:
-        """Compute ``theta`` and ``s`` by Newton's method for a smoothed hinge.
+        """Compute ``theta`` and ``s = 1 - m`` by Newton's method for a smoothed hinge.
 
-        The width of the smoothing includes `own` rows near the margin. A step that
-        increases the objective is halved; iterations stop when a step gains little.
+        The smoothing covers `own` rows near the margin of the fit of all rows. A step
+        that increases the objective is halved. Iterations stop when no step changes an
+        objective by more than 1%.
         """
         Z, X = part.Z, part.Z[:-1]
         theta = self._of_fit(w)
@@ -326,7 +334,7 @@ class HingeResamples(Resamples):
             np.einsum("bjj->bj", H)[:] += penalties + 1e-12
             try:
                 d = np.linalg.solve(H, g[:, :, None])[:, :, 0]
-            except np.linalg.LinAlgError:  # of one of the resamples
+            except np.linalg.LinAlgError:  # the Hessian of a resample is singular
                 break
             theta = np.where(is_lower, theta - d, 0.5 * (theta + best))
             s = Z[-1] - theta @ X
@@ -334,7 +342,10 @@ class HingeResamples(Resamples):
 
 
 def middles(kinks: Matrix, signed: Matrix, fixed: Matrix) -> Vector:
-    """Distances of intercepts from the midpoints of the optimal intervals.
+    """Changes that move intercepts to the midpoints of the optimal intervals.
+
+    The change is 0 if the fixed rows of one class weigh at least as much as all rows of
+    the other class.
 
     Parameters
     ----------

@@ -4,11 +4,12 @@
     m_i = y_i (x_i'beta + alpha + offset_i),    theta = (beta, alpha).
 
 With few columns every step computes the Hessian. With many columns several steps of
-L-BFGS use a Hessian as metric: first its diagonal, then all of it, recomputed when a
-step gains too little. Where a Hessian is too expensive, conjugate gradients replace it.
-With many rows per column L-BFGS uses the Hessian of a sample and starts from the
-minimum of the sample, which is computed in single precision. The Hessian of sparse rows
-is scaled to the diagonal of the Hessian of all rows. The first step from the null model
+L-BFGS use the same Hessian as metric: first only its diagonal, then the full matrix,
+which is recomputed when a step gains too little. If a Hessian is too expensive,
+conjugate gradients compute Newton steps. With many rows per column L-BFGS uses the
+Hessian of a sample and starts from the minimum of the sample, which is computed in
+single precision if rows are dense. For sparse rows the sample's Hessian is rescaled, so
+that its diagonal equals the diagonal for all rows. The first step from the null model
 has the length that minimises the objective.
 
 References
@@ -46,9 +47,9 @@ from pegasos_stats.solvers.sums import (
 
 Pairs = list[tuple[Vector, Vector, float]]  # steps, gradient changes, inner products
 FEW_COLUMNS = 60  # columns up to which a Hessian costs no more than a few passes
-# L-BFGS continues while a step reduces the gap to this share. With 0.5 work is 3% more,
-# with 0.3 8% (2,000 x 60 to 50,000 x 300, four kinds of data). Hessians alone, without
-# L-BFGS, take 1.2 times the work.
+# L-BFGS continues while each step reduces the gap to at most this share. With 0.5 the
+# work is 3% more, with 0.3 it is 8% more (2,000 x 60 to 50,000 x 300, four kinds of
+# data). Newton steps alone, without L-BFGS, take 1.2 times the work.
 GAIN = 0.7
 MOST_EXPONENT = {
     precision: float(np.log(np.finfo(precision).max))
@@ -66,7 +67,10 @@ class RiskValue(NamedTuple):
 
 
 def two_loops(metric: Matrix | Vector, pairs: Pairs, d: Vector) -> Vector:
-    """Multiply the inverse Hessian of L-BFGS by a vector; `metric` may be diagonal."""
+    """Multiply the inverse Hessian of L-BFGS by a vector, by the two-loop recursion.
+
+    `metric` is the initial inverse Hessian: a matrix, or its diagonal as a vector.
+    """
     shares = []
     for step, change, product in reversed(pairs):
         shares.append(float(step @ d) / product)
@@ -82,8 +86,8 @@ def line_search(
 ) -> tuple[Vector, RiskValue]:
     """Backtracking line search: find a point with a sufficient decrease (Armijo).
 
-    The decrease is at least 1e-4 of that predicted by the derivative. Returns the start
-    if no step length down to 1e-8 suffices.
+    Up to rounding, the decrease is at least 1e-4 times the decrease that the derivative
+    predicts. Returns the start if no step length down to 1e-8 suffices.
     """
     slope, t = float(at.gradient @ d), 1.0
     while True:
@@ -114,13 +118,16 @@ class SmoothRisk:
     scores, a : float64 array, shape (n,)
         Scores without offsets, and dual weights, at the point of the last pass.
     signed : float64 array, shape (p + 1,)
-        ``sum_i a_i y_i z_i`` there.
+        ``sum_i a_i y_i z_i`` at this point. ``z_i`` is ``(x_i, 1)``, or without
+        intercept ``(x_i, 0)``.
     by_class : bool
-        Whether a pass is to compute `positive`, this sum over the rows of ``y = +1``.
+        Whether passes also compute `positive`.
     positive : float64 array, shape (p + 1,), or None
+        The sum `signed` over the rows with ``y = +1`` only.
     count : float
         Number of passes; a Hessian counts as passes of equal cost.
     n_blocks : int
+        Number of blocks of rows in a pass.
     last_hessian : float64 array, shape (p + 1, p + 1), or None
     factorises : bool
         Whether a Hessian costs less than conjugate gradients.
@@ -150,7 +157,7 @@ class SmoothRisk:
         self._last = 1.0
 
     def __call__(self, theta: Vector) -> RiskValue:
-        """Pass over the rows at coefficients and intercept."""
+        """Pass over the rows at coefficients and intercept `theta`."""
         problem, p = self._problem, self._problem.p
         risk, image, violations = 0.0, np.zeros(p + 1), 0
         self.positive = np.zeros(p + 1) if self.by_class else None
@@ -210,7 +217,8 @@ class SmoothRisk:
     def best_length(self, theta: Vector, d: Vector) -> float:
         """Minimise the objective along a direction from the last point.
 
-        Newton's method in the length, which needs the scores of one direction only.
+        Newton's method for the length needs the scores of the direction only, without
+        further passes over the data.
         """
         problem, p, t = self._problem, self._problem.p, 1.0
         q = np.concatenate([self._scores(rows, d)[1] for rows in self._blocks])
@@ -230,10 +238,11 @@ class SmoothRisk:
         return t
 
     def sums(self, a: Vector, reach: float) -> Sums | None:
-        """Return sums at the last point for its dual weights, balanced.
+        """Return the sums for the certificate at the last point, for dual weights `a`.
 
-        In each class these are nearly a multiple of the dual weights at the point; the
-        difference counts as rounding. None without the sums by class.
+        In each class `a` must be nearly a multiple of the dual weights of the last
+        pass, as after balancing; the difference counts as rounding. None if the pass
+        did not sum by class.
         """
         problem, own = self._problem, self.a
         if self.positive is None:
@@ -253,7 +262,7 @@ class SmoothRisk:
         return sums_at(self.scores.copy(), image, most, *others)
 
     def heights(self) -> Vector:
-        """Second derivatives of the weighted losses at the last pass, over n."""
+        """Second derivatives of the weighted losses at the last pass, divided by n."""
         a, weights, n = self.a, self._problem.weights, self._problem.n
         if self._problem.loss != "log":
             return self._loss.second_derivatives(a) * self._problem.row_weights / n
@@ -312,13 +321,13 @@ class SmoothSteps(Method):
     is_single : bool
         As in `SmoothRisk`.
     goal : Goal, optional
-        Near this gap passes over many rows sum by class, which saves the certificate a
-        pass.
+        Near this gap, passes over several blocks of rows sum by class, so that the
+        certificate needs no pass of its own.
 
     Attributes
     ----------
     theta, at
-        The last point, and the objective there.
+        The last point, and the objective at this point.
     """
 
     def __init__(
@@ -344,8 +353,9 @@ class SmoothSteps(Method):
     def step(self, rows: Rows) -> None:
         """Take a step."""
         if len(self.gaps) > 1 and self._goal is not None and self.risk.n_blocks > 1:
-            # Convergence is quadratic or linear. A wrong guess costs a quarter of a
-            # pass or a pass, so steps that may come near the goal count.
+            # Predict the next gap: quadratic convergence for Newton, else linear. Sums
+            # by class cost a quarter of a pass; missing sums cost the certificate a
+            # whole pass. Hence the factor of 10.
             (before, left), order = self.gaps[-2:], 2 if self.name == NEWTON else 1
             most = 10.0 * self._goal(self.at.risk)
             self.risk.by_class = left * left**order <= most * before**order
@@ -359,8 +369,8 @@ class SmoothSteps(Method):
     def gap(self) -> Gap:
         """Objective, and the dual objective estimated from the gradient.
 
-        Balancing the dual weights costs only a second-order term, because the dual
-        objective is stationary at these weights.
+        Balancing the dual weights changes the dual objective only by a second-order
+        term, because the Lagrangian of the dual is nearly stationary at these weights.
         """
         return Gap(self.at.risk, self.at.risk - self._left())
 
@@ -405,8 +415,8 @@ class SmoothSteps(Method):
     def _move(self, d: Vector) -> None:
         """Move in a direction; from the null model by the best length.
 
-        From the null model a step of Newton's method is too short by a factor of 2, as
-        margins of 0 have the largest second derivatives. The best length saves two of
+        From the null model a Newton step is too short by a factor of about 2, because
+        second derivatives are largest at margins of 0. The best length saves two of
         five to seven steps.
         """
         if self._is_null:
@@ -430,9 +440,9 @@ class SmoothSteps(Method):
 
 
 def sample_minimum(sample: Problem, share: float) -> tuple[Vector, Matrix]:
-    """Minimise over a sample; return the point and the Hessian there.
+    """Minimise the objective of a sample; return the point and its Hessian.
 
-    Stops when a step reduces the objective by less than the relative amount `share`,
+    Stops when a step reduces the objective by at most `share` times the objective,
     about the sampling error.
     """
     is_single = isinstance(sample.X, np.ndarray) and sample.radius < 1e15

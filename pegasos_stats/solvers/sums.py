@@ -1,7 +1,7 @@
-"""Sums over the rows for certificates and Newton steps, in numpy.
+"""Sums over the rows for certificates and Newton steps.
 
-`rounding` bounds their rounding errors. `DenseRows` and `SparseRows` of Newton steps
-may include a column for the intercept.
+The module `rounding` bounds the rounding errors of these sums. In `DenseRows` and
+`SparseRows`, Newton steps may add a column for the intercept.
 """
 
 import math
@@ -28,10 +28,11 @@ from pegasos_stats.solvers.losses import LOSSES, LossName
 ENTRIES = 2**17  # entries per block: a megabyte
 
 TINY = 1e-300  # smallest diagonal element
-# Of conjugate gradients: relative residual, maximum number.
+# Conjugate gradients: relative residual, and maximum number of products.
 RESIDUAL, PRODUCTS = 0.05, 300
-# Minimum for a sample: 20,000 x 200 takes 0.7 of the time, with correlated columns
-# 0.25; 10,000 x 500, with 4 rows per column, twice as long.
+# Minimum number of rows per column in a sample. With a sample, 20,000 x 200 takes 0.7
+# times as long as without one (0.25 with correlated columns). 10,000 x 500, whose
+# sample has 4 rows per column, would take twice as long.
 ROWS_TO_A_COLUMN = 10
 
 EVERY = slice(None)
@@ -45,13 +46,15 @@ class Sums(NamedTuple):
     loss : float
         ``sum_i w_i loss(y_i (x_i'beta + alpha + offset_i))``.
     entropy : float
-        ``sum_i w_i H(a_i / w_i)``.
+        ``sum_i w_i H(a_i / w_i)``, with the conjugate term ``H`` of `losses`.
     table : int array, shape (2, 3)
-        Rows by label and predicted label, the last column for scores of 0.
+        Numbers of rows by label and predicted label; the last column is for scores of
+        0.
     violations : int
-        Rows that violate the margin.
+        Number of rows that violate the margin.
     exposed : float
-        ``sum_i w_i s(m_i - reach)``, a bound on the derivatives of the losses; 0 for
+        ``sum_i w_i s(m_i - reach)``, where ``s`` is minus the derivative of the loss: a
+        bound on the sum of derivatives despite rounding errors of the margins. 0 for
         the log loss, whose derivative never exceeds its value in size.
     dual : float
         Sum of the dual weights.
@@ -60,7 +63,7 @@ class Sums(NamedTuple):
     offset_sum, offset_size : float
         ``sum_i a_i y_i offset_i`` and ``sum_i |a_i offset_i|``.
     additions : float
-        Maximum number of additions of a summand of `image`.
+        Maximum number of roundings of a summand of `image`.
     share : float
         Bound on the relative rounding error of a sum of positive numbers.
     """
@@ -146,7 +149,7 @@ def doubles(X: np.ndarray, rows: slice) -> np.ndarray:
 
 
 def total(v: Vector) -> float:
-    """Sum in two levels.
+    """Sum blocks of numbers, then the sums of the blocks, to limit rounding errors.
 
     Examples
     --------
@@ -167,7 +170,7 @@ def additions(n: int) -> float:
 
 
 def image(c: Vector, B: Matrix) -> Vector:
-    """``sum_i c_i x_i`` over the rows of a block, in two levels."""
+    """Compute ``sum_i c_i x_i`` over the rows of a block, in two stages as `total`."""
     m, p = B.shape
     size = math.isqrt(m) or 1
     whole = m - m % size
@@ -177,14 +180,14 @@ def image(c: Vector, B: Matrix) -> Vector:
 
 
 def kernel_rows(X: Predictors) -> Any:
-    """Convert rows for the kernels: an array unchanged, a scipy array as `CSR`."""
+    """Convert rows for compiled code: an array unchanged, a scipy array to `CSR`."""
     if isinstance(X, np.ndarray):
         return read_only(X)
     return read_only(compiled.rows.CSR(X.data, X.indices, X.indptr, int(X.shape[1])))
 
 
 def solved(H: Matrix, g: Vector) -> Vector:
-    """Solve ``H x = g`` by least norm, for columns of any scale."""
+    """Solve ``H x = g`` for columns of any scale; by least squares if singular."""
     scale = scales(H)
     even = H * scale
     even *= scale[:, None]
@@ -195,7 +198,7 @@ def solved(H: Matrix, g: Vector) -> Vector:
 
 
 def inverse(H: Matrix) -> Matrix:
-    """Invert a matrix, or compute a generalised inverse, for columns of any scale."""
+    """Invert a matrix with columns of any scale; a generalised inverse if singular."""
     scale = scales(H)
     even = H * scale * scale[:, None]
     try:
@@ -211,9 +214,10 @@ def scales(H: Matrix) -> Vector:
 
 
 def pivots(C: Matrix, tol: float) -> Vector:
-    """Squared residual of each column on the ones before it, from correlations.
+    """Squared residual of each column, regressed on the columns before it.
 
-    Columns whose squared residual is at most `tol` are skipped.
+    `C` contains correlations. Columns whose squared residual is at most `tol` are not
+    regressors of later columns.
 
     Examples
     --------
@@ -248,8 +252,8 @@ def largest_norm(X: Dense) -> float:
 def moments(X: Dense) -> tuple[Vector, Vector]:
     """Means and standard deviations of the columns.
 
-    If the standard deviation is small relative to the mean, it is computed from the
-    differences to the first row, to avoid cancellation.
+    If the standard deviation is less than about a tenth of the mean, it is computed
+    from the differences to the first row, to avoid cancellation.
 
     Examples
     --------
@@ -265,7 +269,7 @@ def moments(X: Dense) -> tuple[Vector, Vector]:
             squares += np.einsum("ij,ij->j", B, B)
         mean = total / max(1, n)
         spread2 = squares / max(1, n) - mean * mean
-        # Smaller variances suffer from cancellation.
+        # Smaller variances would suffer from cancellation.
         near = np.flatnonzero(~(spread2 > 1e-2 * mean * mean))
         if near.size:
             mean[near], spread2[near] = _moments_of_differences(X, near)
@@ -287,7 +291,8 @@ def _moments_of_differences(X: Dense, columns: Rows) -> tuple[Vector, Vector]:
 def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
     """Scores ``x_i'beta + alpha``, each summed from the first entry to the last.
 
-    So the score of a row does not depend on the other rows and equals R's.
+    The score of a row therefore does not depend on other rows, and it equals the score
+    in R.
 
     Examples
     --------
@@ -303,7 +308,7 @@ def scores_in_order(X: Dense, beta: Vector, alpha: float) -> Vector:
 
 
 @one_thread()
-@np.errstate(over="ignore", invalid="ignore")  # then the objective is not finite
+@np.errstate(over="ignore", invalid="ignore")  # overflow: the objective is not finite
 def risk_and_image(
     X: Dense,
     y: Vector,
@@ -318,7 +323,8 @@ def risk_and_image(
 ) -> Sums:
     """Sum over dense rows in one pass; parameters as in `sums_at`.
 
-    If `scores` contains ``x_i'beta + alpha``, the pass computes only the image.
+    If `scores`, equal to ``x_i'beta + alpha``, are passed, the pass over `X` computes
+    only the image.
     """
     (n, p), ay = X.shape, a * y
     f = np.empty(n) if scores is None else scores.copy()
@@ -345,17 +351,18 @@ def sums_at(
     reach: float = 0.0,
     offset: Vector | None = None,
 ) -> Sums:
-    """Sum over the rows, given their scores.
+    """Compute the sums over the rows from their scores.
 
     Parameters
     ----------
     f : float64 array, shape (n,)
         ``x_i'beta + alpha``; changed in place.
-    image : float64 array, shape (p,)
-    additions_of_image : float
+    image, additions_of_image
+        Attributes `image` and `additions` of `Sums`.
     y : float64 array, shape (n,), of -1 and +1
-    loss : "hinge" or "log"
-    a : float64 array, shape (n,), in [0, w_i]
+    loss : "hinge", "log" or "squared_hinge"
+    a : float64 array, shape (n,)
+        Dual weights, in [0, w_i]; for the squared hinge without an upper bound.
     weights : float64 array, shape (n,), optional
         ``w_i``; 1 by default.
     reach : float
@@ -420,7 +427,7 @@ class DenseRows:
         return image if self._e is None else np.append(image, c @ self._e)
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
-        """``sum_i h_i z_i z_i'`` over some rows."""
+        """Compute ``sum_i h_i z_i z_i'`` over some rows."""
         X, e, root = self._X[rows], self._e, np.sqrt(h)[:, None]
         gram = np.zeros((self._size, self._size))
         for part in blocks(*X.shape):
@@ -433,9 +440,10 @@ class DenseRows:
     def solution(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice = EVERY
     ) -> Vector:
-        """Solve ``H x = g``, ``H = diag(ridge) + gram(h, rows)``, perhaps inexactly.
+        """Solve ``H x = g`` with ``H = diag(ridge) + gram(h, rows)``.
 
-        Uses a factorisation, or conjugate gradients if there are many columns.
+        Uses a factorisation or, if this is expensive, conjugate gradients, which
+        approximate the solution.
         """
         if self.factorises(rows):
             H = self.gram(h, rows)
@@ -454,7 +462,7 @@ class DenseRows:
     ) -> Vector:
         e, X = None if self._e is None else self._e[rows], self._X[rows]
         some, diagonal = DenseRows(X, e), ridge.copy()
-        diagonal[: self._p] += h.sum() * self._mean_squares  # approximation
+        diagonal[: self._p] += h.sum() * self._mean_squares  # as if h were constant
         if e is not None:
             diagonal[-1] += h @ np.square(e)
         return conjugate_gradients(
@@ -503,7 +511,7 @@ class SparseRows(DenseRows):
 
 
 def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
-    """Append a column ``e`` to the rows; constant if the rows are sparse.
+    """Append a column ``e`` to the rows; it must be constant if they are sparse.
 
     Examples
     --------
@@ -517,8 +525,9 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
 def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     """Sample whose solution is a starting point; the same in every call.
 
-    A random sample of at most one row in eight. None with fewer than 4,000 rows, or
-    with fewer than 10 rows of a class in the sample.
+    The random sample contains about one row in eight, but at most about 200 rows per
+    column and at least 2,000 rows. None with fewer than 4,000 rows, or if the sample
+    has fewer than 10 rows per column or fewer than 10 rows of a class.
 
     Examples
     --------
@@ -542,7 +551,7 @@ def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
 def conjugate_gradients(
     times: Callable[[Vector], Vector], diagonal: Vector, b: Vector
 ) -> Vector:
-    """Approximate ``H^-1 b``, from products with ``H`` and its diagonal."""
+    """Approximate ``H^-1 b`` from products ``times`` with ``H``, and its diagonal."""
     d, r = np.zeros(b.size), b
     u = r / diagonal
     rz = float(r @ u)

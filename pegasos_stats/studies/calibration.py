@@ -38,17 +38,17 @@ Strategy = Literal["uniform", "quantile"]
 INTERVAL_ENDS = ["conf_low", "conf_high"]
 BIN_COLUMNS = ["low", "high", "n", "mean_predicted", "observed", *INTERVAL_ENDS]
 MOST_BINS = 10_000
-RARE_SHARE = 0.1  # share of an outcome below which bins are quantiles
+RARE_SHARE = 0.1  # share of the rarer class below which bins are quantiles
 MIN_ROWS = 20  # for a smooth curve
-LOWESS_SPAN = 2 / 3  # share of the rows of a local line
+LOWESS_SPAN = 2 / 3  # share of the rows in a local fit
 CURVE_POINTS = 100
-SMOOTH_BLOCKS = 5000  # blocks of averaged rows
-MAX_PLACES = 1000  # probabilities with a local fit; the curve is linear between
+SMOOTH_BLOCKS = 5000  # minimum number of blocks when rows are averaged
+MAX_PLACES = 1000  # maximum number of local fits; the curve is linear between them
 STRATEGIES: tuple[Strategy, ...] = ("uniform", "quantile")
 NAN = float("nan")
 TERMS = ("slope", "intercept", "ici", "calibration_error", "brier_score", "log_loss")
-MIN_SLOPE_SCORE = 1e-290  # smallest size of scores by which A can be divided
-MAX_RELATIVE_GAP = 0.01  # fits with a larger gap are not compared
+MIN_SLOPE_SCORE = 1e-290  # below it the largest score counts as 0: A would overflow
+MAX_RELATIVE_GAP = 0.01  # fits with a larger gap are not compared with the null model
 SHARE_COLUMNS = "each probability is the share of its class"
 
 
@@ -66,7 +66,7 @@ class Reliability(tables.Facts):
     positive : label
         The class of the probabilities.
     level : float
-        Confidence level of Wilson's intervals of the observed shares.
+        Confidence level of all intervals. Intervals of observed shares are Wilson's.
     brier_score, log_loss : float
         Means of ``(p - [y = 1])^2`` and of ``-log`` of the observed class's
         probability.
@@ -74,7 +74,8 @@ class Reliability(tables.Facts):
         Rows without a label or a probability.
     error_by_chance : float
         Expected `calibration_error` of correct probabilities, which is above 0 by
-        chance, see `distance_by_chance`; NaN in files that lack it.
+        chance: the sum over bins of `distance_by_chance`, divided by the number of
+        rows. NaN with groups, and in saved files that lack it.
     smooth : DataFrame or None
         Columns ``probability, observed, conf_low, conf_high``, see `smoothed`; None
         with fewer than 20 rows.
@@ -83,17 +84,17 @@ class Reliability(tables.Facts):
         slope ``b`` is 1 for calibrated probabilities and below 1 for too extreme ones.
         The intercept ``a``, with the slope fixed at 1, is calibration in the large:
         above 0 for probabilities that are too low. Both are NaN with probabilities of 0
-        or 1, or with a single class; the slope also if the probabilities separate the
-        classes.
+        or 1, or with a single class. The slope is also NaN if the probabilities
+        separate the classes or are all equal.
     slope_interval, intercept_interval : Interval
-        Wald intervals.
+        Wald intervals of slope and intercept.
     ici : float
-        Integrated calibration index: mean distance between probability and smooth
-        curve.
+        Integrated calibration index: mean absolute difference between the probability
+        and the smooth curve.
     band : DataFrame or None
         Simultaneous confidence band, with ``reliability(..., band=True)``: columns
-        ``probability, low, high``. Between two lines `low` is the value of the first
-        line and `high` the value of the second.
+        ``probability, low, high``. Between two neighbouring probabilities, `low` is the
+        value at the smaller one and `high` the value at the larger one.
 
     Examples
     --------
@@ -123,7 +124,10 @@ class Reliability(tables.Facts):
 
     @property
     def calibration_error(self) -> float:
-        """Expected calibration error: row mean of ``|observed - mean_predicted|``."""
+        """Expected calibration error: weighted mean of ``|observed - mean_predicted|``.
+
+        The mean is over bins, weighted by their numbers of rows.
+        """
         n = self.table["n"]
         distances = (self.table["observed"] - self.table["mean_predicted"]).abs()
         return rates.ratio((distances * n).sum(), n.sum())
@@ -146,8 +150,9 @@ class Reliability(tables.Facts):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
 
-        Both axes have the same range, up to 1 or, below one half, to the largest value.
-        Grey bars at the bottom are the density of the probabilities.
+        Both axes have the same range: to 1, or to slightly above the largest value if
+        this is below 0.7. Grey bars at the bottom show the density of the
+        probabilities: upwards for rows of the class, downwards for other rows.
 
         Parameters
         ----------
@@ -227,13 +232,14 @@ def reliability(
     bins : int, default 10
         Number of bins.
     strategy : "uniform" or "quantile", optional
-        Bins of equal width, or with about equal numbers of rows. By default
-        ``"quantile"`` if the rarer outcome has less than a tenth of the rows.
-        A probability that fills a bin of quantiles has a bin of its own.
+        Bins of equal width, or with about equal numbers of rows. The default is
+        ``"quantile"`` if the rarer class has less than a tenth of the rows, else
+        ``"uniform"``. With ``"quantile"``, a probability that fills a whole bin has a
+        bin of its own.
     positive : label, optional
         The class of the probabilities, by default the second.
     level : float, default 0.95
-        Confidence level of Wilson's intervals of the observed shares.
+        Confidence level of all intervals. Intervals of observed shares are Wilson's.
     band : bool, default False
         Whether to add a simultaneous confidence band for an increasing calibration
         curve, `Reliability.band`. It is valid for any number of rows.
@@ -254,8 +260,8 @@ def reliability(
     DataError
         If labels and probabilities differ in length or row labels, or no row has both.
     OptionError
-        If bins, strategy, level or `positive` are not allowed, or `groups` are given
-        with a band, which is for independent rows.
+        If bins, strategy, level or `positive` are not allowed, or if `band` is combined
+        with `groups`: the band assumes independent rows.
 
     References
     ----------
@@ -315,11 +321,11 @@ def smoothed(
 ) -> tuple[pd.DataFrame | None, float]:
     """Compute the smooth calibration curve at 100 probabilities, and the ICI.
 
-    Pointwise limits of level `level` use the binomial variance of the local line.
-
-    The curve is linear between distinct probabilities, at most 1000 of them. The
-    integrated calibration index is its mean distance from the probabilities. With fewer
-    than 20 rows the results are None and NaN.
+    The curve is fitted at the distinct probabilities, at most 1000 of them, and is
+    linear between them. Pointwise confidence limits of level `level` use the binomial
+    variance of the local fits. The integrated calibration index (ICI) is the mean
+    absolute difference between curve and probabilities. With fewer than 20 rows the
+    results are None and NaN.
 
     References
     ----------
@@ -352,22 +358,24 @@ def smoothed(
 def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
     """Fit local lines to the nearest two thirds of the rows, with tricube weights.
 
-    The result equals ``lowess(p, y, iter = 0)`` of R, ``lowess(y, p, it=0)`` of
-    statsmodels and the curve of ``val.prob`` of R's rms. More than 5000 rows are
-    averaged in about 5000 blocks of neighbours.
+    With fewer than 10,000 rows the result equals ``lowess(y, p, it=0)`` of statsmodels
+    and ``lowess(p, y, iter = 0, delta = 0)`` of R. ``val.prob`` of R's rms uses the
+    default ``delta`` of R, which interpolates between fewer points. From 10,000 rows
+    on, neighbours are averaged first, in 5000 to 7500 blocks.
 
     Parameters
     ----------
     p, happened : arrays, shape (n,)
     at : float64 array, shape (m,)
-        Points of the curve, a subset of `p`.
+        Points of the curve, a subset of the values of `p`.
 
     Returns
     -------
     shares : float64 array, shape (m,)
         Not truncated at 0 and 1.
     errors : float64 array, shape (m,)
-        Standard errors, if neighbours have the probability of the fitted point.
+        Standard errors, with the binomial variance at the fitted point for all
+        neighbours.
 
     References
     ----------
@@ -405,10 +413,12 @@ def lowess(p: Vector, happened: Codes, at: Vector) -> tuple[Vector, Vector]:
 def distance_by_chance(p: Vector) -> float:
     """Compute the mean absolute deviation of a count of events, ``E|S - sum_i p_i|``.
 
-    If all ``n`` probabilities equal their mean ``p``, De Moivre's formula is exact: ``2
-    (1 - p)^(n - k) p^(k + 1) (k + 1) C(n, k + 1)``, where ``k`` is the whole part of
-    ``n p``. For unequal probabilities it is multiplied by the ratio of the two standard
-    deviations of the count.
+    If all ``n`` probabilities equal ``q``, De Moivre's formula is exact::
+
+        2 (k + 1) C(n, k + 1) q^(k + 1) (1 - q)^(n - k),    k = floor(n q)
+
+    For unequal probabilities ``q`` is their mean, and the formula is multiplied by the
+    standard deviation of the count, divided by its value for equal probabilities.
 
     References
     ----------
@@ -436,8 +446,8 @@ def distance_by_chance(p: Vector) -> float:
 def _ends(bins: int, strategy: Strategy, p: Vector) -> Vector:
     """Return the ends of the bins: from 0 to 1, or quantiles of `p`.
 
-    A probability that fills a whole bin gets its own bin, of width 0 if it is the
-    smallest.
+    A probability that fills a whole bin of quantiles gets its own bin. The width of
+    this bin is 0 if the probability is the smallest.
     """
     shares = np.linspace(0.0, 1.0, checks.check_count("bins", bins, MOST_BINS) + 1)
     if strategy == "uniform":
@@ -490,8 +500,8 @@ def recalibrated(
     """Fit the logistic recalibration ``logit P = a + b logit(p)``.
 
     The slope is ``b``. The intercept is ``a`` with ``b`` fixed at 1: calibration in the
-    large. Both are maximum likelihood estimates, with intervals from the information,
-    or for clusters by CR3 and Student's t.
+    large. Both are maximum likelihood estimates. Intervals use the Fisher information
+    or, with clusters, the CR3 covariance and Student's t.
 
     Parameters
     ----------
@@ -550,7 +560,7 @@ def recalibrated(
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """``P(y = 1 | f) = 1 / (1 + exp(A f + B))``.
+    """Platt's sigmoid ``P(y = 1 | f) = 1 / (1 + exp(A f + B))`` of the score ``f``.
 
     Attributes
     ----------
@@ -568,7 +578,7 @@ class Sigmoid:
     B: float
 
     def logits(self, scores: Vector) -> Vector:
-        """Log odds of the second level, ``-(A f + B)``."""
+        """Log odds of the second class, ``-(A f + B)``."""
         return -(self.A * scores + self.B)
 
 
@@ -577,7 +587,7 @@ def fit_sigmoid(y: Vector, scores: Vector, weights: Vector | None = None) -> Sig
 
     Minimises ``sum w_i (log(1 + exp(-z_i)) + t_i z_i)`` with ``z_i = A f_i + B``. The
     targets are ``t = (N+ + 1) / (N+ + 2)`` for the second class and ``1 / (N- + 2)``
-    for the first; ``N`` is the weight of a class.
+    for the first, with the sums of weights ``N+`` and ``N-`` of both classes.
 
     Parameters
     ----------
@@ -631,7 +641,9 @@ Fitting = Callable[[Vector, Vector, Vector], Sigmoid]  # of labels, scores and w
 
 
 def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> Sigmoid:
-    """Fit the sigmoid to the scores of all repeats together; each row has weight 1.
+    """Fit the sigmoid to the scores of all repeats together.
+
+    The weight of a row is divided equally among its scores, one per repeat.
 
     Parameters
     ----------
@@ -648,7 +660,7 @@ def sigmoid_of(y: Vector, scores: Matrix, weights: Vector, fitting: Fitting) -> 
 def cross_fitted_logits(
     folds: Folds, y: Vector, scores: Matrix, weights: Vector, fitting: Fitting
 ) -> Matrix:
-    """Return log odds of each fold from the sigmoid of the other folds.
+    """Return log odds of each fold, from a sigmoid fitted to the other folds.
 
     Parameters
     ----------
@@ -695,10 +707,10 @@ def calibrate(
     sigmoid: probabilities refer to the class frequencies of the data. Weights that
     differ within a class apply to both.
 
-    Scores are uninformative in two cases. The fit is, within its duality gap, no better
-    than a model without predictors; or out-of-fold scores of the second class are not
-    larger than scores of the first. Then each probability equals the share of the
-    class, and a warning says so.
+    Scores are uninformative in two cases: within its duality gap, the fit is no better
+    than a model without predictors; or the out-of-fold scores of the second class are
+    not larger than scores of the first, so that ``A`` is not negative. Then each
+    probability equals the share of its class in the data, and a warning says so.
 
     Parameters
     ----------
@@ -773,7 +785,7 @@ def calibrate(
 def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     """Return the reason why scores are uninformative; empty if they are informative."""
     without = zero_model(result.problem)[1]
-    no_offset = result.problem.offset is None  # the predictors determine the outcome
+    no_offset = result.problem.offset is None  # offsets alone may be informative
     near = result.relative_gap <= MAX_RELATIVE_GAP
     if no_offset and near and abs(without - result.objective) <= result.gap:
         return "The fit is no better than one without predictors, within its gap"
@@ -888,7 +900,7 @@ class CalibratedResults(tables.Summarised):
         """Compute the confusion table of actual and predicted labels.
 
         Without new rows, labels are predicted from the out-of-fold `probabilities`.
-        These are not independent, so there are no intervals and tests.
+        These are not independent, so intervals and p-values are NaN.
 
         Parameters
         ----------
@@ -1027,8 +1039,8 @@ class CalibratedResults(tables.Summarised):
                 if self.without_scores
                 else []
             ),
-            "Cross-fitted: each row was neither in the fit nor in the sigmoid. In "
-            "sample: the rows of the fit, which is too optimistic.",
+            "Cross-fitted: neither the fit nor the sigmoid used the row. In sample: "
+            "training data, for which both losses are too optimistic.",
         ]
         return tables.Summary(
             header_lines(self.result, addition=", Platt scaling"),

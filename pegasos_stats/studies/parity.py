@@ -1,6 +1,6 @@
 """Comparison of a fit with the same fit by the R reference, in an installed R.
 
-R runs as a separate process, with ``r_reference/R/session.R``.
+R runs as a separate process. ``r_reference/R/session.R`` answers its requests.
 """
 
 import json
@@ -45,12 +45,13 @@ NO_R = (
     "R is not available: {}; install R (in Debian r-base-core), and put Rscript on "
     "the PATH."
 )
-# Results without exp() agree in every bit. exp() of the log loss may round differently
-# in R. The tolerance is relative to the largest step, w ||x|| / lam, because large
-# values of w (||x||^2 + 1) / lam magnify the difference in the first steps.
+# Results without exp() agree in every bit, except scores that R sums in another order
+# (see `_summed`). exp() of the log loss may round differently in R. The tolerance is
+# relative to the largest step, w ||x|| / lam, because large values of
+# w (||x||^2 + 1) / lam magnify the difference in the first steps.
 LOG_RTOL = 1e-12
-# Newton's method for a dual weight of the log loss ends with a step of 1e-8. The error
-# is its square, relative to the weight; sums over rows may cancel.
+# Newton's method for a dual weight of the log loss ends with a relative step of at most
+# 1e-8, so its error is about 1e-16. Cancellation in sums over rows magnifies the error.
 SDCA_LOG_RTOL = 1e-10
 # After projections, or with steps other than 1 / (lam t), Python and R rescale dual
 # weights in different orders.
@@ -100,7 +101,7 @@ class R:
     """R with the functions of the reference, as a new process for each request.
 
     A request is a file of R code. ``readBin()`` reads arrays of numbers from files of
-    doubles, and ``write_value()`` of R writes the answer to a file.
+    doubles, and ``write_value()`` of the reference writes the answer to a file.
 
     Raises
     ------
@@ -114,7 +115,7 @@ class R:
         self._start()
 
     def _start(self) -> None:
-        """Find Rscript, and write the script that answers a request."""
+        """Find Rscript, and write the R script that answers a request."""
         command = shutil.which("Rscript")
         if command is None:
             raise DependencyError(NO_R.format("Rscript is missing"))
@@ -127,7 +128,7 @@ class R:
         (self._folder / "serve.R").write_text(code, encoding="utf-8")
 
     def _run(self) -> None:
-        """Run ``request.R`` of the folder in R, which writes ``answer.bin``."""
+        """Run ``request.R`` of the folder in R; R writes ``answer.bin``."""
         done = subprocess.run(self._command, cwd=self._folder, capture_output=True)
         if done.returncode:
             last = " ".join(done.stderr.decode(errors="replace").split())[-300:]
@@ -223,7 +224,7 @@ def quoted(text: str) -> str:
 
 
 def value_of(content: bytes) -> RValue:
-    """Read a value that ``write_value()`` of R wrote."""
+    """Read a value that ``write_value()`` of the reference wrote."""
     at = 0
 
     def text() -> str:
@@ -261,19 +262,20 @@ def value_of(content: bytes) -> RValue:
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """A run for Python and R.
+    """A model and a solver, with the data in the form that R needs.
+
+    Rows without a label are excluded.
 
     Attributes
     ----------
     model : SVM, Logit or KernelSVM
-    solver : Optimum, Pegasos or SDCA
-        With a seed, and a start in column order.
+    solver : Pegasos or SDCA
+        With a seed if it draws random numbers, and with a start in column order.
     X : float64 array or CSR array, shape (n_rows, p)
-        Predictors; of a precomputed kernel (n_rows, n_rows).
+        Predictors; for a precomputed kernel its values, shape (n_rows, n_rows).
     labels : Series, shape (n_rows,)
-        Both exclude rows without a label.
     coding : str or Series
-        "factor", "first-seen", or the two levels.
+        How R derives the two levels: "factor", "first-seen", or the levels themselves.
     weights, offset : float64 array, shape (n_rows,), or None; weights also as text
     """
 
@@ -341,12 +343,12 @@ class Setup:
 
 
 def setup_of(model: object, solver: AnySolver | None) -> Setup:
-    """Return the run of a model and a solver.
+    """Return the setup of a model and a solver.
 
     Raises
     ------
     OptionError
-        If `model` is not a model, or the reference lacks the solver.
+        If `model` is not a model, or the reference lacks a feature of the fit.
     """
     model = checked_model(model, in_memory=False).at_chosen_lambda()
     solver = model.with_start_in_column_order(checked_solver(solver, Pegasos))
@@ -386,7 +388,7 @@ class Compared(NamedTuple):
         A key of `NAMES`.
     how : "every bit", "to rounding" or "differs"
     words : str
-        The first difference; empty if the quantities agree.
+        Description of the difference; empty if the quantities agree.
     """
 
     name: str
@@ -407,19 +409,22 @@ class ParityCheck(Displayed):
     Attributes
     ----------
     table : DataFrame
-        One row per quantity that both computed, by name: columns ``python``, ``r``
-        (text) and ``same``, which is "every bit", "to rounding" or "differs".
+        One row per compared quantity, with its name as the index. Columns ``python``
+        and ``r`` are text; ``same`` is "every bit", "to rounding" or "differs".
+    title : str
+        Heading, with the name of the solver.
     equal : bool
         Whether nothing differs.
     parting : str
-        The first step that differs, with its row and margins; empty if all are equal.
+        Where the two runs first differ: usually a step, with the rows that it visits
+        and the first unequal number. Empty if nothing differs.
     reason : str
-        Probable cause of the difference; empty if all are equal.
+        Probable cause of the difference; empty if nothing differs.
     r : dict
         Version of R, its BLAS, and its random number generators.
     ran_python, ran_r : dict
-        All compared quantities, by their names in the R reference; rows are counted
-        from 1.
+        Results of both runs, including all compared quantities, by their names in the
+        R reference; rows are counted from 1.
 
     Examples
     --------
@@ -467,7 +472,7 @@ class ParityCheck(Displayed):
         return [facts, Cells(self.table), Lines(self._sentences)]
 
     def to_json_dict(self) -> dict[str, object]:
-        """Verdict, table and reasons as values of JSON."""
+        """Verdict, table and reasons as values for JSON."""
         return {
             "equal": self.equal,
             "table": self.table.rename_axis("name").reset_index().to_dict("records"),
@@ -483,7 +488,7 @@ def in_r(r: R, setup: Setup) -> Run:
 
 
 def in_python(r: R, setup: Setup) -> Run:
-    """Run the fit in Python; results have the names and the levels of R."""
+    """Run the fit in Python; return results by the names of R, with levels as in R."""
     problem = setup.problem
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", errors.ConvergenceWarning)
@@ -587,7 +592,7 @@ def _only_undecided_differ(setup: Setup, ours: Run, theirs: Run) -> bool:
     return bool(partly and np.array_equal(here, there, equal_nan=True))
 
 
-# Options of a run of Pegasos that stops early, without averaging or a refit.
+# Options for repeating the first steps of Pegasos: no averaging, early stop or refit.
 PLAIN: dict[str, Any] = {"epochs": 1, "steps": None, "average": "none", "tol": 0.0}
 PLAIN |= {"change_tol": 0.0, "refit_intercept": False}
 
@@ -595,10 +600,10 @@ PLAIN |= {"change_tol": 0.0, "refit_intercept": False}
 def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
     """Describe the first step after which two runs differ.
 
-    Both runs are repeated up to a step found by bisection. Pegasos repeats the rows of
-    these steps in one epoch and returns the last iterate. SDCA, and batches that end
-    with their epoch, are repeated up to whole epochs. A run with a random stop is not
-    repeated, because the stop is drawn before the rows.
+    Both runs are repeated up to a step, which bisection determines. Pegasos repeats the
+    rows of these steps in one epoch and returns the last iterate. SDCA, and Pegasos
+    with an incomplete last batch in each epoch, are repeated up to whole epochs. A run
+    with a random stop is not repeated, because the stop is drawn before the rows.
     """
     inputs = ("levels", "y", "weights")
     if not all(difference(setup, name, ours, theirs).equal for name in inputs):
@@ -650,15 +655,15 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 def check_against_r(model: object, solver: AnySolver | None = None) -> ParityCheck:
     """Run a fit in Python and with the R reference in an installed R, and compare.
 
-    The reference, the same algorithms in base R, comes with the package. Numbers are
-    passed to R and back as doubles, not as decimal text. R needs about 50 microseconds
-    for each row visited.
+    The reference implements the same algorithms in base R and is part of the package.
+    Numbers are passed to R and back as doubles, not as decimal text. R needs about 50
+    microseconds for each visit of a row.
 
     Parameters
     ----------
     model : SVM, Logit or KernelSVM
         Model with data, before ``fit()``.
-    solver : Optimum, Pegasos or SDCA, optional
+    solver : Pegasos or SDCA, optional
         ``Pegasos()`` by default; a missing seed is 1. If SDCA has a tolerance, R runs
         as many epochs as Python needed.
 
@@ -671,8 +676,8 @@ def check_against_r(model: object, solver: AnySolver | None = None) -> ParityChe
     DependencyError
         If R is not installed.
     OptionError
-        If the reference lacks a feature of the fit: the fast arithmetic, SDCA with
-        Newton steps or a kernel, rows that are read from files.
+        If the reference lacks a feature of the fit: `Optimum`, the fast arithmetic,
+        SDCA with a kernel, or rows that are read from files.
     DataError
         If R stops with an error.
 
@@ -691,12 +696,12 @@ def check_against_r(model: object, solver: AnySolver | None = None) -> ParityChe
 
 
 def checked_in(r: R, setup: Setup) -> ParityCheck:
-    """Run a fit in Python and in this R, and compare."""
+    """Run a fit in Python and in R, and compare."""
     facts = dict(r.eval("r_facts()"))
     blas = f"{facts['blas'][0] or 'unknown'} (matprod {facts['matprod'][0]})"
     kinds = ", ".join(facts["kinds"])
     ours = in_python(r, setup)
-    if isinstance(setup.solver, SDCA):  # R has no tolerance
+    if isinstance(setup.solver, SDCA):  # SDCA of the reference has no tolerance
         ended = {"epochs": ours["n_epochs"], "tol": 0.0, "gap_tol": None}
         setup = replace(setup, solver=replace(setup.solver, **ended))
     by_r = r.call("label_levels", setup.labels, setup.coding)  # in the locale of R
@@ -734,7 +739,7 @@ def checked_in(r: R, setup: Setup) -> ParityCheck:
 
 
 def _summed(setup: Setup, item: Compared, ours: Run, theirs: Run) -> Compared:
-    """Accept scores that differ as sums in another order."""
+    """Accept scores that differ no more than sums in different orders may."""
     problem, eps = setup.problem, np.finfo(np.float64).eps
     if item.name != "scores" or item.equal or setup.kernel is not None:
         return item

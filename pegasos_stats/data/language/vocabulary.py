@@ -1,9 +1,9 @@
-"""Functions and operators of formulas: those of R and numpy.
+"""Functions and operators of formulas, as in R, numpy and pandas.
 
 A value is a constant, a list of constants, a column (a Series), several columns (a
-DataFrame), or a `TermValue` of columns. Missing values are those of R. Numbers are in
-double precision. `VOCABULARY` lists all functions. Means, knots and the like are stored
-in the state of a call, and code new rows.
+DataFrame), or a `TermValue` of columns. Missing values propagate as in R. Numbers are
+in double precision. `VOCABULARY` lists all functions. The state of a call stores what
+the call estimates from the training data, such as means and knots, to code new rows.
 """
 
 import operator
@@ -59,7 +59,7 @@ class TermValue:
     levels : list, optional
         Levels of a factor, if the formula lists them.
     contrasts : object, optional
-        Contrasts of formulaic, or weights.
+        Contrasts of formulaic, or a matrix of contrast weights.
     is_factor : bool
     """
 
@@ -189,7 +189,7 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
     """
     rows = [value for value in values if isinstance(value, ROWS)]
     if len(rows) > 1 and any(isinstance(value, pd.DataFrame) for value in rows):
-        raise TypeError("it joins terms of several columns with others")
+        raise TypeError("a term of several columns cannot be joined with others")
     present = np.ones(len(index), dtype=bool)
     for value in rows:
         present &= ~missing_in(value)  # type: ignore[operator]
@@ -254,7 +254,7 @@ def arithmetic(name: str, *values: Value) -> Value:
     numbers = (float(v) if isinstance(v, int) else real(v) for v in values)
     result = OPERATORS[name](*numbers)
     if isinstance(result, complex):
-        raise ArithmeticError("a number of it is not real")
+        raise ArithmeticError("a result is not a real number")
     return result
 
 
@@ -283,7 +283,7 @@ def kind_of(value: Value) -> str:
 
 
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
-    """Compare two values; lists of ``in`` and ``==`` contain no missing value."""
+    """Compare two values, or a value with the items of a list; None is an error."""
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
     others = right if isinstance(right, list) else [right]
@@ -304,12 +304,12 @@ def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
 Functions = Mapping[str, Compute]
 State = dict[str, Value]
 
-LARGEST_SIZE = 1000  # of degrees and of numbers of levels and knots
+LARGEST_SIZE = 1000  # maximum number of levels, breaks and degrees of freedom
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, LARGEST_SIZE)}
 BOUNDS |= {"df": (1, LARGEST_SIZE), "degree": (1, 100), "levels": (1, LARGEST_SIZE)}
-DIGITS = 15  # decimal ones of a double
+DIGITS = 15  # decimal digits that a double preserves
 BEYOND = "beyond"  # name in a state: extrapolation of splines
-# Messages of Python about invalid arguments.
+# Patterns in the messages of Python and pandas about invalid arguments.
 RAW = re.compile(
     "required positional|NoneType|'(int|float|str|list|dict)' object|operand|empty iter"
     "|out of (range|bounds)|has no attribute|not supported between|list-like"
@@ -320,7 +320,7 @@ PATTERN = set("\\^$.|?*+()[]{}")
 
 
 def log(x: Value, base: Value = None) -> Value:
-    """Natural logarithm, or that to a base, as in R.
+    """Natural logarithm, or logarithm to a base, as in R.
 
     Examples
     --------
@@ -331,9 +331,10 @@ def log(x: Value, base: Value = None) -> Value:
 
 
 def rounded(x: Value, digits: int = 0) -> Value:
-    """Round as ``round(x, digits)`` of R: to the nearer of the two decimal numbers.
+    """Round as ``round(x, digits)`` of R: to the nearer of two decimal numbers.
 
-    Ties go to the even digit. Numbers with at most fifteen digits are unchanged.
+    The two are the neighbours of `x` with `digits` decimals; ties go to the even digit.
+    A number is unchanged if rounding would leave more than 15 significant digits.
 
     Examples
     --------
@@ -352,7 +353,7 @@ def rounded(x: Value, digits: int = 0) -> Value:
 
 
 def one_of(test: Value, yes: Value, no: Value) -> Value:
-    """Compute ``ifelse(test, yes, no)``, of numbers or of text."""
+    """Compute ``ifelse(test, yes, no)`` for numbers or for text."""
     if is_text(test):
         raise TypeError("ifelse() needs a test, such as x > 1, not text")
     if is_text(yes) != is_text(no):
@@ -372,7 +373,7 @@ def filled(x: Value, value: Value) -> Value:
             x = x.cat.add_categories([value])
         return x.fillna(value)
     if value is None or (x.notna().any() and is_text(value) != is_text(x)):
-        raise TypeError("a missing value is filled by text in text, else by a number")
+        raise TypeError("fill missing text with text, missing numbers with a number")
     return x.fillna(real(value))
 
 
@@ -411,8 +412,9 @@ def cut(
 ) -> Value:
     """Return intervals between breaks, with the names of R: ``(0,10]``.
 
-    A number of breaks, instead of a list, cuts the range at the fit into intervals of
-    equal length. Values outside the breaks are missing.
+    A number, instead of a list of breaks, cuts the range of the training data into this
+    many intervals of equal length, with the outer breaks moved outwards by a thousandth
+    of the range, as in R. Values outside the breaks are missing.
 
     Examples
     --------
@@ -440,7 +442,7 @@ def _breaks(x: Value, breaks: Value) -> list[float]:
 
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
-    """Name intervals by breaks of three digits, or more if these agree, as in R."""
+    """Name intervals as R: breaks have three digits, or more if they would agree."""
     for digits in range(3, 18):
         texts = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(texts)) == len(texts):
@@ -455,7 +457,7 @@ def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
 
 
 def contains(x: Value, pat: str) -> Value:
-    """Whether text contains other text, not as a pattern."""
+    """Whether text contains `pat`, which is literal text, not a regular expression."""
     if PATTERN & set(pat):
         raise ValueError(
             f"contains() needs text without regular expressions, not {pat!r}"
@@ -476,7 +478,7 @@ def factor(
     if isinstance(contrasts, str) and contrasts in CONTRASTS:
         contrasts = CONTRASTS[contrasts].call()
     if isinstance(contrasts, str | int | float):
-        raise TypeError("contrasts of C() are such as contr.sum, or a matrix")
+        raise TypeError("contrasts of C() must be a name like contr.sum, or a matrix")
     return TermValue(x, True, levels, contrasts, is_factor=True)
 
 
@@ -514,15 +516,16 @@ def natural_spline(
     ----------
     x : array-like of numbers
     df : int, optional
-        Number of columns, which determines the number of inner knots, quantiles of `x`.
+        Number of columns. The inner knots are then ``df - 1 - intercept`` quantiles of
+        the values of `x` between the outer knots.
     knots : list of numbers, optional
-        The inner knots, instead of `df`. Without either there are none.
+        The inner knots, instead of `df`. With neither, there are no inner knots.
     intercept : bool
         Whether the constant is a combination of the columns.
     Boundary_knots : list of 2 numbers, optional
-        The outer knots. Default: the range of `x`.
+        The outer knots; by default the ends of the range of `x`.
     state : dict, optional
-        The knots of the fit.
+        Knots from the training data; if empty, it is filled with the knots of `x`.
 
     Examples
     --------
@@ -577,7 +580,7 @@ def _basis(
     slopes = spline(nearest[beyond], nu=1)
     splines[beyond] += (values - nearest)[beyond, np.newaxis] * slopes
     Q = np.linalg.qr(spline(ends, nu=2).T, mode="complete").Q
-    # Term by term: BLAS may round the product of one row in another way.
+    # Term by term, because BLAS may round a row differently if it is the only row.
     columns: Numbers = sum(splines[:, [j]] * Q[j, 2:] for j in range(len(Q)))
     return columns
 
@@ -590,15 +593,15 @@ class Function:
     ----------
     call : callable
     words : str
-        Names of its parameters.
+        Names of its parameters, separated by spaces.
     numbers : bool
         Whether the function needs numbers, in double precision, not text.
     all_rows : bool
-        Whether rows with missing values are passed to it.
+        Whether rows with missing values are passed to the function.
     state : str
-        Name of the argument for its state; empty if it has none.
+        Name of the argument for the state of a call; empty for functions without state.
     open : bool
-        Whether any arguments are allowed.
+        Whether any number of arguments, with any names, is allowed.
     """
 
     call: Compute
@@ -616,7 +619,7 @@ class Function:
         Raises
         ------
         TypeError
-            If there are too many, or one is unknown.
+            If there are too many arguments, or one is unknown or repeated.
 
         Examples
         --------
@@ -640,7 +643,7 @@ class Function:
         Raises
         ------
         TypeError, ValueError
-            If they are not its arguments.
+            If the function does not accept the values.
 
         Examples
         --------
@@ -673,11 +676,11 @@ class Function:
             if not RAW.search(str(error)):
                 raise
             takes = ", ".join(self.words.split()) or "columns"
-            raise TypeError(f"{name}() takes {takes}, and not these") from None
+            raise TypeError(f"{name}() takes {takes}, not these values") from None
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:
-        """Raise ValueError for numbers out of bounds, and values that repeat."""
+        """Raise ValueError for numbers out of bounds, and for repeated values."""
         (low, high), allowed = BOUNDS[word], "a whole number"
         if word in ("levels", "breaks"):
             allowed = "several that differ, or a whole number"
@@ -723,7 +726,7 @@ UFUNCS = (
     "tanh trunc"
 )
 TAKING_MISSING = "isnan isfinite isinf fmax fmin"
-# Other names of ufuncs: without np., R's, and numpy's own.
+# Other names of ufuncs: names without np., names of R, and aliases of numpy.
 WITHOUT_NP = (
     "absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh ceil cos cosh exp "
     "exp2 expm1 floor log10 log1p log2 sign sin sinh sqrt tan tanh trunc"
@@ -750,7 +753,7 @@ def _learnt(name: str, words: str) -> Function:
 
 
 def _summary(method: str, **fixed: int) -> Function:
-    """Return a function that reduces a column to a number, at the fit only."""
+    """Return a function that reduces a column of the training data to a number."""
 
     def reduced(x: Value, state: State, **options: Value) -> Value:
         if "value" not in state:
@@ -854,7 +857,7 @@ VOCABULARY: dict[str, Function] = {
     "toupper": _method("str.upper"),
     "tolower": _method("str.lower"),
     "trimws": _method("str.strip"),
-    "substr": _any(  # of R: places from 1, both ends included
+    "substr": _any(  # as in R: positions start at 1, and both ends are included
         lambda x, start, stop: x.str.slice(max(start - 1, 0), max(stop, 0)),
         "x start stop",
     ),

@@ -23,9 +23,9 @@ from pegasos_stats.output.report import report
 STANDARD_INPUT = "-"
 FORMATS = {pd.DataFrame: "csv", files.Svmlight: "svmlight", scans.Scan: "files"}
 NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
-HEADER = ["row", "predicted", "score"]  # with --id its column replaces the first
+HEADER = ["row", "predicted", "score"]  # the column of --id replaces "row"
 PROBABILITY = "probability_"  # prefix of the columns of the two classes
-HEADER_BYTES = 100_000  # longest header
+HEADER_BYTES = 100_000  # maximum length of a header
 
 # -------------------------------------------------------------------- read
 
@@ -90,7 +90,7 @@ class InputRows:
 
 
 def kinds_of(train: InputRows) -> Kinds:
-    """Types of the training columns, which test data must have too."""
+    """Types of the training columns, by which test data are read."""
     if isinstance(train.data, pd.DataFrame):
         columns = train.data.items()
         return {str(n): TEXT if is_text(c) else NUMBERS for n, c in columns}
@@ -98,7 +98,7 @@ def kinds_of(train: InputRows) -> Kinds:
 
 
 def style_of(reading: ReadingOptions, saved: Mapping[str, Any]) -> files.CsvStyle:
-    """Format of CSV files, from the options or else from the saved model."""
+    """Format of CSV files: from the options, else from the saved model."""
     usual = asdict(files.COMMAS)
     style = {n: getattr(reading, n) or saved.get(n, usual[n]) for n in usual}
     return files.CsvStyle(**style)
@@ -122,7 +122,8 @@ def read_data(
     DataError
         If the file does not exist or cannot be read.
     OptionError
-        If an option does not apply to files that are read block by block.
+        If an option does not apply to files that are read block by block, or if
+        standard input is closed.
     """
     if path == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.closed:
@@ -167,17 +168,19 @@ def are_scanned(path: str) -> bool:
 
 
 def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
-    """Formula of the options, or of the outcome on all other columns.
+    """Formula of the options, or with the outcome on all other columns.
 
     The outcome of svmlight files that are read block by block is their label. Columns
-    of weights, offsets, groups and row names are not predictors. An svmlight file that
-    is read at once has no formula: None.
+    of weights, offsets, groups and row names are not predictors. Returns None for an
+    svmlight file that is read at once, which needs no formula.
 
     Raises
     ------
     OptionError
-        If a CSV file has neither outcome nor formula, if the two disagree, or if one is
-        given for an svmlight file.
+        If a CSV file has neither outcome nor formula, if outcome and formula disagree,
+        or if one of them is passed for an svmlight file.
+    DataError
+        If the outcome is not a column of the file.
     """
     outcome, formula = options.training.outcome, options.training.formula
     if train.format == "svmlight":

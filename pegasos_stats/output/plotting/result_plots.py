@@ -91,7 +91,7 @@ class ResultPlots:
 
     `data` are new rows and `actual` their labels, by default the outcome's column of
     `data`. Without `data` the training data are drawn. Rows without a label or a score
-    are excluded, and the figure counts them.
+    are excluded, and the figure states their number.
 
     Attributes
     ----------
@@ -153,8 +153,9 @@ class ResultPlots:
     ) -> NDArray[np.object_]:
         """Draw objective and certified bound, duality gap, and error rates by epoch.
 
-        The minimum of the objective lies between the two lines of the first panel. Axes
-        of values with a wide range are logarithmic and omit a bound or gap of 0.
+        The minimum of the objective lies between the two lines of the first panel. The
+        axis of the gap is logarithmic, as is the axis of an objective with a wide
+        range. Logarithmic axes omit a bound or gap of 0.
 
         Parameters
         ----------
@@ -193,11 +194,12 @@ class ResultPlots:
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """Draw a histogram of the scores of each level.
+        """Draw a histogram of the scores of each class.
 
-        A line marks the score 0, or that of a `threshold`, as for ``result.predict()``.
-        Dashed lines mark the margins of an SVM, at -1 and 1: rows of the second level
-        below 1, and rows of the first level above -1, have a positive hinge loss.
+        A line marks the score 0, or the score at a `threshold`, as for
+        ``result.predict()``. Without a threshold, dashed lines mark the margins of an
+        SVM, at -1 and 1: rows of the second class below 1, and rows of the first class
+        above -1, have a positive hinge loss.
 
         Raises
         ------
@@ -219,7 +221,8 @@ class ResultPlots:
     ) -> "Axes":
         """Draw the table of actual and predicted labels, see `ConfusionMatrix.plot`.
 
-        A saved fit includes the table of its training data, without a `threshold`.
+        For a fit loaded from a file, the table of the training data is available
+        without a `threshold` only.
         """
         if data is None and actual is None and offset is None and threshold is None:
             return self.result.training_table.plot(ax=ax)
@@ -241,16 +244,16 @@ class ResultPlots:
         """Draw the ROC curve of the scores, with its area and the point of a threshold.
 
         The threshold is the score 0 or `threshold`, as for ``result.predict()``. The
-        second level is the positive class. Rows with equal scores form one step, so the
-        area equals the one in `ConfusionMatrix.overall`. For new rows the legend adds
+        second class is the positive class. Rows with equal scores form one step, so the
+        area equals the area in `ConfusionMatrix.overall`. For new rows the legend adds
         an interval, from DeLong's variance on the logit scale. With
-        ``band="simultaneous"`` a band holds the whole curve with 95%, see
-        `pegasos_stats.roc_band`; of training rows it is too optimistic, as the curve.
+        ``band="simultaneous"``, a band covers the whole curve with 95% confidence, see
+        `pegasos_stats.roc_band`. For training data curve and band are too optimistic.
 
         Raises
         ------
         DataError
-            If a level has no row with a score.
+            If a class has no row with a score.
 
         References
         ----------
@@ -275,13 +278,13 @@ class ResultPlots:
     ) -> "Axes":
         """Draw sensitivity and specificity against the threshold.
 
-        The second level is the positive class. The threshold is a probability for the
+        The second class is the positive class. The threshold is a probability for the
         log loss, otherwise a score; rows at the threshold count as positive.
 
         Raises
         ------
         DataError
-            If a level has no row with a score.
+            If a class has no row with a score.
         """
         table = self.result.confusion(data, actual, offset=offset)
         return curves.draw_rates(table, self.result, ax, line)
@@ -334,7 +337,7 @@ class ResultPlots:
 
 @dataclass(frozen=True, repr=False)
 class LinearPlots(ResultPlots):
-    """Figures of a linear fit: those of `ResultPlots`, and figures of coefficients.
+    """Figures of a linear fit: figures of `ResultPlots`, and figures of coefficients.
 
     Examples
     --------
@@ -395,7 +398,8 @@ class LinearPlots(ResultPlots):
     ) -> "Axes":
         """Draw odds ratios with 95% intervals on a logarithmic axis, in model order.
 
-        A ring at 1 marks the reference level of each factor. The intercept is omitted.
+        Intervals are drawn if available. A ring at 1 marks the reference level of each
+        factor. The intercept is omitted.
 
         Parameters
         ----------
@@ -405,7 +409,7 @@ class LinearPlots(ResultPlots):
         Raises
         ------
         OptionError
-            If the loss is the hinge, which defines no odds.
+            If the loss is not the log loss; other losses define no odds.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.odds_ratios()")
         positive = style.as_text(self.result.coding.positive)
@@ -421,7 +425,7 @@ class LinearPlots(ResultPlots):
         zero: float,
         label: str,
     ) -> "Axes":
-        """Draw the largest coefficients, or for a `zero` of 1 their exponents."""
+        """Draw the largest coefficients, or their exponentials if `zero` is 1."""
         if max_terms is not None:
             checks.check_count("max_terms", max_terms)
         checks.check_flag("numbers", numbers)
@@ -461,11 +465,11 @@ class LinearPlots(ResultPlots):
         ax: "Axes | Sequence[Axes] | None" = None,
         **line: Any,
     ) -> "Axes | NDArray[np.object_]":
-        """Draw the average prediction against a predictor, with 95% band and rug.
+        """Draw the average prediction against a predictor, with a 95% band and a rug.
 
         At each value of the predictor, all rows are set to this value, and the mean of
-        their probabilities is drawn; see `LinearResults.predictions`. For a factor, one
-        point per level is drawn.
+        their predictions is drawn; see `LinearResults.predictions`. The rug marks the
+        values in the data. For a factor, one point per level is drawn.
 
         Parameters
         ----------
@@ -477,12 +481,12 @@ class LinearPlots(ResultPlots):
             Other predictors to set; one panel is drawn per combination.
         scale : "response" or "link", optional
             ``"link"`` is the score. By default the probability for the log loss, the
-            score for the hinge.
+            score for other losses.
         points : int, default 50
-            Number of values between the smallest and the largest.
+            Number of values of a numeric predictor, from the smallest to the largest.
         simultaneous : bool, default False
-            Whether the band holds the whole curve, see `Margins.tidy`; by default it
-            holds each point.
+            Whether the 95% confidence applies to the whole curve, see `Margins.tidy`;
+            by default it applies to each point.
         ax : Axes, optional
         **line
             Line properties.
@@ -517,12 +521,12 @@ class LinearPlots(ResultPlots):
         offset: object = None,
         **line: object,
     ) -> "Axes":
-        """Draw a histogram of the predicted probabilities of each level.
+        """Draw a histogram, for each class, of the probabilities of the second class.
 
         Raises
         ------
         OptionError
-            If the loss is the hinge, which defines no probabilities.
+            If the loss is not the log loss; other losses define no probabilities.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.probabilities()")
         table = self.result.confusion(data, actual, offset=offset)
@@ -542,9 +546,10 @@ class LinearPlots(ResultPlots):
     ) -> "Axes":
         """Draw mean residuals of groups of rows against their mean probability.
 
-        A residual is 1 or 0, for the second or first level, less the probability. Rows
-        are grouped by probability, about the root of their number to a group. About 95%
-        of the points are within the band of 2 standard errors if the model is right.
+        A residual is 1 for the second class or 0 for the first, minus the probability.
+        The n rows are sorted by probability and divided into about ``sqrt(n)`` groups
+        of equal size. If the model is right, about 95% of the points are within the
+        band of 2 standard errors.
 
         Raises
         ------
@@ -595,7 +600,7 @@ class LinearPlots(ResultPlots):
         """Draw the coefficients of pixels as an image, blue below 0 and red above.
 
         Colours are symmetric about 0. Dots mark negative pixels, if pixels are large
-        enough, so that signs differ in grey print.
+        enough, so that grey prints also show the signs.
 
         Parameters
         ----------
