@@ -1,4 +1,4 @@
-"""Checks of single options, made once, where they enter the package."""
+"""Checks of single options, called once, where options enter the package."""
 
 import math
 import numbers
@@ -119,8 +119,8 @@ def check_log_loss(loss: str, name: str) -> None:
     """Raise `OptionError` if the fit lacks the probabilities that `name` needs."""
     if loss != "log":
         raise OptionError(
-            f"{name} needs the log loss, and this is a fit by the {loss} loss; fit "
-            "ps.logit(), or take ps.calibrate(model), which has probabilities."
+            f"{name} needs the log loss, and this is a fit with the {loss} loss; fit "
+            "ps.logit(), or use ps.calibrate(model), which estimates probabilities."
         )
 
 

@@ -1,8 +1,9 @@
-"""Suggestions for names of other packages.
+"""Suggestions for users who write the names of other packages.
 
 ``foreign_names.toml`` lists functions, classes, attributes, options of calls, and words
-of the command line. It is read when a name is missing. Modules use `missing_in_module`,
-classes `suggest_names`, and functions with data or options `suggest_arguments`.
+of the command line, with the names that this package uses instead. It is read when a
+name is missing. Modules use `missing_in_module`, classes `suggest_names`, and functions
+with data or options `suggest_arguments`.
 """
 
 import inspect
@@ -22,15 +23,15 @@ Class = TypeVar("Class", bound=type)
 
 PACKAGE = __name__.partition(".")[0]
 TABLE = Path(__file__).with_suffix(".toml")
-FRAMES = 3  # of the package in the traceback of an error, below the call
-SIMILAR_NAME = 0.8  # similarity of a misspelt name and the correct one
-# Beginnings of suggestions that are not code.
+FRAMES = 3  # maximum number of frames of the package in the traceback of an error
+SIMILAR_NAME = 0.8  # minimum similarity of a misspelt name and the correct one
+# Suggestions that start with these words are not code.
 BARE = ("omit it", "not available", "import it")
 NOTHING = "not available; see dir({}), or use statsmodels or R"
 SHOWN = ["__str__", "__repr__", "as_text", "to_html"]
 SHOWN += ["_repr_html_", "_repr_markdown_", "_repr_latex_"]
 _OWN = ("self", "cls")
-RESULT_OF = {  # replacements in a suggestion for a result
+RESULT_OF = {  # replacements that adapt a suggestion for a result to another object
     "confusion": ("result.confusion(data)", "confusion"),
     "classifier": ("result.", "classifier.result_."),
     "calibrated": ("result.", "calibrated.result."),
@@ -83,7 +84,7 @@ def suggestions(*section: str) -> dict[str, str]:
 
 
 def suggestion(name: str, *sections: tuple[str, ...]) -> str:
-    """Return the suggestion for a name in the first section that has it, or empty.
+    """Return the suggestion for a name from the first section that lists it, or empty.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def suggestion(name: str, *sections: tuple[str, ...]) -> str:
 
 
 def own_value(name: str, value: object) -> object:
-    """Translate the value of an option from the synonym of another package.
+    """Translate the value of an option if it is a synonym from another package.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def own_value(name: str, value: object) -> object:
 
 
 def foreign_value(name: str, value: object) -> str:
-    """Return the suggestion for a value of another package for an option, or empty.
+    """Return the suggestion for an option's value from another package, or empty.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def foreign_value(name: str, value: object) -> str:
 
 
 def _alike(name: str, own: Iterable[str]) -> str:
-    """Return the public name that differs in spelling only; empty if there is none."""
+    """Return the public name with a similar spelling; empty if there is none."""
     public = {folded(entry): entry for entry in own if not entry.startswith("_")}
     return public.get(folded(name)) or errors.nearest(
         name, public.values(), SIMILAR_NAME
@@ -164,7 +165,8 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
     Parameters
     ----------
     called : str
-        Name of an object in a suggestion, such as ``result``.
+        Variable name that suggestions use for an object of the class, such as
+        ``result``.
     section : str, optional
         Section of the names that is searched first; `called` by default.
 
@@ -183,7 +185,7 @@ def suggest_names(called: str, section: str = "") -> Callable[[Class], Class]:
         def __getattr__(self: object, name: str) -> object:  # noqa: N807
             own = "names", section or called
             if hasattr(type(self), name) and not suggestion(name, own):
-                return object.__getattribute__(self, name)  # its own error
+                return object.__getattribute__(self, name)  # raises its own error
             raise missing_attribute(self, name, called, own)
 
         owner.__getattr__ = __getattr__  # type: ignore[attr-defined]
@@ -234,7 +236,7 @@ def missing_attribute(
     named = re.compile(rf"(?<![\w.]){re.escape(called)}\.(\w+)")
     lacks = not own_names.issuperset(named.findall(instead))
     if lacks and called not in ("result", "classifier"):
-        instead = ""  # of another class with this section
+        instead = ""  # applies to another class that uses this section
     if not instead and near:
         instead = f"write {called}.{near}"
     elif not instead and name in sys.modules[PACKAGE].__all__:
@@ -268,9 +270,10 @@ def suggest_arguments(call: Call) -> Call:
     Raises
     ------
     CallError
-        By the function, for an unknown argument, or for one that is missing.
+        When the decorated function is called with an unknown argument, or without a
+        required one.
     PegasosStatsError
-        By the function, with the last frames of its traceback.
+        If the function raises it; only the last frames of its traceback remain.
 
     Examples
     --------
@@ -299,7 +302,7 @@ def suggest_arguments(call: Call) -> Call:
         except TypeError:
             signature = inspect.signature(call)
             refusal = _refusal(signature, args, options)
-            if refusal is None:  # it is from inside of the call
+            if refusal is None:  # the arguments fit; the error is from the function
                 raise
             name, section = _names_of(checked, args)
             answer = _answer(name, section, signature, options, refusal)
@@ -328,9 +331,9 @@ def _last_of(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def as_function(name: str, method: Call, opening: str) -> Call:
-    """Return a bound method as a function of another name, which its errors contain.
+    """Return a bound method as a function with another name, also in its errors.
 
-    `opening` replaces the first sentence of its docstring.
+    `opening` replaces the first line of its docstring.
     """
     owner, undecorated = cast(MethodType, method).__self__, inspect.unwrap(method)
 
@@ -367,7 +370,7 @@ def unknown_option(
 
 
 def _names_of(call: Callable[..., object], args: tuple[object, ...]) -> tuple[str, str]:
-    """Return the name of a call for the user, and of its section in the table."""
+    """Return the name of a call as the user writes it, and its section of the table."""
     name, owner = call.__name__, args[0] if args else None
     if name == "__init__":
         return type(owner).__name__, ""
@@ -385,7 +388,7 @@ def _answer(
     options: dict[str, object],
     refusal: TypeError,
 ) -> str:
-    """Return the error of a call in one sentence."""
+    """Return the error message of a call in one sentence."""
     every = [p for p in signature.parameters.values() if p.name not in _OWN]
     names = [p.name for p in every if p.kind is not p.VAR_KEYWORD]
     for other in options:

@@ -4,17 +4,18 @@ The same algorithm in R is ``r_reference/R/pegasos.R``. The docstring of each ke
 lists its operations in order. `literal_epoch` handles dense rows in reference
 arithmetic, `scaled_epoch` the fast arithmetic and all sparse rows. Both support every
 option. Plain steps on single rows are faster in `block_epoch` (dense rows, four at a
-time) and `sparse_epoch`, and bitwise equal.
+time) and `sparse_epoch`, with bitwise equal results; only in fast arithmetic does
+`block_epoch` sum in another order.
 
 `literal_epoch` performs the operations exactly as written; sums run from the first term
 to the last. With the hinge loss a margin enters only through ``m < 1``. So its score is
 summed in the fastest order, and again from first to last if the margin is within the
 rounding bound of 1: results are bitwise those of the definition.
 
-`scaled_epoch` uses the scaled vector ``v = lam t beta``. With steps ``1 / (lam t)`` it
-is the sum of ``s y x`` over all steps, with ``s`` minus the derivative of the loss, so
-a step changes only the entries of its rows. Projection multiplies ``v`` by a number,
-which is stored separately: ``v = scale * w``.
+`scaled_epoch` uses the scaled vector ``v = lam t beta``. With steps ``1 / (lam t)`` on
+single rows, ``v`` is the sum of ``s y x`` over all steps, with ``s`` minus the
+derivative of the loss, so a step changes only the entries that are not 0 in its row.
+Projection multiplies ``v`` by a number, which is stored separately: ``v = scale * w``.
 
 References
 ----------
@@ -43,7 +44,7 @@ from pegasos_stats.compiled.rows import (
 )
 
 LEAST_COLUMNS = 11  # with 10 columns, blocks of four take as long as single steps
-# Bound on the rounding error by adding a number to a score, relative to it.
+# Bound on the rounding error from adding a number to a score, relative to the number.
 SUMMAND = 2.0**-48
 (
     STEPS,
@@ -78,7 +79,7 @@ class StepRule(NamedTuple):
     average : bool
         Whether the iterates of these steps enter the average.
     fast : bool
-        Whether to use ``v`` with sums in any order, instead of reference arithmetic.
+        Whether to use ``v`` and to sum in any order, instead of reference arithmetic.
     """
 
     lam: float
@@ -91,7 +92,7 @@ class StepRule(NamedTuple):
 
 
 class State(NamedTuple):
-    """State of the iteration; every array is changed in place.
+    """State of the iteration; steps change the arrays that are not read-only.
 
     Calls of ``pegasos_epoch`` complete their last step, so the state is a valid fit
     after every call, and a run may be interrupted between calls.
@@ -99,12 +100,12 @@ class State(NamedTuple):
     Attributes
     ----------
     w : float64 array, shape (p,)
-        ``beta = scalars[UNIT] * w``. The reference arithmetic stores ``beta`` (``UNIT``
-        is 1), the fast one ``v = lam t beta`` as ``SCALE * w``.
+        ``beta = scalars[UNIT] * w``. Reference arithmetic on dense rows stores ``beta``
+        (``UNIT`` is 1); otherwise ``v = lam t beta`` is stored as ``SCALE * w``.
     weights : float64 array, shape (n,)
-        Subgradient weights: the steps have added ``(1 / (lam t)) sum_i WEIGHT_SCALE
-        weights[i] y_i x_i`` to ``beta``; with other step sizes, ``1 / lam`` times the
-        sum.
+        Subgradient weights. The steps have added ``1 / (lam t)`` times
+        ``sum_i WEIGHT_SCALE weights[i] y_i x_i`` to ``beta``; with user-defined step
+        sizes they have added ``1 / lam`` times this sum.
     total : float64 array, shape (p,)
         Sum of the iterates ``beta`` to average.
     work : float64 array, shape (p,)
@@ -112,17 +113,18 @@ class State(NamedTuple):
     derivatives : float64 array, shape (batch_size,)
         Scratch: minus the derivatives of the losses in a batch.
     case_weights : float64 array, shape (n,) or (0,)
-        Weight of each row's loss; empty if all are 1.
+        Weight of each row's loss; empty if all are 1. Read-only.
     offset : float64 array, shape (n,) or (0,)
-        Fixed part of each row's score; empty if there is none.
+        Fixed part of each row's score; empty if there is none. Read-only.
     scalars : float64 array, shape (SCALARS,)
-        ``STEPS`` is ``t``, the number of the last step, and ``BEFORE`` that of the one
-        before the run; ``ALPHA``; ``UNIT``, ``SCALE``, ``WEIGHT_SCALE``; ``SHARE`` is
-        ``eta lam`` of the last step with user-defined size, 0 with steps ``1 / (lam
-        t)``; ``NORM2`` is ``||w||^2`` (with projection in fast arithmetic);
-        ``VIOLATIONS`` is their number; ``ALPHA_TOTAL`` and ``AVERAGED``: sum of
-        ``alpha`` and number of the iterates in ``total``; ``RADIUS`` the largest
-        ``||x_i||``; ``HEAVIEST`` the largest case weight.
+        ``STEPS`` is ``t``, the number of the last step; ``BEFORE`` is the number of the
+        last step before the run; ``ALPHA`` is the intercept; ``UNIT``, ``SCALE`` and
+        ``WEIGHT_SCALE`` are the factors above; ``SHARE`` is ``eta lam`` of the last
+        step if its size is user-defined, else 0; ``NORM2`` is ``||w||^2``, current only
+        in `scaled_epoch` with projection; ``VIOLATIONS`` is the number of visits to
+        rows with a violated margin; ``ALPHA_TOTAL`` is the sum of ``alpha`` and
+        ``AVERAGED`` the number of iterates in ``total``; ``RADIUS`` is the largest
+        ``||x_i||``; ``HEAVIEST`` is the largest case weight, at least 1.
     """
 
     w: Vector
@@ -145,7 +147,8 @@ def start(
 ) -> State:
     """Return the state before the first step: everything is 0.
 
-    The `radius` is the largest ``||x_i||`` or an upper bound, which costs only time.
+    The `radius` is the largest ``||x_i||``, or an upper bound on it, which only makes
+    the steps slower.
     """
     scalars = np.zeros(SCALARS)
     scalars[[UNIT, SCALE, WEIGHT_SCALE]] = 1.0
@@ -169,9 +172,9 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
     beta : float64 array, shape (p,)
     alpha, t : float
     v : float
-        Ratio of ``w`` to ``beta``: ``lam t`` in fast arithmetic, else 1. Before the
-        first step, with ``t`` 0, it is always 1: that step replaces ``beta``, which
-        only enters its margins.
+        Ratio of ``w`` to ``beta``: 1 if ``w`` stores ``beta``, else ``lam t``. With
+        ``t = 0`` it is always 1: the first step uses ``beta`` only for its margins and
+        then replaces it.
     """
     scalars = state.scalars
     state.w[:] = v * beta
@@ -180,10 +183,7 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
 
 
 def iterate(state: State) -> tuple[Vector, float]:
-    """Return the last ``(beta, alpha)``, or the mean of the iterates.
-
-    The mean is over the averaged steps, if there are any.
-    """
+    """Return ``(beta, alpha)``: the mean over averaged steps, or else the last one."""
     scalars, count = state.scalars, state.scalars[AVERAGED]
     if count > 0.0:
         return state.total / count, float(scalars[ALPHA_TOTAL] / count)
@@ -193,9 +193,10 @@ def iterate(state: State) -> tuple[Vector, float]:
 def dual_weights(state: State) -> Vector:
     """Return ``a`` with ``beta = (1 / (lam n)) sum_i a_i y_i x_i``, shape (n,).
 
-    The equation holds for a run from zero, with ``t`` from 1. With steps ``1 / (lam
-    t)`` and whole epochs of equal batches they are in [0, w_i]; otherwise they need
-    clipping (a short batch, rows drawn with replacement, other step sizes).
+    The equation holds for a run from zero, with ``t`` from 1. With steps
+    ``1 / (lam t)`` and whole epochs of equal batches, ``a_i`` is in [0, w_i] for the
+    hinge and the log loss. Otherwise it may need clipping: with a short batch, rows
+    sampled with replacement, or other step sizes.
     """
     scalars, n = state.scalars, state.weights.size
     steps = max(float(scalars[STEPS] - scalars[BEFORE]), 1.0)
@@ -233,8 +234,9 @@ def rounding_bound(state: State, moved: float, alpha: float) -> float:
     Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``moved`` the sum of the step
     sizes, each times the largest weight, and ``B = ||beta|| + moved R``, which bounds
     every ``||beta||`` of these steps. Two orders of summing ``x'beta`` differ by at
-    most ``2 p u R B`` to first order, and adding ``alpha`` has a rounding error of ``u
-    (1 + 2 |alpha|)``. The bound is twice the sum.
+    most ``2 p u R B`` to first order, and adding ``alpha`` has a rounding error of
+    ``u (1 + 2 |alpha|)``, where ``alpha`` changes by at most ``moved``. The bound is
+    more than twice the sum.
     """
     radius = state.scalars[RADIUS]
     reach = norm_fast(state.w) + moved * radius
@@ -250,8 +252,8 @@ def margin(
     """Compute ``y (unit x_i'w + at)``, from first to last if its rounding matters.
 
     The hinge loss only depends on whether the margin is below 1, so a margin farther
-    than ``bound`` from 1 may be summed in any order: always if ``bound`` is minus
-    infinity, never if it is infinity.
+    than ``bound`` from 1 may be summed in any order. If ``bound`` is minus infinity,
+    this applies to all margins; if it is infinity, to none.
     """
     if bound == -math.inf:
         return y * (unit * row_dot_fast(X, i, w) + at)
@@ -282,7 +284,7 @@ def shrink_weights(f: float, state: State) -> None:
 
 @inlined
 def projection(norm: float, lam: float, state: State) -> float:
-    """Scale subgradient weights by ``min(1, 1 / sqrt(lam) / norm)``; return this."""
+    """Multiply subgradient weights by ``min(1, 1 / sqrt(lam) / norm)``; return this."""
     limit = 1.0 / math.sqrt(lam)
     if not norm > limit:
         return 1.0
@@ -317,7 +319,7 @@ def store_derivatives(
 ) -> float:
     """Store ``s(m_i)`` of the visits ``first`` to ``last - 1`` in ``derivatives``.
 
-    ``s(m_i)`` is minus the derivative of the loss times the weight of the row. Returns
+    ``s(m_i)`` is minus the derivative of the loss, times the weight of the row. Returns
     ``h``, the sum of ``s(m_i) y_i``.
     """
     h = 0.0
@@ -345,14 +347,16 @@ def literal_epoch(
     Operations, in this order::
 
         t     <- t + 1
-        eta   <- 1 / (lam * t), or the next one of ``sizes`` where there are any
+        eta   <- 1 / (lam * t), or the next entry of ``sizes`` if there are any
         m_i   <- y_i * (x_i'beta + (alpha + offset_i))    for i in A, before the update
         g[j]  <- 0, then g[j] + (s(m_i) * y_i) * x_i[j]     for i in A, in order
         h     <- 0, then h + s(m_i) * y_i                   for i in A, in order
         beta  <- beta - eta * (lam * beta - g / |A|)
-        alpha <- alpha + eta * (h / |A|)
+        if intercept:  alpha <- alpha + eta * (h / |A|)
         if project:  beta  <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
         if average:  total <- total + beta,  alpha_total <- alpha_total + alpha
+
+    where ``s(m_i)`` includes the case weight, as in `store_derivatives`.
     """
     scalars, beta, lam, visits = state.scalars, state.w, rule.lam, rows.shape[0]
     alpha, size, any_size = scalars[ALPHA], rule.batch_size, sizes.shape[0] > 0
@@ -364,7 +368,8 @@ def literal_epoch(
         if any_size:
             eta = sizes[first // size]
             divisor = keep_weights(eta * lam, state)
-        # A bound holds for as many steps as were taken, because eta changes.
+        # As eta decreases, a bound is valid for the next t steps; with user-defined
+        # sizes, for one step.
         if rule.loss == HINGE and first >= bounded:
             count = 1.0 if any_size else scalars[STEPS]
             bound = rounding_bound(state, count * eta * scalars[HEAVIEST], alpha)
@@ -442,19 +447,23 @@ def scaled_epoch(
             if project:  norm2 <- norm2 + d * (2 * x_i'w + d * ||x_i||^2)
             if average:  lag   <- lag + (pull * d) * x_i
             w <- w + d * x_i
-        alpha <- alpha + (1 / (lam * t)) * (h / |A|),   h = sum of s(m_i) * y_i in order
+        h    <- sum of s(m_i) * y_i in order
+        if intercept:  alpha <- alpha + (1 / (lam * t)) * (h / |A|)
         unit  <- scale / (lam * t)
         if project and norm2 > 0 and unit * sqrt(norm2) > 1 / sqrt(lam):
             f     <- (1 / sqrt(lam)) / (unit * sqrt(norm2))
             scale <- f * scale,   unit <- scale / (lam * t)
         if average:  pull <- pull + unit,  alpha_total <- alpha_total + alpha
 
-    ``beta = unit * w``, with ``unit = 1`` before the first step. The sum of the
-    averaged iterates is ``pull * w - lag``; it is added to ``total``, and ``lag`` and
-    ``pull`` are reset to 0, at the end of every call and whenever ``scale`` is absorbed
-    into ``w``: if ``scale`` is below 2^-10 (with averaging) or 2^-200 (without) after a
-    step, ``norm2 <- norm2 * (scale * scale)``, ``w <- w * scale``, ``scale <- 1``,
-    ``unit <- 1 / (lam * t)``.
+    As in `store_derivatives`, ``s(m_i)`` includes the case weight. ``beta = unit * w``,
+    with ``unit = 1`` before the first step. The sum of the averaged iterates is
+    ``pull * w - lag``. At the end of every call, and whenever ``scale`` is absorbed
+    into ``w``, this sum is added to ``total``, and ``lag`` and ``pull`` are reset to 0.
+    If ``scale`` is below 2^-10 (with averaging) or 2^-200 (without) after a step, it is
+    absorbed::
+
+        w <- w * scale,  norm2 <- norm2 * (scale * scale)
+        scale <- 1,  unit <- 1 / (lam * t)
 
     With step sizes ``eta`` from ``sizes``, these operations precede the rows of a batch
     and replace the line at ``t = 1``::
@@ -462,9 +471,9 @@ def scaled_epoch(
         unit  <- (1 - eta * lam) * unit
         scale <- unit / eta
 
-    and ``eta`` replaces ``1 / (lam * t)`` for ``alpha``. Projection then multiplies
-    ``unit``, which is absorbed into ``w`` before ``scale`` is computed if its absolute
-    value is below the same limits.
+    and ``eta`` replaces ``1 / (lam * t)`` in the update of ``alpha``. Projection then
+    multiplies ``unit`` instead of ``scale``. If the absolute value of ``unit`` is below
+    the same limits, it is absorbed into ``w`` before ``scale`` is computed.
     """
     scalars, w, lam, average = state.scalars, state.w, rule.lam, rule.average
     visits, size, any_size = rows.shape[0], rule.batch_size, sizes.shape[0] > 0
@@ -549,7 +558,7 @@ def four_products(
 
 @inlined
 def signed_weight(state: State, i: int, y: float) -> float:
-    """``w_i y_i``."""
+    """Compute ``w_i y_i``."""
     return state.case_weights[i] * y if state.case_weights.shape[0] > 0 else y
 
 
@@ -562,14 +571,17 @@ def four_steps(
     bound: float,
     state: State,
 ) -> bool:
-    """Take a step at each of four rows; return false without steps near the margin.
+    """Do one step at each of four rows, or none if a margin is near 1.
 
-    With ``t`` steps taken, ``e_b = 1 / (lam (t + b))`` and ``v = lam t beta``, the
-    margins of the rows ``x_0 .. x_3`` follow from independent products, where ``s_c =
-    w_c s(m_c) y_c``::
+    Returns whether the steps were done; in fast arithmetic they always are. After ``t``
+    steps, with ``e_b = 1 / (lam (t + b))``, ``v = lam t beta`` and
+    ``s_c = w_c s(m_c) y_c``, the margins of the rows ``x_0, ..., x_3`` follow from
+    inner products that do not depend on one another::
 
         m_b = y_b (e_b (x_b'v + sum_{c<b} s_c x_c'x_b) + alpha_b + offset_b)
         alpha_b = alpha + sum_{c<b} e_{c+1} s_c
+
+    Without an intercept ``alpha_b = alpha``.
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     i, j, k, m = rows
@@ -691,9 +703,10 @@ def sparse_epoch(
 
         m <- y_i * (unit * x_i'w + (alpha + offset_i))
         t <- t + 1,   unit <- 1 / (lam * t);  at t = 1:  w <- 0
-        if m < 1:  w <- w + (w_i * y_i) * x_i,   alpha <- alpha + unit * (w_i * y_i)
+        if m < 1:  w <- w + (w_i * y_i) * x_i
+        if m < 1 and intercept:  alpha <- alpha + unit * (w_i * y_i)
 
-    Results are bitwise those of `scaled_epoch`; only the iterate is written to memory.
+    where ``w_i`` is the case weight. Results are bitwise those of `scaled_epoch`.
     """
     scalars, w, weights = state.scalars, state.w, state.weights
     t, alpha, unit = scalars[STEPS], scalars[ALPHA], scalars[UNIT]
@@ -730,12 +743,13 @@ def pegasos_epoch(
 
     At step ``t``, with the batch ``A`` of rows::
 
-        eta   = 1 / (lam * t), or the next of ``sizes``
+        eta   = 1 / (lam * t), or the next entry of ``sizes``
         beta  <- beta - eta * (lam * beta - (1/|A|) sum_A w_i s(m_i) y_i x_i)
-        alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
+        if intercept:  alpha <- alpha + eta * (1/|A|) sum_A w_i s(m_i) y_i
         if project:  beta <- min(1, (1 / sqrt(lam)) / ||beta||) * beta
 
-    with the margins ``m_i = y_i (x_i'beta + (alpha + offset_i))`` before the update.
+    where ``s(m)`` is minus the derivative of the loss, ``w_i`` the case weight, and
+    ``m_i = y_i (x_i'beta + (alpha + offset_i))`` the margin before the update.
 
     Parameters
     ----------
@@ -760,7 +774,7 @@ def pegasos_epoch(
     room = max(state.weights.size, size)
     if rows.size > room:
         room = room // size * size
-    # Averages are updated between chunks.
+    # The sum of averaged iterates is updated after every chunk.
     for first in range(0, max(rows.size, 1), room):
         part = rows[first : first + room]
         now = step_sizes[first // size : -(-(first + room) // size)]

@@ -19,10 +19,10 @@ from pegasos_stats.metrics.inputs import check_both_levels, events_of
 from pegasos_stats.metrics.rates import ratio
 from pegasos_stats.tables import Cells, Displayed, Facts, Lines, Part, percent
 
-RELATIVE_TIE = 1e-12  # relative difference of equal values: sums are rounded
+RELATIVE_TIE = 1e-12  # relative difference up to which values tie: sums are rounded
 SCORES_AT_ONCE = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
-# Largest at one end of the scores, so useless for choosing a threshold.
+# Largest, or usually so, at an extreme threshold: useless for choosing a threshold.
 ONE_SIDED = ("sensitivity", "specificity", "precision")
 NORMAL_95 = 1.959963984540054  # half-width of a 95% interval, in standard errors
 COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
@@ -30,8 +30,8 @@ ALL, NONE = "all", "none"  # rules without a model: every row is positive, or no
 PRINTED_THRESHOLDS = 10
 BAND_SAMPLES = 1000  # simulated samples that calibrate a ROC band
 SIMULATED_ROWS = 5000  # largest simulated class
-BISECTIONS = 20  # of the logarithm of the local level
-MAX_CELLS = 1000  # more probabilities are rounded to three digits
+BISECTIONS = 20  # bisection steps for the logarithm of the local level
+MAX_CELLS = 1000  # more different probabilities are rounded to three decimals
 
 
 def area_under_curve(
@@ -108,8 +108,8 @@ def counts_of_pairs(
 ) -> PairCounts:
     """Count pairs in which the row of the second level has the larger score, and ties.
 
-    The arguments are those of `area_under_curve`. Counts without weights need eight
-    bytes per row.
+    The arguments are those of `area_under_curve`. Without weights the function needs
+    memory for about two copies of the scores.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class RocCurve:
     false_positive : float64 array, shape (k + 1,)
         Share of the rows of the first level with a score at or above the threshold.
     true_positive : float64 array, shape (k + 1,)
-        Share of the rows of the second level with such a score.
+        Share of the rows of the second level with a score at or above the threshold.
     thresholds : float64 array, shape (k + 1,)
         The different scores, the largest first, after an infinite one.
     """
@@ -241,10 +241,10 @@ class RocCurve:
 
 
 def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
-    """Compute the points of the ROC curve, one for each different score.
+    """Compute the points of the ROC curve: (0, 0) and one for each different score.
 
-    Rows with equal scores pass the threshold together. So the area under the lines
-    equals `area_under_curve`, where ties count one half.
+    A line joins the points before and after a group of tied scores. So the area under
+    the lines equals `area_under_curve`, where ties count one half.
 
     Parameters
     ----------
@@ -297,7 +297,10 @@ class Decisions(NamedTuple):
 
 
 def _decisions(below: Tables, above: Tables, positive_is_second: bool) -> Decisions:
-    """Return decisions from weights of both levels below and above, shape (2, m)."""
+    """Return decisions from the weights below and above each threshold.
+
+    `below` and `above` have one line for each level, shape (2, m).
+    """
     if positive_is_second:
         return Decisions(above[1], below[1], above[0], below[0])
     return Decisions(below[0], above[0], below[1], above[1])
@@ -325,7 +328,7 @@ class ScoredRows(NamedTuple):
         return ScoredRows(self.values[at], self.second[at], self.weights[at])
 
     def at(self, threshold: float, positive_is_second: bool) -> Decisions:
-        """Return decisions at a threshold; rows with that value are undecided."""
+        """Return decisions at a threshold, without the rows whose value equals it."""
         sides = self.values < threshold, self.values > threshold
         below, above = (
             np.array([[self.weights[own & side].sum()] for own in self._levels])
@@ -343,8 +346,8 @@ def cut(
 ) -> tuple[Vector, Decisions]:
     """Return the thresholds midway between neighbouring scores and at both ends.
 
-    The usual threshold replaces the midpoint between its two neighbours: the decisions
-    are the same. No threshold equals a score, so every row is decided.
+    The usual threshold replaces the threshold between the same two scores: the
+    decisions are the same. No threshold equals a score, so every row is decided.
 
     Parameters
     ----------
@@ -431,7 +434,7 @@ class Target:
         return self.name not in ("cost", "error_rate")
 
     def of(self, tables: Tables) -> Vector:
-        """Return its value at each threshold, NaN if not defined, shape (m,)."""
+        """Return the criterion at each threshold, NaN if undefined, shape (m,)."""
         if self.name != "cost":
             return np.asarray(METRICS[self.name](tables))
         wrong = tables[:, 0, 1], tables[:, 1, 0]
@@ -444,7 +447,7 @@ class Target:
         Raises
         ------
         DataError
-            If it is defined at no threshold.
+            If the criterion is defined at no threshold.
         """
         values = self.of(decisions.tables)
         values = values if self.larger_is_better else -values
@@ -503,7 +506,7 @@ class PrecisionRecall(Facts):
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw precision against recall; the area below the steps is their average.
+        """Draw precision against recall; average precision is the area below the steps.
 
         The dotted line is the share of the positive class.
 
@@ -538,8 +541,9 @@ def precision_recall(
     """Precision against recall at each score, and the average precision.
 
     Precision is the share of the rows predicted positive that are positive. Recall is
-    the share of the positive rows that are predicted positive. If the class is rare
-    they show what a ROC curve hides: the number of false alarms per true positive.
+    the share of the positive rows that are predicted positive. If the positive class is
+    rare, precision shows what a ROC curve hides: the number of false alarms per true
+    positive.
 
     Parameters
     ----------
@@ -616,9 +620,9 @@ class DecisionCurve(Displayed):
     ----------
     table : DataFrame
         One row for each model and threshold, then the rules ``all`` and ``none``:
-        columns ``model, threshold, n, prevalence, tp_rate, fp_rate, net_benefit``. The
-        rates are shares of all rows. ``conf_low, conf_high`` are 95% limits at one
-        threshold: limits of the mean of ``1[true positive] - odds 1[false positive]``.
+        columns ``model, threshold, n, prevalence, tp_rate, fp_rate, net_benefit,
+        conf_low, conf_high``. The rates are shares of all rows. The last two columns
+        are pointwise 95% limits of the net benefit.
     positive : label
     nobs : int
         Rows used.
@@ -647,14 +651,14 @@ class DecisionCurve(Displayed):
     _field_rules = "n_left_out nonnegative"
 
     def tidy(self) -> pd.DataFrame:
-        """The curves: columns ``model, threshold, ..., net_benefit``."""
+        """The curves: a copy of `table`."""
         return self.table.copy()
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw net benefit against the threshold, with the rules ``all`` and ``none``.
 
-        Bands are 95% intervals at each threshold. The axis ends a little below 0: a
+        Bands are pointwise 95% intervals. The vertical axis ends a little below 0: a
         model below both rules does harm.
 
         Parameters
@@ -715,9 +719,9 @@ def decision_curve(
 ) -> DecisionCurve:
     """Net benefit of acting on probabilities, at each threshold.
 
-    Acting on a probability of ``t`` or more implies that a false alarm is ``t / (1 -
-    t)`` times as bad as a missed case. The net benefit is the share of true positives
-    minus the share of false positives at this exchange rate::
+    Acting on a probability of ``t`` or more implies that a false alarm is
+    ``t / (1 - t)`` times as bad as a missed case. The net benefit is the share of true
+    positives minus the share of false positives, weighted by this ratio::
 
         net benefit(t) = TP/n - FP/n * t / (1 - t)
 
@@ -733,8 +737,8 @@ def decision_curve(
         from one model or, by name, from several. Rows without a label or a probability
         are excluded from all models and counted.
     thresholds : sequence of float, optional
-        From 0 to below 1; by default 0, 0.01 to 0.99. Choose thresholds at which some
-        reader would act.
+        From 0 to below 1; by default 0, 0.01, ..., 0.99. Choose thresholds at which
+        some reader would act.
     positive : label, optional
         The positive class; by default the second level.
     prevalence : float, optional
@@ -786,7 +790,7 @@ def decision_curve(
         share = check_fraction("prevalence", prevalence)
     rates = {}
     for name, side in sides.items():
-        p = side.values[used]  # and the shares at or above each threshold
+        p = side.values[used]  # true and false positives: at or above the threshold
         levels = (np.sort(p[codes == 1]), share), (np.sort(p[codes == 0]), 1.0 - share)
         rates[name] = [s * (1.0 - np.searchsorted(v, at) / v.size) for v, s in levels]
     rates[ALL] = [np.full(at.size, share), np.full(at.size, 1.0 - share)]
@@ -802,7 +806,7 @@ def decision_curve(
     table["net_benefit"] = true - odds * false
     if prevalence is None:
         variance = (true + odds**2 * false - table["net_benefit"] ** 2) / nobs
-    else:  # of the two classes, whose shares are fixed
+    else:  # two independent samples, one per class; the prevalence is fixed
         positives = int(codes.sum())
         variance = true * (share - true) / positives
         variance += odds**2 * false * (1.0 - share - false) / (nobs - positives)
@@ -836,12 +840,12 @@ def roc_band(
 ) -> pd.DataFrame:
     """Simultaneous confidence band of a ROC curve.
 
-    ``P(low(x) <= ROC(x) <= high(x) for all x) = level``, nearly. The distribution
-    function of the scores of each class has equal-precision bounds: the value at its
-    ``k``-th score is between the quantiles ``eta/2`` and ``1 - eta/2`` of ``Beta(k, n -
-    k + 1)``. The band combines the bounds of both classes. Simulation determines
-    ``eta``: the bands of 1,000 samples from the smoothed curve contain this curve with
-    the frequency `level`.
+    ``P(low(x) <= ROC(x) <= high(x) for all x) = level``, approximately. The
+    distribution function of the scores of each class has equal-precision bounds: with
+    ``n`` scores, the value at the ``k``-th score is between the quantiles ``eta/2`` and
+    ``1 - eta/2`` of ``Beta(k, n - k + 1)``. The band combines the bounds of both
+    classes. Simulation determines ``eta``: of the bands of 1,000 samples from the
+    smoothed curve, the proportion `level` contains this curve.
 
     Parameters
     ----------
@@ -854,8 +858,8 @@ def roc_band(
         The positive class; by default the second level.
     level : float, default 0.95
     seed : int, default 1
-        Of the samples. They have at most 5,000 rows of a class, so that bands of more
-        rows are too narrow by a percent or two.
+        Seed of the simulation. Simulated samples have at most 5,000 rows of a class,
+        which makes the bands of larger classes too narrow by 1 or 2%.
 
     Returns
     -------
@@ -874,8 +878,8 @@ def roc_band(
     References
     ----------
     Moscovich & Nadler, Statistics and Probability Letters 123 (2017), on bounds of
-    equal precision; Campbell, Statistics in Medicine 13 (1994), on bands of both
-    functions.
+    equal precision; Campbell, Statistics in Medicine 13 (1994), on combining the bands
+    of both distribution functions.
 
     Examples
     --------
@@ -919,11 +923,12 @@ def band_of_roc(
 
 
 def beta_bounds(n: int, eta: float) -> tuple[Vector, Vector]:
-    """Bounds of a survival function where ``k = 0, ..., n`` scores are at or above.
+    """Bounds of a survival function, where ``k = 0, ..., n`` scores are not smaller.
 
     The value at the ``k``-th largest score has the distribution ``Beta(k, n - k + 1)``,
-    whose quantile ``eta / 2`` is the lower bound. The upper bound is the quantile ``1 -
-    eta / 2`` of ``Beta(k + 1, n - k)``, the distribution at the next score.
+    whose quantile ``eta / 2`` is the lower bound. The upper bound is the quantile
+    ``1 - eta / 2`` of ``Beta(k + 1, n - k)``, the distribution at the next score. The
+    lower bound for ``k = 0`` is 0, and the upper bound for ``k = n`` is 1.
 
     Examples
     --------
@@ -940,16 +945,17 @@ def beta_bounds(n: int, eta: float) -> tuple[Vector, Vector]:
 def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
     """Return the largest local level with the required coverage of the smoothed curve.
 
-    A curve in ``x``, the survival function of the first level, is the distribution
-    function of ``x`` in the second level. So simulated scores are uniform in the first
-    level and follow the smoothed distribution in the second.
+    Let ``x`` be the survival function of the first level at a score. The ROC curve is
+    the distribution function of ``x`` in the second level, and ``x`` is uniform in the
+    first. So the simulated ``x`` are uniform in the first level and follow the smoothed
+    curve in the second.
     """
     order = np.sort(-scores[codes == 0])
     above = np.searchsorted(order, np.sort(-scores[codes == 1]))
     n, m = (min(SIMULATED_ROWS, int((codes == code).sum())) for code in (0, 1))
     x, share = smoothed_places(above, order.size)
     rng = np.random.default_rng(seed)
-    before = np.empty((BAND_SAMPLES, n), dtype=np.int64)  # of a negative, positives
+    before = np.empty((BAND_SAMPLES, n), dtype=np.int64)  # positives above a negative
     for sample in before:
         places = np.sort(np.interp(rng.random(m), share, x))
         sample[:] = np.searchsorted(places, np.sort(rng.random(n)))
@@ -972,8 +978,9 @@ def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
 def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
     """Return knots of a continuous ROC curve, from 0 to 1.
 
-    Negatives are at ``k / (n + 1)``; positives are spread evenly between their
-    neighbouring negatives.
+    The ``k``-th of ``n`` negatives is at ``k / (n + 1)``; positives are spread evenly
+    between their neighbouring negatives. `above` is the number of negatives with a
+    larger score than each positive.
 
     Examples
     --------
@@ -990,18 +997,20 @@ def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
 def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.DataFrame:
     """Compute the simultaneous band of an increasing calibration curve.
 
-    The ``k`` different probabilities have ``k (k + 1) / 2`` ranges. Each range has the
-    limits of Clopper & Pearson, with the error probability ``(1 - level) / (k (k +
-    1))`` on each side. As the curve increases, the lower limit of a range bounds the
-    share at larger probabilities, and the upper limit bounds the share at smaller ones.
-    So the band holds for all probabilities and with any number of rows.
+    The ``k`` different probabilities have ``k (k + 1) / 2`` ranges. For the share of
+    events in each range there are limits of Clopper & Pearson, with the error
+    probability ``(1 - level) / (k (k + 1))`` on each side. As the curve increases, the
+    lower limit of a range bounds the curve at larger probabilities, and the upper limit
+    bounds it at smaller ones. So the band is valid for all probabilities at once and
+    with any number of rows.
 
     Parameters
     ----------
     p : float64 array, shape (n,)
-        Probabilities. More than 1,000 different ones are rounded to three digits: up
+        Probabilities. More than 1,000 different ones are rounded to three decimals: up
         for the lower limits, and down for the upper ones.
     happened : int array, shape (n,), of 0 and 1
+        Whether the event happened.
     level : float
 
     Returns
@@ -1046,7 +1055,10 @@ def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.Data
 def lower_limits(
     p: Vector, cell: Vector, happened: Codes, alpha: float
 ) -> tuple[Vector, Vector]:
-    """Largest values of cells, increasing, and lower limits of the share of events."""
+    """Return the largest value of each cell, increasing, and lower limits of the curve.
+
+    `cell` is the probability of each row, possibly rounded; see `calibration_band`.
+    """
     from scipy.special import betaincinv
 
     cells, places = np.unique(cell, return_inverse=True)

@@ -1,10 +1,10 @@
-"""Write a proof that a fit is near the minimum, for ``check_proof.py`` to check.
+"""Write a proof that a fit is near the minimum; ``check_proof.py`` checks it.
 
-A proof lists dual variables, which are integers times ``2^-60``, and the rows whose
-dual variables the checker corrects until the dual constraint holds exactly: one row for
-the intercept, or with ``lam = 0`` one row per coefficient. The design is a CSV file
-next to the proof. Its numbers and the coefficients are exact decimals with at most 17
-digits.
+A proof lists dual variables, which are integers times ``2^-60``. The checker corrects
+the dual variables of some listed rows so that the dual constraint is exactly satisfied:
+one row for the intercept, or with ``lam = 0`` one row per coefficient. The design is a
+CSV file next to the proof. The numbers of the design and the coefficients are exact
+decimals with at most 17 digits.
 """
 
 import csv
@@ -55,13 +55,13 @@ def write_proof(
     There are two files: the proof, ``fit.proof.json``, and the design,
     ``fit.proof.csv``, which contains all training rows. ``pegasos-stats proof --print``
     prints a program that checks both in exact arithmetic and needs only Python's
-    standard library. This function runs the same check before it writes the files: a
-    million rows take minutes.
+    standard library. This function runs the same check before it writes the files. With
+    a million rows the check needs minutes.
 
     Parameters
     ----------
     path : str or path
-        Path of the proof; the name of the design has the ending ``.csv`` instead.
+        Path of the proof. The path of the design has the ending ``.csv`` instead.
     overwrite : bool, default False
         Whether to replace files that the package did not write.
 
@@ -69,7 +69,8 @@ def write_proof(
     ------
     DataError
         If the rows are not in memory or more than a million, if the penalty is Firth's,
-        or if no dual weights meet the constraint, as near separation.
+        or if no dual variables near the optimum satisfy the constraint exactly, as
+        happens near separation.
 
     Examples
     --------
@@ -100,7 +101,10 @@ def check_provable(problem: Problem) -> None:
 
 
 def closest_dual(problem: Problem, dual: Vector) -> Vector:
-    """Minimise to the relative gap `DUAL_GAP` and return the dual variables."""
+    """Minimise to the relative gap `DUAL_GAP` and return the dual variables.
+
+    With ``lam = 0`` return `dual`.
+    """
     if not problem.lam:  # `dual` belongs to the maximum likelihood estimate
         return dual
     return run_linear(problem, Optimum(tol=DUAL_GAP), dual=dual, warn=False).dual
@@ -126,9 +130,9 @@ def write(
     path: str | PathLike[str],
     overwrite: bool,
 ) -> None:
-    """Check the proof of coefficients and write it.
+    """Check the proof for coefficients, and write it.
 
-    With ``lam = 0`` the design has only the estimable columns.
+    With ``lam = 0`` the design contains only the estimable columns.
     """
     place = validated_output_path(path, PROOF, overwrite)
     name = Path(design_path(path))
@@ -170,12 +174,12 @@ def write(
 
 
 def checked_gap(path: Path) -> float:
-    """Return the duality gap by the checker, rounded up to 3 digits.
+    """Return the duality gap that the checker computes, rounded up to 3 digits.
 
     Raises
     ------
     DataError
-        If the dual variables violate the constraint.
+        If the checker cannot satisfy the dual constraint.
     """
     try:
         upper, lower, _ = check_proof.check(path)
@@ -274,22 +278,23 @@ def rows_of_likelihood(problem: Problem, dual: Vector) -> tuple[Integers, Intege
 @suggest_names("result")
 @dataclass(frozen=True, eq=False, repr=False)
 class Certification:
-    """Bounds of the distance between coefficients and the minimum, from `certify`.
+    """Bounds on the distance between coefficients and the optimum, from `certify`.
 
     Attributes
     ----------
     objective : float
         ``lam/2 ||beta||^2 + mean loss`` at the coefficients.
     dual_objective : float
-        A lower bound of the minimum.
+        A lower bound on the minimum.
     gap : float
-        ``objective - dual_objective``, an upper bound of the distance between the
-        objective and its minimum.
+        ``objective - dual_objective``, an upper bound on how far the objective is above
+        its minimum.
     relative_gap : float
         ``gap / objective``.
     distance : float
-        ``sqrt(2 gap / lam)``, an upper bound of the Euclidean distance between the
-        coefficients, without the intercept, and the optimum; infinite with ``lam = 0``.
+        ``sqrt(2 gap / lam)``, an upper bound on the Euclidean distance between the
+        coefficients, without the intercept, and the optimal coefficients; infinite with
+        ``lam = 0``.
 
     Examples
     --------
@@ -337,16 +342,17 @@ class Certification:
 
 @suggest_arguments
 def certify(model: Any, coef: object, intercept: object = None) -> Certification:
-    """Bound the distance between the coefficients of any program and the minimum.
+    """Bound how far the objective at any program's coefficients is above its minimum.
 
     ``P(beta, alpha) - min P <= gap = P(beta, alpha) - D(a)``. The function computes the
-    optimum and takes its dual variables ``a``, so the gap nearly equals the distance.
+    optimum and uses its dual variables ``a``, so the gap nearly equals the difference
+    ``P(beta, alpha) - min P``.
 
     Parameters
     ----------
     model : SVM or Logit
-        Model with the objective of the program: with scikit-learn's ``C`` the penalty
-        is ``lam = 1 / (C n)``, with glmnet's ``lambda`` it is `lam` itself.
+        Model with the same objective as the program: scikit-learn's ``C`` corresponds
+        to ``lam = 1 / (C n)``, and glmnet's ``lambda`` to `lam` itself.
     coef : Series, dict, or array of shape (p,) or (1, p)
         Coefficients, by name or in the order of ``model.names``.
     intercept : float or array of shape (1,), optional
@@ -359,9 +365,9 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
     Raises
     ------
     OptionError
-        If coefficients are missing or not finite.
+        If coefficients are missing or not finite, or `model` is not a linear model.
     DataError
-        If the rows are not in memory, or the penalty is Firth's.
+        If the rows are not in memory or more than a million, or the penalty is Firth's.
 
     Examples
     --------
@@ -396,7 +402,7 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
 def coefficients(
     problem: Problem, names: tuple[str, ...], coef: Any, intercept: Any
 ) -> tuple[Vector, float]:
-    """Coefficients in the order of the columns, and the intercept."""
+    """Return the coefficients in the order of the columns, and the intercept."""
     terms = ["Intercept"] * problem.intercept + list(names)
     by_name = dict(coef) if isinstance(coef, Mapping | pd.Series) else None
     has_first = problem.intercept and intercept is not None

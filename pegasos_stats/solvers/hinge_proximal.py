@@ -6,40 +6,44 @@ dual weights ``w_i a_i``, ``a_i`` in [0, 1], the objective is
     lam/2 ||beta||^2 + (1/n) sum_i w_i max over a_i of  a_i s_i,
     s_i = t_i - y_i z_i'theta.
 
-The proximal-point method maximises the dual minus ``gamma/(2 n) sum_i w_i (a_i -
-c_i)^2`` for a centre ``c``; the maximiser is the next centre. For one centre this is
-equivalent to minimising the smoothed objective
+For a centre ``c``, the proximal-point method maximises the dual objective minus
+
+    gamma/(2 n) sum_i w_i (a_i - c_i)^2;
+
+the maximiser is the next centre. For one centre this is equivalent to minimising the
+smoothed objective
 
     lam/2 ||beta||^2 + (1/n) sum_i w_i max over a_i of  a_i s_i - gamma/2 (a_i - c_i)^2,
 
-whose maximiser is ``a_i = min(1, max(0, c_i + s_i / gamma))`` and whose second
-derivative is ``lam J + (1/(gamma n)) sum w_i z_i z_i'`` over the active rows, those
-with ``a_i`` in (0, 1). Newton's method with a line search converges in a few steps. A
-row of weight 1000 is equivalent to 1000 equal rows.
+where the maximum is at ``a_i = min(1, max(0, c_i + s_i / gamma))``. The second
+derivative of the smoothed objective is ``lam J + (1/(gamma n)) sum w_i z_i z_i'``,
+where ``J`` is the identity matrix with 0 for the intercept, and the sum is over the
+active rows, those with ``a_i`` in (0, 1). Newton's method with a line search converges
+in a few steps. A row of weight 1000 is equivalent to 1000 equal rows.
 
 Every step yields a duality gap. With ``g`` the gradient of the smoothed objective, it
 is
 
     P - D = ||g||^2 / (2 lam) + (1/n) sum_i w_i (max(0, s_i) - a_i s_i),
 
-where the first term bounds the distance from the minimum of the smoothed objective, and
-the second is the smoothing error. The centre moves when the first is at most
-`CENTRE_GAP` times the second. With a free intercept the dual has the constraint ``sum_i
-w_i a_i y_i = 0``. A Newton step of the intercept alone after each step nearly restores
-it. This saves steps: 70 instead of 90 with sparse rows (a9a, w8a, ijcnn1 and a text),
-262 instead of 276 with dense ones.
+where the first term bounds how far the smoothed objective is above its minimum, and the
+second is the smoothing error. The centre moves when the first is at most `CENTRE_GAP`
+times the second. With a free intercept the dual has the constraint
+``sum_i w_i a_i y_i = 0``. A Newton step of the intercept alone after each step nearly
+restores it. This saves steps: 70 instead of 90 with sparse rows (a9a, w8a, ijcnn1 and a
+text), 262 instead of 276 with dense ones.
 
 With many rows per column an active set is used. At the optimum the dual weight of a row
 is 0 if its margin exceeds 1, ``w_i`` if its margin is below 1, and between the two only
 if the margin equals 1. So rows far from the margin at a point near the optimum are
-fixed at 0 or at ``w_i``, and the problem is solved for the active rows only. The rows
-fixed at ``w_i`` are replaced by one row per class, their weighted mean with their total
-weight. This is exact while the margin of that row is below 1, because the hinge is
-linear there. Any share of that weight is feasible, so a dual point of the reduced
-problem is dual feasible for all rows, and one pass over all rows certifies the
-solution. The same pass detects rows that were fixed on the wrong side; they become
-active, and the problem is solved again. A sample is solved first; its margins determine
-the width of the active set.
+fixed at 0 or at ``w_i``, and the problem is solved for the other rows, the active set.
+The rows fixed at ``w_i`` are replaced by one row per class, their weighted mean with
+their total weight. This is exact while all their margins are below 1, because the hinge
+is linear there. Any share of the total weight is feasible, so a dual point of the
+reduced problem is dual feasible for all rows, and one pass over all rows certifies the
+solution. The same pass detects rows that were fixed on the wrong side; they enter the
+active set, and the problem is solved again. A sample is solved first; its size and its
+margins determine the width of the active set.
 
 References
 ----------
@@ -63,28 +67,30 @@ from pegasos_stats.solvers.sums import ENTRIES, DenseRows, blocks, doubles, newt
 
 SCREENED_TOL = 0.3  # tolerance for the active rows, relative to the tolerance
 NO_WEIGHT = 1e-9  # instead of 0, for a class without fixed rows
-# Six sets of 300 to 2,000 rows take 105 steps to 1e-4 at 3, 114 at 1.
-CENTRE_GAP = 3.0  # times the smoothing error
-# Rows of the Hessian, at least and to a column: a9a and w8a take 29 and 49 ms instead
-# of 31 and 64 with all active rows.
+# Maximum multiple of the smoothing error. Six data sets of 300 to 2,000 rows need 105
+# steps to a gap of 1e-4 with 3, and 114 with 1.
+CENTRE_GAP = 3.0
+# Minimum rows for the Hessian, in all and per column. With these minima a9a and w8a
+# need 29 and 49 ms, with all active rows 31 and 64 ms.
 LEAST_HESSIAN, HESSIAN_TO_A_COLUMN = 2000, 20
-# Sixteen sets of 300 to 2,000 rows take 276 steps to 1e-4 and 400 to 1e-6; if gamma
-# starts at mean ||x_i||^2 / (4 lam n), 328 and 440. Unequal scales double the number of
-# steps.
+# First and smallest gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
+# gap of 1e-4 and 400 to 1e-6; if gamma starts at mean ||x_i||^2 / (4 lam n), 328 and
+# 440. Predictors with unequal scales double the number of steps.
 FIRST_GAMMA, LEAST_GAMMA = 2.0, 1e-6
 TINY_RIDGE = 1e-12  # ridge of the intercept
-# The line search reduces the derivative to this share: nine sets take 230 and 313 steps
-# to 1e-4 and 1e-6, at 0.3 240 and 328. Maximum number of trial steps.
+# The line search reduces the derivative to this share, in at most 40 trial steps. Nine
+# data sets need 230 and 313 steps to gaps of 1e-4 and 1e-6; with 0.3, 240 and 328.
 FLAT, TRIALS = 0.1, 40
-# Minimum entries, and rows to a column, for an active set: 4,000 x 10 takes 5.3 ms with
-# it and 3.2 ms without, 20,000 x 10 6.8 and 8.0.
+# Minimum number of entries, and of rows per column, for an active set: 4,000 x 10 needs
+# 5.3 ms with it and 3.2 ms without, 20,000 x 10 needs 6.8 and 8.0 ms.
 SCREENED_FROM, SCREENED_TO_A_COLUMN = 2**17, 60
 RARE = 0.05  # minority share below which no active set is used
 # Relative gap for the sample, and for the active rows before the first pass over all
-# rows. 100,000 x 50 takes 64 ms to 1e-4, with 1e-2 123 ms; 400,000 x 10 63 and 69.
+# rows. To a gap of 1e-4, 100,000 x 50 needs 64 ms, and 123 ms with 1e-2 instead;
+# 400,000 x 10 needs 63 and 69 ms.
 ROUGH_GAP = 3e-3
-# With fewer rows per column the sample contains all rows: 50,000 x 300 takes 0.88 s to
-# 1e-6 and 20,000 x 200 0.21, with a tenth of the rows 1.37 and 0.25.
+# With fewer rows per column the sample contains all rows: to a gap of 1e-6, 50,000 x
+# 300 needs 0.88 s and 20,000 x 200 needs 0.21; with a tenth of the rows 1.37 and 0.25.
 SAMPLED_TO_A_COLUMN = 200
 MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # maximum share of active rows, minimum width
 MOST_VISITS = 400.0  # maximum number of visits per active row
@@ -94,14 +100,14 @@ STALL_STEPS, LONG_RUN = 20, 90  # steps to halve the gap, steps of a long run
 def with_sums(
     Z: Matrix, y: Vector, t: Vector, w: Vector, sums: Matrix
 ) -> tuple[Vector, Vector, Vector]:
-    """Append the mean of each class's rows fixed at ``w_i`` to the active rows.
+    """Append to the active rows, for each class, the mean of the rows fixed at ``w_i``.
 
     Parameters
     ----------
     Z : float64 array, shape (m + 2, k)
         Its last two rows are set to the means.
     y : float64 array, shape (m,)
-        Labels of the rows of `Z`, or 1 if the rows are multiplied by their labels.
+        Labels of the active rows, or 1 if rows are multiplied by their labels.
     t, w : float64 array, shape (m,)
         Targets ``1 - y_i offset_i``, and weights.
     sums : float64 array, shape (2, k + 2)
@@ -169,7 +175,7 @@ class ProximalNewton:
     Attributes
     ----------
     risk, dual : float
-        The lowest objective and the highest dual objective so far, at `theta` and `a`.
+        The lowest objective so far, at `theta`, and the highest dual objective, at `a`.
     visits : float
         Rows visited so far, including products with the active rows.
     violations : int
@@ -209,7 +215,7 @@ class ProximalNewton:
         return self.risk - self.dual
 
     def step(self) -> None:
-        """Take a Newton step, from a new centre if the current one is solved."""
+        """Do a Newton step; if the problem of the centre is solved, move the centre."""
         has_moved = self._is_solved
         if has_moved:
             self._centre, self.gamma = self._a, max(LEAST_GAMMA, 0.5 * self.gamma)
@@ -254,8 +260,8 @@ class ProximalNewton:
 
         If a new centre leaves fewer active rows than unknowns, the Hessian is nearly
         singular and the step short. Then the rows with 0 < c_i < 1, which were active
-        before, are taken to stay active: ``a_i`` is not clipped for them. Of many
-        active rows, the Hessian is estimated from some, evenly spaced.
+        before, count as active: their ``a_i`` is not clipped. If there are many active
+        rows, evenly spaced ones of them estimate the Hessian.
         """
         active, ridge, g = self._v == self._a, self._ridge, self._g
         if has_moved and np.count_nonzero(active) < ridge.size:
@@ -274,8 +280,8 @@ class ProximalNewton:
     def _search(self, d: Vector, ds: Vector) -> None:
         """Line search: move to a point with a derivative near 0 along the direction.
 
-        Step lengths follow regula falsi, starting at 1; ``ds`` is the change of ``1 -
-        m_i`` per unit step.
+        Step lengths follow regula falsi, starting at 1. ``ds`` is the change of the
+        margins ``m_i`` per unit step.
         """
         dv, wds = ds / self.gamma, self._w * ds
         base, curvature = float(self._shrunk @ d), float(self._penalty @ (d * d))
@@ -303,7 +309,7 @@ class ProximalNewton:
         self._v, self._a = v, a
 
     def _balance(self) -> None:
-        """Take a Newton step of the intercept alone, if that balances the classes."""
+        """Do a Newton step of the intercept if it halves ``|sum_i w_i a_i y_i|``."""
         excess = float(self._a @ self._balances)
         curvature = float((self._v == self._a) @ self._w) / self.gamma
         step = excess / curvature if curvature > 0.0 else 0.0
@@ -316,7 +322,7 @@ class ProximalNewton:
 
 
 class Hinge(Method):
-    """Steps to the optimum of the hinge, over all rows or over the active rows.
+    """Proximal Newton steps for the hinge loss, over all rows or over the active rows.
 
     Parameters
     ----------
@@ -329,7 +335,7 @@ class Hinge(Method):
     ----------
     theta : float64 array, shape (p + 1,)
     risk, dual : float
-        Last values of both objectives, over all rows or the active rows.
+        Objective and dual objective of the problem after the last step.
     """
 
     name = "proximal Newton"
@@ -361,7 +367,7 @@ class Hinge(Method):
         self._has_ended = False
 
     def step(self, rows: Rows | None = None) -> None:
-        """Take a Newton step; or solve the active rows, then pass over all rows."""
+        """Do a Newton step; or solve the active rows, then pass over all rows."""
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
@@ -371,7 +377,7 @@ class Hinge(Method):
 
     @property
     def gap(self) -> Gap:
-        """Lowest objective and highest dual objective."""
+        """Objective and dual objective after the last step."""
         return Gap(self.risk, self.dual)
 
     def best(self) -> tuple[Vector, float, Vector]:
@@ -408,7 +414,7 @@ class Hinge(Method):
         n, p = self._problem.X.shape
         far = np.abs(self._slacks(self._solved_sample()))
         most = max(LEAST_WIDTH, float(np.quantile(far, MOST_NEAR)))
-        # Four standard errors of a margin.
+        # About four standard errors of a margin.
         width = min(4.0 * math.sqrt(p / far.size), most)
         rows, s, sums = self._screened(width)
         shares, inner, self.gamma = share_by(s, width), 0.8, width
@@ -432,7 +438,7 @@ class Hinge(Method):
             shares = np.append(steps.a[:-2], full[wrong])
             full[wrong] = False
             self._full = full
-            if wrong.size:  # a small gamma takes many steps from a changed point
+            if wrong.size:  # a small gamma needs many steps from a changed point
                 self.gamma = width
 
     def _screened(self, width: float) -> tuple[Rows, Vector, Matrix]:
@@ -466,7 +472,11 @@ class Hinge(Method):
         return np.concatenate(wrong_rows)
 
     def _solved_sample(self) -> Problem:
-        """Solve a sample of evenly spaced rows: a tenth, 30 per column, or all."""
+        """Solve a sample of evenly spaced rows, and return it.
+
+        The sample has a tenth of the rows or 30 per column, whichever is more; with
+        fewer than `SAMPLED_TO_A_COLUMN` rows per column it has all.
+        """
         sample, (n, p), start = self._problem, self._problem.X.shape, None
         if n < SAMPLED_TO_A_COLUMN * p:
             start = beginning(sample)
@@ -484,7 +494,7 @@ class Hinge(Method):
     def _solving(
         self, rows: Rows, shares: Vector, sums: Matrix | None = None
     ) -> ProximalNewton:
-        """Set up the problem of some rows, with sums of those fixed at ``w_i``."""
+        """Set up the steps for some rows, with `sums` of the rows fixed at ``w_i``."""
         problem, free = self._problem, self._problem.intercept
         y, w, t = problem.y[rows], problem.row_weights[rows], np.ones(rows.size)
         if problem.offset is not None:
@@ -533,16 +543,16 @@ class Hinge(Method):
 
 
 def share_by(s: Vector, width: float) -> Vector:
-    """Dual share of a row from ``1 - m_i``: linear within a width of the margin."""
+    """Estimate dual shares from ``s = 1 - m_i``: linear for ``|s|`` up to `width`."""
     return (0.5 + s / (2.0 * width)).clip(0.0, 1.0)
 
 
 def beginning(problem: Problem) -> tuple[Vector, Vector]:
-    """Starting point: coefficients of 0, and half of their dual weights.
+    """Starting point: coefficients of 0, and half of the dual weights optimal for them.
 
-    The dual weights are ``w_i`` in the class of smaller weight and lower in the other,
-    so that the sums agree. The intercept is the difference of the class weights over
-    their sum; the best one is -1 or 1.
+    The optimal dual weights are ``w_i`` in the class of smaller total weight, and
+    smaller in the other class, so that their sums agree. The intercept is the
+    difference of the class weights over their sum; the best one is -1 or 1.
     """
     theta, (minus, plus) = np.zeros(problem.p + 1), problem.class_weights
     if not problem.intercept:

@@ -14,19 +14,20 @@ hinge, dense, ``n < 2 p``,             SMO on the Gram matrix, ``wide``
 hinge, dense, ``n >= 60 p``,           proximal Newton on the active rows,
 ``n p >= 2^17``, 5% of each class      ``hinge_proximal``
 hinge                                  proximal Newton, ``hinge_proximal``
-log, squared hinge,                    L-BFGS with the Hessian of a sample,
-``n >= 4000``, 10 to a column          ``smooth_newton``
+log, squared hinge, ``n >= 4000``,     L-BFGS with the Hessian of a sample,
+10 sampled rows per column             ``smooth_newton``
 log, squared hinge, dense,             L-BFGS with the diagonal of the Hessian, then
 60 columns or more                     Newton, ``smooth_newton``
 log, squared hinge                     Newton, ``smooth_newton``
 =====================================  ================================================
 
-The first matching line applies; ``lam = 0`` also to rows in files. `lam` is that of the
-fit: with the log loss 0 by default if the maximum likelihood estimate exists, else 1/n.
-`first_method` starts a run; `next_method` continues where a method has stalled, with
-SMO, interior points (small problems) or Newton steps over all rows. Milliseconds to a
-relative gap of 1e-6, one thread, of the method in the table and of the alternative,
-Newton steps over all rows from the null model (``benchmarks/methods.py``):
+The first matching line applies; the first line also applies to rows in files. `lam` is
+the penalty of the fit: with the log loss the default is 0 if the maximum likelihood
+estimate exists, else 1/n. `first_method` starts a run. If a method has stalled,
+`next_method` continues with SMO, interior points (small problems) or Newton steps over
+all rows. The next table lists milliseconds to a relative gap of 1e-6 on one thread
+(``benchmarks/methods.py``): first with the method of the table above, then with Newton
+steps over all rows from the null model.
 
 ===================================  ======  ===========================================
 hinge, 300 x 3,000                       19  198
@@ -90,31 +91,33 @@ class Optimum(Solver):
     ``result.summary(details=True)`` names the methods that ran. An epoch is one step of
     the method.
 
-    * More rows than columns: the proximal-point method with Newton steps for the hinge.
-      With many dense rows it solves a sample, fixes the dual weights of rows far from
-      the margin and solves for the active rows, until no row is fixed on the wrong
-      side. Newton steps for the other losses; L-BFGS with many dense rows, from
-      the solution of a sample, and with 60 dense columns or more.
+    * More rows than columns, hinge: the proximal-point method with Newton steps. With
+      many dense rows it solves a sample, fixes the dual weights of rows far from the
+      margin and solves for the other rows, until no row is fixed on the wrong side.
+    * More rows than columns, other losses: Newton steps. With many rows L-BFGS, from
+      the solution of a sample; with 60 dense columns or more L-BFGS first.
     * More columns than rows: dual coordinate ascent while it reduces the gap, then
-      Newton steps. Rows are drawn at random, from `seed`. With the hinge and dense
-      rows, SMO on pairs of rows instead, also with up to twice as many rows as columns.
-    * Kernels: working sets of 512 rows; the first is random if there are more rows.
+      Newton steps. Rows are visited in random order, from `seed`. With the hinge and at
+      most 4,000 dense rows, SMO on pairs of rows instead, also with up to twice as many
+      rows as columns.
+    * Kernels: SMO on working sets of 512 rows; the first is random if there are more
+      rows.
 
-    The intercept is not penalised, and the dual point has ``sum_i a_i y_i = 0``.
-    Repeated calls give identical results on one machine.
+    The intercept is not penalised, and the dual variables satisfy
+    ``sum_i a_i y_i = 0``. Repeated calls return identical results on one machine.
 
     Parameters
     ----------
     tol : float, default 1e-6
         Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs. With
-        the default, the remaining error is small relative to the standard errors of
-        most fits.
+        the default, the coefficients differ from the optimum by little compared with
+        the standard errors of most fits.
     gap_tol : float, optional
         Stop at this absolute gap as well; with ``tol=0``, only at this gap.
     epochs : int, default 100
-        Maximum number; a run that ends there without reaching `tol` warns.
+        Maximum number of epochs; a run that ends there without reaching `tol` warns.
     seed : int, default 1
-        As for R's ``set.seed()``; used only by methods that draw rows.
+        As for R's ``set.seed()``; used only by methods that select rows at random.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -158,9 +161,9 @@ AnySolver = Optimum | Pegasos | SDCA
 def first_method(
     problem: Problem, solver: Optimum | SDCA, dual: Vector | None
 ) -> Method:
-    """Choose the first method of a run, from dual weights if there are any.
+    """Choose the first method of a run, which starts from `dual` unless it is None.
 
-    SDCA visits the rows in the order of R.
+    SDCA visits the rows in the order that R's random numbers determine.
     """
     if isinstance(solver, SDCA):
         return AveragedCoordinates(problem, solver, dual)
@@ -181,9 +184,10 @@ def next_method(
 ) -> Method | None:
     """Choose the successor of a method that has stalled; None if it has not.
 
-    Coordinate ascent is followed by SMO on the Gram matrix with the hinge and no more
-    rows than columns, else by Newton steps; SMO and proximal Newton steps by interior
-    points, if the problem is small, else by Newton steps over all rows.
+    The successor of coordinate ascent is SMO on the Gram matrix, with the hinge and no
+    more rows than columns, and else Newton steps. The successor of SMO and of proximal
+    Newton steps is the interior-point method if the problem is small, and else Newton
+    steps over all rows.
     """
     if not method.has_stalled:
         return None
@@ -231,20 +235,20 @@ def warn_of(
     epochs : int, optional
         Number of epochs run, if fewer than the maximum.
     hint : str
-        Advice on how to reach it, appended after a semicolon.
+        Advice on how to reach the tolerance, appended to the gaps.
     """
     goal, near = f"{taken_as}={solver.tol:g}", at.relative_gap
     if not solver.tol > 0.0:
         taken_as, goal, near = "gap_tol", f"gap_tol={solver.gap_tol:g}", at.gap
     gaps = f"the relative gap is {at.relative_gap:.2g}, the gap {at.gap:.2g}{hint}"
-    cure = "more epochs, or standardize=True where predictors differ in scale"
+    cure = "more epochs, or standardize=True if predictors differ in scale"
     if is_close or at.relative_gap <= CLOSEST:
         gaps += ", the smallest that rounding allows"
-        cure = "standardize=True where columns are far from zero"
+        cure = "standardize=True if columns are far from zero"
     if 0.0 < near < 0.1:
         cure += f", or {taken_as}={10.0 ** math.ceil(math.log10(near)):g}"
     after = counted(epochs or solver.epochs, "epoch")
-    text = f"{solver.name} has not reached {goal} after {after}: {gaps}. Give {cure}."
+    text = f"{solver.name} has not reached {goal} after {after}: {gaps}. Use {cure}."
     warn_caller(text, ConvergenceWarning)
 
 

@@ -1,29 +1,32 @@
-"""Fit all folds at many lambdas, sharing the passes over the data.
+"""Fit all folds at many lambdas with shared passes over the data.
 
 Rows are sorted by class. Each fit starts from an extrapolation of the previous fits in
 log lambda: linear for the hinge, else quadratic. Gaps are certified over all rows.
 
-Hinge: a pass at the start determines the active rows, those near the margin in some
-fit: within 1.2 times the largest change of a margin in the previous fits. The dual
-weights of the other rows are fixed, and the fits are solved on the active rows by the
-steps of ``hinge_proximal.py``. A second pass computes the objectives. If a gap is too
-large, rows fixed on the wrong side become active, and the fits are solved again. Rows
-with margins well above 1 in all fits have the dual weight 0. Rows with margins well
-below 1 in all fits are inside the margin: in each fit, those of a class are replaced by
-their sum, with one dual weight. The loss of the sum equals that of the rows while they
-remain inside, and its dual weight is feasible for each of them.
+Hinge: a pass at the extrapolated coefficients determines the active rows, which are
+near the margin in some fit: within 1.2 times the largest difference between
+extrapolated and fitted margins at the previous lambda, but at least 0.01 and at most
+0.5. At the first lambda all rows are active. The dual weights of the other rows are
+fixed, and the fits are solved on the active rows by the steps of ``hinge_proximal.py``.
+A second pass computes the objectives. If a gap is too large, rows fixed on the wrong
+side become active, and the fits are solved again. Rows with margins well above 1 in all
+fits have the dual weight 0. Rows with margins well below 1 in all fits are inside the
+margin: in each fit, the inside rows of a class are replaced by their sum, with one dual
+weight. The loss of the sum equals the total loss of these rows while they remain
+inside, and its dual weight is feasible for each of them.
 
 Smooth losses: a pass multiplies the rows by the coefficients of all fits whose gap is
 still too large. With ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and the
-dual weights ``a = T / q``; those of held-out rows are 0. Objective, gradient and dual
+dual weights ``a = T / q``; both are 0 for held-out rows. Objective, gradient and dual
 objective follow from the losses and the images ``sum_i w_i a_i z_i`` of each class,
 because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is linear in
 the coefficients. With the squared hinge the losses are ``max(0, 1 - m)^2`` and the dual
-weights twice its root.
+weights ``2 max(0, 1 - m)``.
 
-All fits share one Hessian, that of the fit on all rows. It is recomputed when a further
-step with it would leave the gap above the tolerance. A fit that needs more than four
-passes uses its own Hessian. Steps that increase the objective are halved.
+All fits share the Hessian of the fit on all rows. It is recomputed if one more step
+with it is not expected to reduce the gap to a thousandth of the tolerance. A fit that
+needs more than four passes uses its own Hessian. Steps that increase the objective are
+halved.
 """
 
 import math
@@ -54,15 +57,16 @@ class FoldedRows:
 
     Fit ``j`` minimises ``lam/2 sum_l (s_jl beta_l)^2 + (1/W_j) sum_i w_i loss(m_i)``
     over its rows ``i`` with total weight ``W_j``. With ``theta = (beta, alpha)`` and
-    ``z_i = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``, and the
-    dual, for ``a_i >= 0`` (at most 1 except for the squared hinge) with ``sum_i w_i a_i
-    y_i = 0``, is
+    ``z_i = -y_i (x_i, 1)`` the margins are ``m_i = y_i offset_i - z_i'theta``. For
+    ``a_i >= 0`` (at most 1 except for the squared hinge) with
+    ``sum_i w_i a_i y_i = 0``, the dual is
 
         D(a) = (1/W) sum_i w_i (H(a_i) - a_i y_i offset_i) - lam/2 sum_l (s_l b_l)^2,
         b_l = (1/(lam W s_l^2)) sum_i w_i a_i y_i x_il.
 
-    Without an intercept there is no constraint, and ``z_i`` has no entry for it. With
-    an intercept, columns far from zero are centred. Rows of weight 0 are excluded.
+    Without an intercept ``sum_i w_i a_i y_i`` is not constrained, and ``z_i`` is
+    ``-y_i x_i``. With an intercept, columns far from zero are centred. Rows of weight 0
+    are excluded.
 
     Parameters
     ----------
@@ -97,9 +101,9 @@ class FoldedRows:
     squares : float64 array, shape (k + 1, q)
         ``s_jl^2``, 0 for the intercept.
     free : bool array, shape (k + 1, q)
-        See `_free`.
+        Coefficients that may differ from 0, see `_free`.
     every : int array, shape (k + 1,)
-        Numbers of all fits.
+        Indices of all fits.
     """
 
     def __init__(
@@ -142,8 +146,9 @@ class FoldedRows:
     def _free(self, X: Matrix, order: Rows) -> Mask:
         """Mark the coefficients that may differ from 0, shape (k + 1, q).
 
-        Coefficients of columns that are constant in a fit are 0, because the intercept
-        replaces them; without an intercept, only those of columns of zeros.
+        With an intercept, coefficients of columns that are constant in a fit are 0,
+        because the intercept replaces these columns. Without an intercept, only
+        coefficients of columns of zeros are 0.
         """
         k, ends = self.k, []
         for fold in range(k):
@@ -201,30 +206,32 @@ class FoldedRows:
 
             H(c a) >= max(c H(a), H(a) - (1 - c) a m - (1 - c)^2 T / (2 c)),
 
-        as ``-H''(t) = 1/(t (1 - t))`` is at most ``1/(c a (1 - a))`` between them; so
-        the gap is of second order in the difference of the two sums. This also holds
-        for the squared hinge, with ``-H'' = 1/2`` and ``T = 2 loss``.
+        because ``-H''(t) = 1/(t (1 - t))`` is at most ``1/(c a (1 - a))`` for ``t``
+        between ``c a`` and ``a``. So scaling increases the gap only by a term of second
+        order in the difference of the two sums. The inequality also holds for the
+        squared hinge, with ``-H'' = 1/2`` and ``T = 2 loss``.
 
         No sum over the rows is rounded more than ``n + q`` times. Apart from a weight
-        with mean 1, none of its terms exceeds ``R (||beta|| + ||b||) + |alpha| +
-        |offset| + 1``, with ``R`` the largest ``||x_i||``. An exponential and a
-        logarithm, accurate to four units in the last place each, count as 16 more
-        roundings. The rounding of ``a_i`` does not matter with the log loss, because
-        the dual is stationary there. Centring rounds each entry once, and the intercept
-        for the uncentred rows adds another sum.
+        with mean 1, none of its terms exceeds
+        ``R (||beta|| + ||b||) + |alpha| + |offset| + 1``, with ``R`` the largest
+        ``||x_i||``. An exponential and a logarithm, accurate to four units in the last
+        place each, count as 16 more roundings. The rounding of ``a_i`` does not matter
+        with the log loss, because the dual is stationary there. Centring rounds each
+        entry once, and the intercept for the uncentred rows adds another sum.
 
         Parameters
         ----------
         lam : float
         theta : float64 array, shape (fits, q)
         terms : float64 array, shape (2, fits)
-            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or a lower bound; for
-            the log loss without the part ``loss``.
+            ``sum w_i (H(a_i) - a_i y_i offset_i)`` of each class, or a lower bound;
+            without the part `loss` if `loss` is passed.
         image : float64 array, shape (2, fits, q)
             ``sum w_i a_i z_i`` of each class.
         fits : int array
         loss, curvature : float64 array, shape (2, fits), optional
-            ``sum w_i log(1 + T_i)`` and ``sum w_i T_i`` of each class.
+            Sum of the weighted losses, and ``sum w_i T_i``, of each class; for the
+            smooth losses.
         """
         p, total, penalty = self.p, self.total[fits], self.penalty(lam, fits)
         factor = np.ones_like(terms)
@@ -260,17 +267,17 @@ class FoldedRows:
 
 
 class PathPoint(NamedTuple):
-    """Solve all fits at one lambda.
+    """Solutions of all fits at one lambda.
 
     Attributes
     ----------
     lam : float
     theta : float64 array, shape (fits, q)
     objective, dual : float64 array, shape (fits,)
-        ``P`` at `theta`, and a lower bound on its minimum, valid in real arithmetic;
-        both are not finite if the fit failed.
+        ``P`` at `theta`, and a lower bound on its minimum that allows for rounding;
+        `objective` is not finite if the fit failed.
     n_passes : int array, shape (fits,)
-        Passes over the rows.
+        Passes over the rows; for the hinge, without the pass at the extrapolation.
     """
 
     lam: float
@@ -287,8 +294,9 @@ class PathPoint(NamedTuple):
 def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector:
     """Extrapolate coefficients to `lam` by a polynomial in log lambda.
 
-    Points at a distance of 2 or more in log lambda are ignored, as are polynomials with
-    large factors.
+    The last `most` points are used, without points whose log lambda exceeds the new one
+    by 2 or more; at least the last point is used. While the absolute factors sum to
+    more than 8, the first point is omitted.
 
     Examples
     --------
@@ -309,9 +317,9 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector
         points = points[1:]
 
 
-ROUNDS = 8  # maximum number of passes at one lambda
-# Inner tolerance for the active rows, relative to the tolerance. Held-out errors
-# distinguish lambdas better than at 0.3, and fits take an eighth longer.
+ROUNDS = 8  # maximum number of rounds at one lambda: solve active rows, pass over all
+# Inner tolerance for the active rows, relative to the tolerance. Compared with 0.3,
+# held-out errors distinguish lambdas better, and fits need an eighth more time.
 INNER_GAP = 0.1
 # Bounds on the distance from the margin within which rows are active.
 NARROW, WIDE = 0.01, 0.5
@@ -320,7 +328,7 @@ NARROW, WIDE = 0.01, 0.5
 def losses(
     rows: FoldedRows, theta: Vector, fits: Rows
 ) -> tuple[Vector, Vector, Vector]:
-    """One pass over all rows.
+    """Compute the losses of some fits in one pass over all rows.
 
     Returns
     -------
@@ -342,9 +350,9 @@ def losses(
 
 
 class NearRows:
-    """The active rows, and one row per class for those inside the margin, of some fits.
+    """Active rows of some fits, and one row per class for the rows inside the margin.
 
-    In arrays of these rows, the last two columns are for the rows inside.
+    In arrays over these rows, the last two positions belong to the rows inside.
 
     Parameters
     ----------
@@ -379,14 +387,22 @@ class NearRows:
     def solve(
         self, lam: float, tol: float, theta: Vector, centre: Vector, gamma: Vector
     ) -> Vector:
-        """Solve all fits to a relative gap; updates `theta` and `gamma`.
+        """Solve all fits to a relative gap `tol`; updates `theta` and `gamma`.
 
         Parameters
         ----------
         lam, tol : float
         theta : float64 array, shape (fits, q)
+            Starting points.
         centre : float64 array, shape (fits, near)
+            Dual weights of the active rows to start from.
         gamma : float64 array, shape (fits,)
+            Smoothing, see `ProximalNewton`.
+
+        Returns
+        -------
+        float64 array, shape (fits, near + 2)
+            Dual weights of the active rows and of the two sums.
         """
         a = np.hstack([centre, np.ones((len(theta), 2))])
         for j in range(len(self.fits)):
@@ -401,7 +417,7 @@ class NearRows:
     def _steps(
         self, j: int, lam: float, theta: Vector, centre: Vector, gamma: float
     ) -> ProximalNewton:
-        """Set up the Newton steps of one fit, with held-out rows far from the margin.
+        """Set up the Newton steps of one fit, in which held-out rows have no effect.
 
         A column that is constant in the fit is replaced by zeros.
         """
@@ -481,7 +497,7 @@ class HingePath:
         return PathPoint(lam, theta, P, D, n_passes)
 
     def _zero_where_best(self, lam: float, theta: Vector, P: Vector) -> None:
-        """Set coefficients to 0 where this does not increase the objective."""
+        """Set nearly zero coefficients to 0 if this does not increase the objective."""
         rows = self.rows
         penalty = rows.value(lam, theta, np.zeros(len(P)), rows.every)
         fits = np.flatnonzero(penalty <= NEAR_ZERO * self.tol)
@@ -496,8 +512,8 @@ class HingePath:
             P[fits[better]], theta[fits[better]] = objective[better], zero[better]
 
 
-# Relative to the tolerance, if few passes reach it: held-out errors then distinguish
-# nearby lambdas.
+# Gap to reach in the first passes, relative to the tolerance: held-out errors then
+# distinguish nearby lambdas.
 AIM = 0.001
 SHARED = 4  # passes with the shared Hessian; afterwards each fit uses its own
 
@@ -556,12 +572,13 @@ class SmoothPath:
         return PathPoint(lam, best, P, D, n_passes)
 
     def _pass(self, theta: Vector, fits: Rows) -> tuple[Vector, Vector, Vector]:
-        """Sum losses, second derivatives and ``w_i a_i z_i`` by class.
+        """Sum losses, ``w_i T_i`` and ``w_i a_i z_i`` by class, for `bound`.
 
         Returns
         -------
         loss, curvature : float64 array, shape (2, fits)
-            Sums of ``w_i log q_i`` and ``w_i T_i``.
+            Sums of the weighted losses and of ``w_i T_i``, where ``T_i`` is ``exp(-m)``
+            for the log loss and twice the loss for the squared hinge.
         image : float64 array, shape (2, fits, q)
         """
         rows, (loss, curvature) = self.rows, np.zeros((2, 2, len(fits)))
@@ -611,12 +628,12 @@ class SmoothPath:
 
 
 def fold_path(rows: FoldedRows, lambdas: Vector, tol: float) -> list[PathPoint]:
-    """Fit all folds and all rows for each lambda, in decreasing order.
+    """Fit all folds and all rows at each lambda.
 
     Parameters
     ----------
     rows : FoldedRows
-    lambdas : float64 array, shape (m,)
+    lambdas : float64 array, shape (m,), decreasing
     tol : float
         Relative gap to reach; fits that do not reach it are returned too.
     """

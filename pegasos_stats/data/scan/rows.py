@@ -1,8 +1,8 @@
 """Rows in files or partitions, which a pass reads block by block.
 
 On a Dask frame each pass runs on the partitions; partial sums are combined in the order
-of the partitions, so that no number depends on the number of workers. Dask repeats the
-work of a lost worker.
+of the partitions, so that no result depends on the number of workers. If a worker is
+lost, Dask repeats its work.
 """
 
 from collections import Counter
@@ -51,10 +51,10 @@ from pegasos_stats.parallel import map_in_order, one_ahead
 
 Result = TypeVar("Result")
 ALL = slice(None)
-STREAM_BLOCK = 2**18  # numbers of a block: two megabytes fit into the cache
+STREAM_BLOCK = 2**18  # numbers in a block: 2 MB fit into the cache
 MATRICES = 2  # p x p matrices that the products of a block need
-MATRIX_SHARE = 4  # 1/4 of the budget is for a piece of the matrix, or retained rows
-MOST_SAMPLED = 320_000
+MATRIX_SHARE = 4  # 1/4 of the memory is for a piece of the matrix, or retained rows
+MOST_SAMPLED = 320_000  # rows
 COMPARED_ROWS = 100  # sampled rows by which training data are recognised
 
 
@@ -114,12 +114,12 @@ class Columns:
 
     @property
     def are_finite(self) -> bool:
-        """Whether all numbers are finite, by the minima and maxima."""
+        """Whether all minima and maxima, and so all numbers, are finite."""
         return bool(np.isfinite([self.low, self.high]).all())
 
     @np.errstate(over="ignore", invalid="ignore")
     def scaling(self, intercept: bool, count: float | None = None) -> Scaling:
-        """Means and standard deviations, as by `Scaling.of`."""
+        """Scaling by means and standard deviations, as `Scaling.of` computes it."""
         divisor = self.n - self.n / (count or self.n) or self.n
         deviation = self.deviation * np.sqrt(self.n / divisor)
         if not np.isfinite(deviation).all():
@@ -127,12 +127,12 @@ class Columns:
         return Scaling.of_moments(self.mean, deviation, intercept)
 
     def spread(self) -> Vector:
-        """Standard deviations with divisor ``n``; exactly 0 of constant columns."""
+        """Standard deviations with divisor ``n``; exactly 0 for constant columns."""
         return np.where(self.low == self.high, 0.0, self.deviation)
 
     @np.errstate(over="ignore", invalid="ignore")
     def radius(self, scaling: Scaling | None) -> float:
-        """A bound of the largest ``||x_i||``."""
+        """An upper bound on the largest ``||x_i||``."""
         ends = np.maximum(np.abs(self.low), np.abs(self.high))
         if scaling is not None:
             both = np.abs(scaling.apply(np.array([self.low, self.high])))
@@ -149,7 +149,7 @@ class Matrices:
         Design with all levels, and scaling if standardized.
     variables : tuple of str
     single : bool
-        Whether rows are of single precision, as all columns are.
+        Whether rows have single precision because all columns do.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Matrices:
         return crc32(repr(few.to_dict("list")).encode())
 
     def rows(self, columns: Sequence[Vector], some: slice | Rows = ALL) -> Dense:
-        """Return all or some rows, C-contiguous, of the result of `columns`."""
+        """Return all or some rows of the design matrix from the result of `columns`."""
         numbers = np.array([column[some] for column in columns], dtype=self.dtype)
         X: Dense = np.empty(numbers.shape[::-1], dtype=self.dtype)
         np.copyto(X, numbers.T)
@@ -195,15 +195,15 @@ class Matrices:
     ) -> tuple[Dense, Mask, dict[str, Mask]]:
         """Return the design matrix of the complete rows of a piece.
 
-        Incomplete rows may have any values, such as unknown levels.
+        Rows that are not `usable` are excluded first; they may contain unknown levels.
 
         Returns
         -------
         array, shape (k, p)
         bool array
-            Complete rows.
+            Which rows are complete.
         dict
-            For each column, which rows have no value.
+            For each column, which rows are without a value.
         """
         frame = piece[list(self.variables)]
         matrix = self.design.matrix(frame if usable.all() else frame[usable])
@@ -220,7 +220,7 @@ class Matrices:
 
 
 def size_of_sample(n: int, p: int) -> int:
-    """A tenth of the rows, and 20 per coefficient, up to 320,000.
+    """A tenth of the rows or 20 per coefficient, whichever is more, up to 320,000.
 
     Examples
     --------
@@ -253,14 +253,15 @@ class Reservoir:
     Parameters
     ----------
     most : int
+        Number of rows to sample.
     nothing : array, shape (0, p)
-        Of the precision of the rows.
+        No rows, in the precision of the rows.
 
     Attributes
     ----------
     parts : list of tuples
     largest : float
-        Key that may join.
+        Rows with a smaller key may enter the sample.
     """
 
     def __init__(self, most: int, nothing: Dense) -> None:
@@ -280,14 +281,14 @@ class Reservoir:
 def sample_of(
     samples: Sequence[Sequence[Reservoir]], sizes: Sequence[int], most: int
 ) -> tuple[Rows, Dense]:
-    """Numbers and rows of a sample with at most ``most / 2`` rows of each class.
+    """Row numbers and rows of a sample with at most ``most / 2`` rows of each class.
 
     Parameters
     ----------
     samples : sequence of pairs of Reservoir
         Rows with label -1 and with +1: one pair for files, or one for each partition.
     sizes : sequence of int
-        Number of rows that each pair was drawn from.
+        Number of rows from which each pair was sampled.
     most : int
 
     Examples
@@ -323,11 +324,12 @@ class Piece(NamedTuple):
     used : int
         Rows that are used.
     clean : bool
-        Whether all of its predictors are finite numbers.
+        Whether its columns form the design matrix, and all numbers are finite.
     usable : bool array, shape (size,), or None
-        Rows with a label, a weight and an offset; None if all are.
+        Rows with a label, a weight and an offset; None if all are usable.
     ends : int
-        Of `Matrices.ends`, to detect that files behind a Dask frame were replaced.
+        Checksum by `Matrices.ends`: detects that files behind a Dask frame were
+        replaced.
     """
 
     size: int
@@ -343,12 +345,14 @@ class PassCounts(NamedTuple):
     Attributes
     ----------
     columns, negative, positive : Columns
-        Moments of the predictors: of all rows, and, if needed, weighted of each class.
+        Statistics of the predictors: of all used rows, without weights, and of each
+        class, with weights. The last two are empty unless a fit with weights is
+        standardized.
     pieces : list of Piece
     y, weights, offset : list of arrays
         Values of the used rows of each piece; weights before scaling.
     lacking : Counter
-        Number of missing values of each column.
+        Number of missing values in each column.
     without : int
         Rows without an outcome.
     """
@@ -374,9 +378,10 @@ class PassCounts(NamedTuple):
         Raises
         ------
         DataError
-            If rows are excluded although `na_action` is "raise", or no row remains.
+            If a row is incomplete although `na_action` is "raise", or no row is
+            complete.
         LabelError
-            If no used row has one of the two levels of the outcome.
+            If one of the two levels of the outcome occurs in no complete row.
         """
         y, coding = np.concatenate(self.y), formula.coding
         others = self.rows - self.without - y.size
@@ -410,7 +415,7 @@ class CountingRule:
     formula : ResolvedFormula
     matrices : Matrices
     weights : str, dict or None
-        The name of a column, or as for `weights_of_rows`.
+        Name of a column of weights, or weights of classes as for `weights_of_rows`.
     standardize : bool
     """
 
@@ -434,7 +439,7 @@ class CountingRule:
         return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
-        """Number of rows of a piece, by the columns read and the design matrix."""
+        """Rows per piece such that its columns and design matrix fit in memory."""
         piece_rows = rows_of_piece(scan.memory, len(self.wanted))
         p = len(self.formula.design.names)
         return min(piece_rows, rows_of_piece(scan.memory, p, MATRIX_SHARE))
@@ -442,7 +447,7 @@ class CountingRule:
     def pieces(
         self, source: Scan | Partition, samples: Sequence[Reservoir]
     ) -> Iterator[PassCounts]:
-        """Count each piece of files or a partition; sample rows of -1 and of +1."""
+        """Count each piece of files or a partition, and sample rows of each class."""
         frames = source.frames(self.wanted, self.step(source))
         pieces = ((frame, self.matrices.columns(frame)) for frame in frames)
         number = n = 0
@@ -520,7 +525,7 @@ def counted(
 
 @dataclass(eq=False)
 class StreamedRows(RowSource):
-    """Rows of a fit from files or partitions: everything except the predictors.
+    """Training data in files or partitions: all but the predictors is in memory.
 
     Attributes
     ----------
@@ -528,33 +533,34 @@ class StreamedRows(RowSource):
     formula : ResolvedFormula
     matrices : Matrices
     parts : list of lists of Piece
-        Of the files, or of each partition.
+        One list for the files, or one for each partition.
     y : int8 array, shape (n,), of -1 and +1
     weights : float64 array, shape (n,), or None
         With mean 1; None if all are 1.
     offset : float64 array, shape (n,), or None
     dropped : MissingRowCounts
     radius : float
-        A bound of the largest ``||x_i||``.
+        An upper bound on the largest ``||x_i||``.
     means, spread : float64 array, shape (p,)
-        Means and standard deviations of the columns, with divisor ``n``.
+        Means and standard deviations of the columns without weights, with divisor
+        ``n``.
     sampled : pair of arrays, shape (m,) and (m, p)
-        Numbers and rows of a sample: half of -1, half of +1.
+        Row numbers and rows of a sample, with the same maximum for each class.
     step : int
-        Rows of a piece at most.
+        Maximum number of rows in a piece.
     first_reads : int
         Number of passes before the fit.
     stamps : dict
         Size, time and inode of each file before it was first read.
     workers : int, optional
-        Number of threads; no number depends on it.
+        Number of threads; no result depends on it.
     first : int
-        Number of the first row.
+        Number of the first row, above 0 in later partitions.
     shape : pair of int
     n_reads : int
         Number of passes over all rows.
     max_retained_rows : int
-        Rows that fit into memory of the client.
+        Number of rows in double precision that fit into a quarter of the memory budget.
     """
 
     scan: Source | Partition
@@ -593,7 +599,7 @@ class StreamedRows(RowSource):
         return self.means, self.spread
 
     def equals(self, X: Predictors) -> bool:
-        """Whether a matrix has the sampled rows in their places."""
+        """Whether a matrix contains the sampled rows at their row numbers."""
         some = self.sample(COMPARED_ROWS)
         if self.shape != X.shape or not isinstance(X, np.ndarray):
             return False
@@ -619,8 +625,8 @@ class StreamedRows(RowSource):
     ) -> Iterator[Result]:
         """Apply `work` to each block of rows, in their order, in one pass.
 
-        The blocks are the same in every pass. `work` also receives the `values` of the
-        rows of the block, from those of all rows, shape (n,), and may change them in
+        The blocks are the same in every pass. The array `values` has one entry per row,
+        shape (n,); `work` also receives the entries of the block and may change them in
         place. It may run in several threads or, pickled, on another machine. Results of
         consecutive blocks may be combined, see `plus`.
         """
@@ -639,7 +645,7 @@ class StreamedRows(RowSource):
     def _map_partitions(
         self, scan: Partitions, work: Callable[[Block, Values], Result], values: Values
     ) -> Iterator[Result]:
-        """Read all partitions on their workers, with labels and weights."""
+        """Read all partitions on their workers, which receive labels and weights."""
         calls, places, first = [], [], 0
         for pieces in self.parts:
             here = slice(first, first + sum(piece.used for piece in pieces))
@@ -665,7 +671,7 @@ class StreamedRows(RowSource):
                 yield result
 
     def sample(self, most: int) -> RowSubset:
-        """Return a random sample of at most `most` rows, with similar class sizes."""
+        """Return at most `most` rows of the sample, with similar class sizes."""
         numbers, X = self.sampled
         step = -(-numbers.size // most)
         rows = numbers[::step]
@@ -692,7 +698,7 @@ class StreamedRows(RowSource):
         Raises
         ------
         DataError
-            If the files are not as they were.
+            If the files have changed.
         """
         assert isinstance(self.scan, Scan | Partition)
         self.check_unchanged()
@@ -708,7 +714,7 @@ class StreamedRows(RowSource):
             if columns is None:
                 try:
                     X = self.matrices.matrix(table, usable)[0]
-                except errors.PegasosStatsError:  # of values that were not there before
+                except errors.PegasosStatsError:  # new values, such as unknown levels
                     raise self._changed() from None
                 count, rows = len(X), X.__getitem__
             else:
@@ -737,7 +743,7 @@ def _map_partition(
     values: Values,
     there: Partition,
 ) -> tuple[Result | None, Values | None]:
-    """Return the result of a partition, and its rows' values if they changed.
+    """Return the result of a partition, and the values of its rows if they changed.
 
     `values` is not changed in place, as Dask may repeat the task.
     """
@@ -761,7 +767,7 @@ def streamed_rows(
     scan : Scan or Partitions
     formula : ResolvedFormula
     weights : str, dict or None
-        The name of a column of weights, or as for `weights_of_rows`.
+        Name of a column of weights, or weights of classes as for `weights_of_rows`.
     standardize : bool
     na_action : "drop" or "raise"
     stamps : dict
@@ -770,11 +776,11 @@ def streamed_rows(
     Raises
     ------
     LabelError
-        If a label is not one of the two levels.
+        If a label is not one of the two levels, or a level occurs in no complete row.
     ColumnError
         If a column cannot be used, or the column of weights does not exist.
     DataError
-        If no row is complete, or some row is not and none may be dropped.
+        If no row is complete, or a row is incomplete and `na_action` is "raise".
     """
     design, p = formula.design, len(formula.design.names)
     matrices = Matrices(formula, scan.is_single(design.variables))
@@ -783,7 +789,7 @@ def streamed_rows(
         if rule.column not in scan.kinds:
             row_options.column_named("weights", rule.column, None, row_options.ALLOWED)
         scan.check([rule.column])
-    # An eighth of the budget is for the sample.
+    # An eighth of the memory budget is for the sample.
     room = max(2, min(MOST_SAMPLED, scan.memory // 8 // (8 * p)))
     most = -(-room // 2 // scan.n_parts)
     parts = scan.map_parts(partial(counted, rule, most), rule.wanted)
@@ -831,7 +837,7 @@ def streamed_rows(
 
 
 def streamed(data: object) -> Source | None:
-    """Return data whose rows are in files or in partitions; None for other data.
+    """Return the source if rows are in files or in partitions; None for other data.
 
     Cached facts about files that changed are dropped.
     """
@@ -855,7 +861,7 @@ def sample_of_stream(
     standardize: bool = False,
     offset: object = None,
 ) -> tuple[Sample, bool]:
-    """Evaluate a formula on files or partitions, in one pass or a few.
+    """Evaluate a formula on files or partitions, in one or a few passes.
 
     Returns the sample and whether it has an intercept.
 
@@ -864,7 +870,7 @@ def sample_of_stream(
     formula : str
     data : Scan, Partitions or dask.dataframe.DataFrame
     needs_memory : mapping
-        Options by name that need the rows in memory, unless None.
+        Options that need the rows in memory: name and value, None if not used.
     intercept, coding, na_action, weights, freq_weights, functions, standardize, offset
         As for `SVM`.
 
@@ -873,7 +879,7 @@ def sample_of_stream(
     FormulaError, ColumnError, LabelError, DataError
         As for `resolve_formula` and `streamed_rows`.
     OptionError
-        If an option needs all rows at once.
+        If an option needs the rows in memory.
     """
     scan = cast(Source, streamed(data))
     options = {"functions": functions, "freq_weights": freq_weights}
@@ -894,7 +900,7 @@ def sample_of_stream(
     n = rows.y.size
     sample = Sample(
         X=rows,
-        y=cast(Vector, rows.y),  # a byte a row, not eight
+        y=cast(Vector, rows.y),  # one byte per row instead of eight
         index=pd.RangeIndex(n),
         design=rows.matrices.design,
         coding=resolved.coding,

@@ -50,7 +50,7 @@ from pegasos_stats.tables import significant
 Lines = Sequence[Sequence[str]]
 
 MAX_STRONGEST = 3  # predictors
-MAX_WARNINGS = 3  # of the fit
+MAX_WARNINGS = 3  # notes of the fit on the first screen
 FEW_NEW_ROWS, FEW_OF_CLASS = 30, 20  # new rows, for a rough error rate
 MAX_TABLE_ROWS = 30  # coefficients or predictors
 MISCLASSIFIED_COLUMNS = ["row", "actual", "predicted", "score"]
@@ -217,10 +217,10 @@ class Costs(NamedTuple):
     Attributes
     ----------
     false_positive, false_negative : float
-        Cost of predicting the positive class for a row of the other class, and the
-        reverse.
+        Cost of predicting the positive class for a row of the other class, and of
+        predicting the other class for a row of the positive class.
     implied : bool
-        Whether they are the costs for which the probability threshold is optimal.
+        Whether the costs are implied by the threshold, which they make optimal.
     """
 
     false_positive: float
@@ -229,7 +229,7 @@ class Costs(NamedTuple):
 
 
 class RuleRates(NamedTuple):
-    """Rates of a classification rule, and its mean cost next to trivial rules.
+    """Rates of a classification rule, and its mean cost compared with trivial rules.
 
     Attributes
     ----------
@@ -240,8 +240,8 @@ class RuleRates(NamedTuple):
         Mean cost per row of the rule, and of predicting all rows or none as the
         positive class; NaN without costs.
     std_error : float
-        Standard error of the difference in cost from the cheaper of the last two, for
-        independent rows.
+        Standard error of the difference between `cost` and the smaller of `cost_of_all`
+        and `cost_of_none`, for independent rows.
     """
 
     sensitivity: float
@@ -412,7 +412,7 @@ class ReportFacts:
 
     @property
     def _areas_of_terms(self) -> dict[str, float]:
-        """AUC of the part of the score of each term of a linear fit."""
+        """AUC of each term's part of the score, in a linear fit."""
         result, problem = self.result, self.result.problem
         if self.fit_scores is None or not isinstance(result, LinearResults):
             return {}
@@ -499,7 +499,7 @@ class ReportFacts:
         n, costs = self.rows.table.n_classified, self.costs or Costs(math.nan, math.nan)
         fp, fn = costs.false_positive, costs.false_negative
         of_all, of_none = ratio(fp * (alarms + left), n), ratio(fn * (hits + missed), n)
-        # Savings and losses of the model, in the rows where the two rules differ.
+        # Savings and losses by the model, in rows where it and the cheaper rule differ.
         saving, loss, differ = fn, fp, (hits, alarms)
         if of_all <= of_none:
             saving, loss, differ = fp, fn, (left, missed)
@@ -516,7 +516,7 @@ class ReportFacts:
         )
 
     def decision(self) -> Iterator[str]:
-        """Describe the rule, its rates, and its cost next to predicting all or none."""
+        """Describe the rule and its rates, and compare its cost with trivial rules."""
         yes, no, rates = self.positive, self.other, self.decisions
         n, which = self.rows.table.n_classified, self.which
         cut, logistic = self.threshold or 0.0, self.result.problem.loss == "log"
@@ -558,7 +558,7 @@ class ReportFacts:
         )
 
     def choice(self) -> Iterator[str]:
-        """Describe the selection of the threshold, and calibration in the large."""
+        """Describe how the threshold was chosen, and what to expect on new rows."""
         if (chosen := self.chosen) is not None:
             here, usual = chosen.tidy()["estimate"]
             name = chosen.target.name.replace("_", " ")
@@ -572,7 +572,7 @@ class ReportFacts:
             )
 
     def probabilities(self) -> Iterator[str]:
-        """Describe calibration, in rows that were not used to fit."""
+        """Describe calibration in the large and its slope, in rows not used to fit."""
         if (calibration := self.calibration) is None:
             return
         mean, share = map(percent, self.in_the_large)
@@ -615,7 +615,7 @@ class ReportFacts:
             )
 
     def without_new_rows(self) -> Iterator[str]:
-        """Warn that training errors are too low, and recommend new rows."""
+        """Warn that the training error rate is usually too low; recommend new rows."""
         if self.rows.name == "training":
             yield (
                 "There are no new rows. The error rate on new rows is usually higher; "
@@ -686,8 +686,9 @@ class ReportFacts:
     def p_value(self) -> float:
         """P-value of McNemar's exact test against always predicting the majority.
 
-        The two rules differ in the rows that the model predicts as the minority. The
-        test is omitted if a threshold, costs or class weights determine predictions.
+        The two rules differ in the rows that the model predicts as the minority. NaN
+        without new rows, and if a threshold, costs or class weights determine the
+        predictions.
         """
         if not self.rows.is_new or self.is_decision:
             return math.nan
@@ -706,7 +707,7 @@ class ReportFacts:
 
     @property
     def name_of_groups(self) -> str:
-        """The column of the groups of folds, if the fit has the same groups."""
+        """Column with the groups of the folds, if the fit uses the same groups."""
         own = getattr(self.result, "groups", None)
         codes = None if self.validation is None else self.validation.folds.groups
         if codes is None or own is None or not own.by_name:
@@ -743,7 +744,7 @@ class ReportFacts:
             values, cut = thresholded(values, result.problem), self.threshold
         positive = signs_of(values, result.solver.ties, cut)  # NaN where undecided
         wrong = np.where(codes == 1, positive < 0.0, positive > 0.0) & (codes >= 0)
-        listed = np.flatnonzero(wrong)[: len(table.errors)]  # files list only some
+        listed = np.flatnonzero(wrong)[: len(table.errors)]  # with files, only some
         scores = self.rows.scores[listed]
         errors = table.errors.reset_index(drop=True).assign(score=scores)
         names = [str(name) for name in table.errors.index]
@@ -756,7 +757,7 @@ class ReportFacts:
 
     @cached_property
     def fit_scores(self) -> Vector | None:
-        """Scores of the training rows; None if the predictors are not in memory."""
+        """Scores of training rows of positive weight; None without rows in memory."""
         try:
             scores = np.asarray(self.result.decision_function(), dtype=np.float64)
         except DataError:
@@ -1014,8 +1015,8 @@ class ReportFacts:
             f"under perfect calibration: {decimals(curve.error_by_chance)})."
         )
         if problem.prior_shift:
-            return text + " Weights of the classes are taken out of the probabilities."
-        by_weight = " Probabilities are for rows that count by their weights."
+            return text + " Probabilities are corrected for the class weights."
+        by_weight = " Probabilities refer to the weighted rows."
         return text + by_weight * (problem.weights is not None)
 
     @cached_property
@@ -1045,7 +1046,7 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> Lines:
 
 
 def _is_dummy(column: Vector) -> bool:
-    """Test whether a predictor is 0 or 1 in every row, to rounding."""
+    """Test whether a predictor is 0 or 1 in every row, up to rounding."""
     return bool((np.minimum(np.abs(column), np.abs(column - 1.0)) < 1e-9).all())
 
 

@@ -1,17 +1,17 @@
 """Active-set method for the hinge with streamed rows.
 
-1. A sample has been solved; the error of its margins is about
+1. A sample of ``m`` rows has been solved. The errors of its margins are usually below
    ``delta = 3.5 sqrt(p / m)``.
-2. The first pass fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and
-   those above ``1 + delta`` at 0. The others are active and stored in memory. For each
-   class it sums ``w_i x_i`` over the rows fixed at ``w_i``.
+2. The first pass fixes rows with a margin below ``1 - delta`` at ``a_i = w_i`` and rows
+   with a margin above ``1 + delta`` at 0. The other rows are active and are stored in
+   memory. For each class the pass sums ``w_i x_i`` over the rows fixed at ``w_i``.
 3. The reduced problem consists of the active rows and, for each class, the mean of the
-   rows fixed at ``w_i``, with their total weight. This is exact while the margin of the
-   mean is below 1, because the hinge is linear there. The step to the solution is
-   shortened if it would put too many fixed rows on the wrong side.
-4. The next pass also stores rows that were fixed on the wrong side, and computes the
-   objective. The dual objective follows from the active rows and the sums; together
-   they form the certificate. Repeat from 3.
+   rows fixed at ``w_i``, with their total weight. This is exact while all margins of
+   these rows are below 1, because the hinge is linear there. The step to the solution
+   is shortened if it would put too many fixed rows on the wrong side.
+4. The next pass computes the objective and stores rows that were fixed on the wrong
+   side. The dual objective follows from the active rows and the sums. Both objectives
+   form the certificate. Repeat from 3.
 
 The certificate covers all rows, so it is valid for any ``delta``.
 """
@@ -34,8 +34,8 @@ from pegasos_stats.solvers.sums import Sums, risk_and_image
 
 ZERO, FULL, RETAINED = 0, 1, 2  # dual weight 0; dual weight w_i; active, in memory
 SAMPLE_ERRORS = 3.5  # width of the active set, in sqrt(p / m)
-ROOM = 0.8  # maximum share of the memory to fill in one pass
-NO_ROWS = np.zeros(0, dtype=np.int64)  # no rows
+ROOM = 0.8  # maximum share of the free memory to fill in one pass
+NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 class NoRoomError(Exception):
@@ -48,12 +48,15 @@ class ActiveRows:
     Parameters
     ----------
     most, p : int
-        Maximum number of rows, and columns; unused memory is not touched.
+        Maximum number of rows, and number of columns. The arrays use physical memory
+        only for rows that are stored.
 
     Attributes
     ----------
     m : int
         Number of rows.
+    dual : float64 array, shape (m,)
+        Dual weights.
     """
 
     def __init__(self, most: int, p: int) -> None:
@@ -84,7 +87,7 @@ class ActiveRows:
             room[here] = values
 
     def together(self, others: RowSubset) -> RowSubset:
-        """Return these rows followed by others, without storing the others."""
+        """Return these rows followed by others, which the next rows will overwrite."""
         end = self.m + others.y.size
         self._put(slice(self.m, end), others)
         y, w, offset = self._row_data[:, :end]
@@ -111,13 +114,15 @@ class HingeSums(NamedTuple):
     totals : Sums
         Sums at the point, with the dual weights of the fixed rows.
     above : float64 array, shape (p,)
-        ``sum_i a_i x_i`` of the rows of ``y_i = +1`` that are fixed at ``a_i = w_i``.
+        ``sum_i a_i x_i`` over the rows with ``y_i = +1`` that are fixed at
+        ``a_i = w_i``.
     fixed : int64 array, shape (2,)
-        ``sum_i a_i`` of the rows fixed there, of -1 and of +1, in units.
+        ``sum_i a_i`` over the rows fixed at ``w_i``, for each class, in units of
+        `DUAL_UNIT`.
     offset_sums : float64 array, shape (2,)
-        ``sum_i a_i offset_i`` of the same rows.
+        ``sum_i a_i offset_i`` over the same rows.
     joined : list of pairs
-        Rows that become active, and their dual weights so far.
+        Rows that become active, and their dual weights before.
     """
 
     totals: Sums
@@ -135,9 +140,10 @@ class HingePass:
     ----------
     point : Point
     reach : float
-        How far rounding may move a margin.
+        Bound on the rounding error of a margin.
     delta : float or None
-        Distance from the margin of active rows; None after the first pass.
+        In the first pass, rows with a margin within this distance of 1 become active;
+        None in later passes.
     """
 
     point: Point
@@ -176,7 +182,7 @@ class HingePass:
 
 
 def rows_like(problem: Problem, y: Vector, chosen: Values) -> float:
-    """Estimate the number of rows like the chosen rows of a sample."""
+    """Estimate how many of all rows are like the chosen rows of a sample."""
     count = 0.0
     for sign in (-1.0, 1.0):
         share = float(chosen[y == sign].mean())
@@ -187,7 +193,7 @@ def rows_like(problem: Problem, y: Vector, chosen: Values) -> float:
 def near_margin(
     problem: Problem, sample: RowSubset, point: Point, delta: float
 ) -> float:
-    """Estimate the number of rows with a margin within delta of 1."""
+    """Estimate the number of rows with a margin within `delta` of 1."""
     m = sample.y * bounds.scores(sample.X, point, sample.offset)
     return rows_like(problem, sample.y, np.abs(m - 1.0) <= delta)
 
@@ -217,7 +223,7 @@ class StreamedHinge:
     has_stalled : bool
         Whether the last pass activated no row.
     seed : int or None
-        Seed, if rows were drawn at random.
+        Seed, if a solution visited rows in random order.
     """
 
     name = "active set"
@@ -236,7 +242,7 @@ class StreamedHinge:
         self._sums: HingeSums | None = None
 
     def pass_over(self) -> Risk:
-        """Pass over all rows: objective, new active rows, sums of the others."""
+        """Pass over all rows: compute the objective, store new active rows."""
         problem, before = self._problem, self.active.m
         reach = Rounding(problem, *self.point).reach
         delta = self._delta if self._sums is None else None
@@ -253,7 +259,7 @@ class StreamedHinge:
         return Risk.of(problem, self.point, sums.totals)
 
     def solve(self, tol: float, solver: Optimum) -> None:
-        """Solve the problem in memory for the next point and a dual point."""
+        """Solve the reduced problem in memory for the next point and a dual point."""
         problem, active, sums = self._problem, self.active, self._sums
         assert sums is not None  # after a pass
         both = self._with_fixed(sums)
@@ -285,9 +291,9 @@ class StreamedHinge:
             self.bound = bounds.Bound.of(problem, sums.totals.plus(of_kept))
 
     def _with_fixed(self, sums: HingeSums) -> RowSubset:
-        """The active rows, and one row for the fixed rows of each class."""
+        """Return the active rows, and for each class one row for its fixed rows."""
         w = sums.fixed.astype(np.float64) * bounds.DUAL_UNIT
-        # The image is the sum over +1 minus that over -1.
+        # The image is the sum over the class +1 minus the sum over the class -1.
         below = sums.above - sums.totals.image
         X: Matrix = np.array([below, sums.above])
         there = w > 0.0
@@ -298,12 +304,12 @@ class StreamedHinge:
         return self.active.together(RowSubset(NO_ROWS, mean, y, of, offsets))
 
     def _within_room(self, end: Point) -> Point:
-        """Shorten a step so that the rows on the wrong side fit in memory.
+        """Halve a step until the rows fixed on the wrong side fit in memory.
 
         Raises
         ------
         NoRoomError
-            If no step length suffices, and not all rows fit.
+            If eight halvings do not suffice, and memory is too small for all rows.
         """
         problem, left = self._problem, self._problem.X.max_retained_rows - self.active.m
         most, few = min(ROOM * left, max(self.active.m, 0.01 * problem.n)), self._few
