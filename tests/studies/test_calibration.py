@@ -137,7 +137,7 @@ def test_rows_that_lack_something_are_left_out_and_counted():
         pd.Series(["a", None, "b", "b"]), [0.1, 0.2, np.nan, 0.7], positive="b"
     )
     assert found.n_left_out == found.table["n"].sum() == 2
-    assert "2 of the rows" in str(found)
+    assert "2 rows with a missing value" in str(found)
 
 
 COLUMNS = pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})
