@@ -102,7 +102,7 @@ def test_rows_that_lack_a_label_are_left_out_and_counted():
     found = ps.compare_predictions(actual, a, b)
     assert found.n_left_out == 2
     assert found.table.equals(whole.table)
-    assert "2 of the rows" in str(found)
+    assert "2 rows with a missing value" in str(found)
 
 
 def test_more_than_two_levels():
