@@ -503,7 +503,7 @@ def test_statistics_corrected_for_optimism_are_on_the_page(drawn):
     assert text.count("resamples, from 2.5") == 1  # the instability plot
     for formula, rows in (("rate_marriage", women), ("yrs_married", women.iloc[1:])):
         other = ps.logit(f"affair ~ {formula}", rows).fit()
-        with pytest.raises(OptionError, match="Validation of the rows"):
+        with pytest.raises(OptionError, match="Validation with the rows"):
             other.report(validation=validation)
 
 
