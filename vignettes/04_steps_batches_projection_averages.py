@@ -315,7 +315,7 @@ pd.DataFrame(
     {
         "relative gap": [run.relative_gap for run in ends.values()],
         "above minimum": [
-            run.objective - best["noise"].objective for run in ends.values()
+            abs(run.objective - best["noise"].objective) for run in ends.values()
         ],
         "error rate": [run.confusion(test).error_rate for run in ends.values()],
     },

@@ -221,6 +221,8 @@ class ProximalNewton:
             self._centre, self.gamma = self._a, max(LEAST_GAMMA, 0.5 * self.gamma)
             self._smooth()
         d = self._direction(has_moved)
+        if has_moved and not float(self._g @ d) < 0.0:  # no descent
+            d = self._direction(False)
         self._search(d, self._y * self._Z.times(d))
         if self._free:
             self._balance()
@@ -260,13 +262,15 @@ class ProximalNewton:
 
         If a new centre leaves fewer active rows than unknowns, the Hessian is nearly
         singular and the step short. Then the rows with 0 < c_i < 1, which were active
-        before, count as active: their ``a_i`` is not clipped. If there are many active
-        rows, evenly spaced ones of them estimate the Hessian.
+        before, count as active if they are enough: their ``a_i`` is not clipped. If
+        there are many active rows, evenly spaced ones of them estimate the Hessian.
         """
         active, ridge, g = self._v == self._a, self._ridge, self._g
         if has_moved and np.count_nonzero(active) < ridge.size:
-            active = (self._centre > 0.0) & (self._centre < 1.0)
-            g = g - self._Z.image(active * (self._v - self._a) * self._wy)
+            before = (self._centre > 0.0) & (self._centre < 1.0)
+            if np.count_nonzero(before) >= ridge.size:
+                active = before
+                g = g - self._Z.image(active * (self._v - self._a) * self._wy)
         rows = active.nonzero()[0]
         if self._free and not rows.size:
             ridge = ridge.copy()
@@ -286,8 +290,6 @@ class ProximalNewton:
         dv, wds = ds / self.gamma, self._w * ds
         base, curvature = float(self._shrunk @ d), float(self._penalty @ (d * d))
         first = float(self._g @ d)
-        if not first < 0.0:  # see `_direction`; the next step has other active rows
-            return
         t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
         for _ in range(TRIALS):
             v = self._v - (dv if t == 1.0 else t * dv)
