@@ -68,6 +68,7 @@ def test_the_site_has_every_name_and_leads_on(tmp_path):
 
 ANSWERS = {  # of the questions on the first page: page, and what answers the question
     "howto/save.html#odds-ratios": "tidy(exponentiate=True)",
+    "howto/test_coefficients.html#clusters": "groups=",
     "howto/test_coefficients.html#glm-errors": 'cov_type="nonrobust"',
     "howto/predictions_with_errors.html": "get_prediction(new)",
     "howto/margins.html": ".margins()",
@@ -95,7 +96,7 @@ def assert_questions_are_answered(built):
         text = (built / page).read_text("utf-8")
         section = text.partition(f'id="{place}"')[2] if place else text
         assert answer in unescape(re.sub(r"<[^>]+>", "", section)), target
-    assert len(ANSWERS) == asked.count("<li>") == 15
+    assert len(ANSWERS) == asked.count("<li>") == 16
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
