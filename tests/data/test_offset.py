@@ -93,7 +93,7 @@ REFUSED = {
     r"log\(t\)": lambda d: ps.kernel_svm("y ~ a + offset(log(t))", d),
     "offset='z' makes no sense": lambda d: ps.kernel_svm(FORMULA, d, offset="z"),
     "the fit has none": lambda d: fitted(d).predict(d, offset=d["z"]),
-    "rows of the fit": (
+    "training rows have theirs": (
         lambda d: fitted(d, offset="z").decision_function(offset=d["z"])
     ),
     "in its formula: z": (

@@ -80,7 +80,7 @@ def test_profiles_are_what_they_say():
         ({"order": [0.5, 1.0]}, "type float64"),
         ({"order": []}, "shape"),
         ({"order": [-1, 2]}, "row -1"),
-        ({"order": np.array([2**64 - 1], dtype=np.uint64)}, "counted from zero"),
+        ({"order": np.array([2**64 - 1], dtype=np.uint64)}, "numbered from 0"),
         ({"order": [[0, 1], [2]]}, "no list of rows"),
         ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),

@@ -271,7 +271,7 @@ def check_places(
     >>> check_places(["new.csv"], False, ("out.csv", PREDICTIONS))
     """
     files = [(path, kind) for path, kind in places if path is not None]
-    used = {os.path.realpath(path) for path in inputs if path}
+    used = {os.path.realpath(writing.checked_path(path)) for path in inputs if path}
     for path, _ in files:
         if (real := os.path.realpath(writing.checked_path(path))) in used:
             where = writing.shown_path(path)
