@@ -259,5 +259,5 @@ def counted(number: int, noun: str) -> str:
 
 
 def plain(item: object) -> object:
-    """Convert a numpy scalar to a Python scalar, so that ``5`` is shown as ``5``."""
+    """Convert a numpy scalar to Python, so that ``np.int64(5)`` is shown as ``5``."""
     return item.item() if isinstance(item, np.generic) else item

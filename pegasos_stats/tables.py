@@ -673,7 +673,7 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
-    """Pair each cell with the end that its number lacks, compared to the longest one.
+    """Pair each cell with the blanks that align its decimal point with the others.
 
     Blanks as wide as these ends align right-justified numbers at their decimal points.
 

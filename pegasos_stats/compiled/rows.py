@@ -181,7 +181,7 @@ def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
 
 @inlined
 def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
-    """Add ``d x_i`` to ``high + low``; return the sum of sizes that bounds rounding.
+    """Add ``d x_i`` to ``high + low``; return a sum of sizes that bounds rounding.
 
     Two roundings have errors of at most ``u`` times the sizes of their results. ``u``
     times the sum of these sizes bounds the error that this row adds to `low`, over all

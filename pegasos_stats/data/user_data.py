@@ -514,8 +514,8 @@ def plain_column(column: DataColumn) -> DataColumn:
     """Convert a column to a dtype that formulas can use.
 
     Unused categories are dropped. Nullable columns, and object columns of numbers or of
-    booleans, get a numpy dtype if no value is missing. Text gets the dtype object.
-    Integers become text if one exceeds 64 bits.
+    booleans, get a numpy dtype; integers and booleans only if no value is missing.
+    Text gets the dtype object. Integers become text if one exceeds 64 bits.
     """
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):

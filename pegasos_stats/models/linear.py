@@ -151,7 +151,7 @@ class Model(ABC):
         Returns
         -------
         Model
-            The model itself if lambda is fixed.
+            With a fixed lambda above 0, the model itself.
 
         Raises
         ------
@@ -847,7 +847,7 @@ svm = as_function(
         Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))``. The
         intercept ``alpha`` is not penalised. Without `lam` the penalty is ``1 / n``,
         the C = 1 of other packages. ``fit()`` of the returned model yields the
-        coefficients, with bootstrap standard errors.
+        coefficients, with bootstrap standard errors (HC3 for the squared hinge).
     """,
 )
 logit = as_function(

@@ -253,7 +253,7 @@ class Results(DisplayedBySummary, ABC):
     def _on_predictors(self) -> tuple[float, list[Note]]:
         """Notes on the predictors of a linear fit.
 
-        They follow an unused number, as saved files contain such a pair.
+        Saved files contain a pair: a number that is no longer used, and the notes.
         """
         return np.inf, []
 

@@ -1,5 +1,6 @@
 """Standard errors by default: by the loss alone, with their intervals and tests."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -316,3 +317,15 @@ def test_every_coefficient_is_covered_with_one_row_in_five_of_a_class(loss):
     # Four standard errors of a standard deviation of so many numbers.
     ratio = np.median(se, axis=0) / estimate.std(axis=0)
     assert (np.abs(ratio - 1.0) <= 4.0 / np.sqrt(2.0 * REPLICATIONS)).all()
+
+
+def test_resamples_without_a_maximum_count_as_far_from_every_joint_hypothesis():
+    x = np.arange(120.0)
+    X = np.column_stack([x % 3, x % 5])
+    y = np.where(X.sum(axis=1) + 2.0 * np.sin(x * x) > 3.0, 1.0, -1.0)
+    drawn = ps.SVM(y, X, lam=0.1).fit(cov_type=ps.Bootstrap(99, seed=1)).covariance
+    finite = resampled_test(drawn, np.eye(3)[1:], np.zeros(2)).pvalue
+    pvalue = resampled_test(
+        replace(drawn, n_infinite=2), np.eye(3)[1:], np.zeros(2)
+    ).pvalue
+    assert pvalue == pytest.approx((100 * finite + 2) / 102)

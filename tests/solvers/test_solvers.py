@@ -81,7 +81,7 @@ def test_profiles_are_what_they_say():
         ({"order": []}, "shape"),
         ({"order": [-1, 2]}, "row -1"),
         ({"order": np.array([2**64 - 1], dtype=np.uint64)}, "numbered from 0"),
-        ({"order": [[0, 1], [2]]}, "no list of rows"),
+        ({"order": [[0, 1], [2]]}, "not an array of rows"),
         ({"intercept": True}, "give it to the model"),
         ({"order": "replace"}, "steps=None"),
         ({"order": "replace", "steps": 10, "epochs": 2}, "epochs=2 makes no sense"),

@@ -1063,7 +1063,9 @@ def resampled_test(
     )
     reach = float(np.linalg.norm(np.abs(whiten) @ noise[free]))
     is_far = np.sqrt(far) >= np.sqrt(own) - reach
-    pvalue = float(1 + is_far.sum()) / (1 + m)
+    # Infinite resamples are farther than every hypothesis.
+    n_far = 1 + int(is_far.sum()) + combined.n_infinite
+    pvalue = n_far / (1 + m + combined.n_infinite)
     if len(whiten) == 1:
         pvalue = float(combined.p_values(q)[free][np.diag(S)[free].argmax()])
     return JointTest(own, pvalue, len(whiten), np.inf, hypotheses, m)

@@ -82,7 +82,7 @@ class ResultPlots:
     """Figures of a fitted model, one method per figure; see ``result.plot``.
 
     Each method draws on the axes passed as ``ax=``, or on a new figure, and returns the
-    axes. Further keywords, such as ``color=`` or ``linewidth=``, are line properties.
+    axes. Methods that draw lines accept line properties, such as ``color=``.
     To compare two fits, draw both on the same axes, each with a ``label=``.
 
     Notebooks show the figure; elsewhere save it with ``ax.figure.savefig("name.pdf")``.
@@ -579,8 +579,8 @@ class LinearPlots(ResultPlots):
         Raises
         ------
         OptionError
-            If there is no such coefficient, or the standard errors are not from
-            ``cov_type=ps.Bootstrap()``.
+            If there is no such coefficient, or the standard errors are not from a
+            bootstrap.
         """
         result, params = self.result, self.result.params
         if term not in params.index:
@@ -599,8 +599,8 @@ class LinearPlots(ResultPlots):
     ) -> "Axes":
         """Draw the coefficients of pixels as an image, blue below 0 and red above.
 
-        Colours are symmetric about 0. Dots mark negative pixels, if pixels are large
-        enough, so that grey prints also show the signs.
+        Colours are symmetric about 0. Dots mark negative coefficients, if pixels are
+        large enough, so that grey prints also show the signs.
 
         Parameters
         ----------
