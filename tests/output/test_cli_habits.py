@@ -179,3 +179,9 @@ def test_messages_have_options_and_nothing_of_python(here, capsys):
     told = refused(capsys, ["fit", "d.csv", *FIT, "--penalty", "firth"])
     assert "--penalty=firth" in told
     assert told.endswith("use --loss log.\n")
+
+
+def test_a_wrong_outcome_is_answered_with_the_columns(here, capsys):
+    Path("two.csv").write_text("y,age\na,1\nb,2\n")
+    told = refused(capsys, ["fit", "two.csv", "-y", "dead"])
+    assert told.endswith("not a column of two.csv: its header has 'y', 'age'.\n")

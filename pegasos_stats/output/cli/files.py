@@ -209,7 +209,9 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
         return f"{in_backticks(outcome)} ~ {right}"
     if outcome not in train.columns:
         near = errors.did_you_mean(outcome, train.columns)
-        cure = missing_cure(train.columns)
+        cure = f"its header has {errors.listing(train.columns, 8)}"
+        if files.separator_in(train.columns, ""):
+            cure = missing_cure(train.columns)
         raise DataError(
             f"--outcome {outcome} is not a column of {train.path}{near}: {cure}."
         )

@@ -589,12 +589,7 @@ def read_value(hint: Any, tokens: Sequence[Token]) -> Any:
 
 app = App(
     name=PROGRAM,
-    help=(
-        "Support vector machines and logistic regression for a two-class outcome. "
-        "Options and messages use the names of the arguments in Python: cov_type=HC3 "
-        "is --cov-type HC3, intercept=False is --no-intercept, ps.logit() is --loss "
-        "log, ps.Optimum() is --solver optimum."
-    ),
+    help="Support vector machines and logistic regression for a two-class outcome.",
     version=__version__,
     help_format="markdown",
     help_formatter=DefaultFormatter(panel_spec=PanelSpec(box=SIMPLE_HEAD)),
