@@ -127,7 +127,10 @@ def check_rows(result: "LinearResults", name: str) -> None:
     """Raise an error unless the fit is logistic, and its rows are in memory."""
     check_log_loss(result.problem.loss, name)
     if not result.problem.has_rows:
-        raise DataError(f"{name} needs the training rows, which are not in memory.")
+        raise DataError(
+            f"{name} needs the training rows, which are not in memory; fit the model "
+            "to a data frame."
+        )
 
 
 def get_influence(self: "LinearResults") -> Influence:
@@ -224,7 +227,7 @@ def vif(self: "LinearResults") -> pd.DataFrame:
 
 
 def rank_of(X: Any, intercept: bool) -> int:
-    """Rank of the columns with the intercept."""
+    """Rank of the predictors, together with the intercept if there is one."""
     n = X.shape[0]
     if is_sparse(X):
         means = np.asarray(X.mean(axis=0)).ravel() * intercept
@@ -236,7 +239,7 @@ def rank_of(X: Any, intercept: bool) -> int:
 
 
 def ratio_reason(result: "LinearResults") -> str:
-    """Why a likelihood ratio of the fit has no p-value; empty if it has one."""
+    """Reason why the fit has no likelihood ratio test; empty if it has one."""
     problem = result.problem
     positive_weights = problem.row_weights[problem.row_weights > 0.0]
     if result.groups is not None or np.ptp(positive_weights) > 1e-9:
@@ -249,7 +252,7 @@ def ratio_reason(result: "LinearResults") -> str:
     if size <= NEGLIGIBLE_PENALTY * (1.0 + 1e-9):
         return ""
     reason = f"lam * n is {significant(size, 3)}, {NO_CHI_SQUARED}"
-    return f"{reason}, or fit without a penalty, lam=0."
+    return f"{reason}, or fit without a penalty (lam=0)."
 
 
 def chi2_p_value(statistic: float, df: int) -> float:
@@ -293,7 +296,8 @@ class LikelihoodRatioTest:
     Attributes
     ----------
     statistic : float
-        Difference of the deviances; NaN if chi-squared is not its distribution.
+        Difference of the deviances; NaN if it does not follow the chi-squared
+        distribution.
     df : int
         Number of additional coefficients in the larger fit.
     pvalue : float
@@ -301,7 +305,7 @@ class LikelihoodRatioTest:
         The table of R's ``anova()``: ``formula, df_residual, deviance, df, statistic,
         p_value``.
     note : str
-        Why the test is NaN; empty otherwise.
+        Reason why the test is NaN; empty otherwise.
     """
 
     statistic: float
@@ -313,7 +317,7 @@ class LikelihoodRatioTest:
     _field_rules = "df positive"
 
     def tidy(self) -> pd.DataFrame:
-        """A copy of `table`."""
+        """Return a copy of `table`."""
         return self.table.copy()
 
     def __repr__(self) -> str:
@@ -407,8 +411,8 @@ def _check_same_rows(small: "LinearResults", large: "LinearResults") -> None:
         advice = "fit both models to the same data."
         if small.nobs != large.nobs and (small.dropped.total or large.dropped.total):
             advice = (
-                "missing values exclude different rows from each fit. Drop these rows "
-                "before both fits."
+                "each fit excludes other rows for missing values. Drop the incomplete "
+                "rows before both fits."
             )
         raise DataError(
             f"The fits, of {small.nobs:,} and {large.nobs:,} rows, differ in rows, "

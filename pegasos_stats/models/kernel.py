@@ -44,12 +44,12 @@ KERNEL_MEMORY = 512 * 2**20
 
 
 class KernelSVM(Model):
-    """Support vector machine with a kernel and an intercept that is not penalised.
+    """Support vector machine with a kernel; its intercept is not penalised.
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
-    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` yields a dual weight for each row,
-    Pegasos a count of margin violations. Predictions depend only on the rows for which
-    this number is positive (the support rows).
+    functions ``f = sum_j b_j K(x_j, .)``. `Optimum` computes a dual variable for each
+    row, Pegasos counts the margin violations of each row. Predictions depend only on
+    the support rows, whose dual variable or count is positive.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ class KernelSVM(Model):
         As for `SVM`, but True by default, as ``scale`` in e1071 and ``scaled`` in
         kernlab; a precomputed kernel is not standardized.
     memory : int, default 512 MiB
-        Bytes for rows of the Gram matrix, which are computed when needed and cached. If
-        not all fit, Pegasos caches the rows that it uses first, `Optimum` those that it
-        used last. Results of Pegasos do not depend on `memory`; results of `Optimum`
-        vary within its tolerance.
+        Size in bytes of the cache for rows of the Gram matrix, which are computed when
+        needed. If not all rows fit, Pegasos caches the rows that it uses first,
+        `Optimum` the rows that it used last. Results of Pegasos do not depend on
+        `memory`; results of `Optimum` vary within its tolerance.
 
     Raises
     ------
@@ -92,7 +92,8 @@ class KernelSVM(Model):
     References
     ----------
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
-    section 4; here the score at step ``t`` has the factor ``1 / (lam (t - 1))``.
+    section 4. In the paper the score at step ``t`` has the factor ``1 / (lam t)``; here
+    the factor is ``1 / (lam (t - 1))``.
     Fan, Chen & Lin, *Working set selection using second order information for training
     support vector machines*, JMLR 6 (2005).
 
@@ -201,7 +202,7 @@ class KernelSVM(Model):
         memory = check_count("memory", memory, 2**62)
         if sample.offsets is not None:
             raise OptionError(
-                f"Kernel machines have no offset, as {sample.offsets}; leave it out."
+                f"Kernel models do not support an offset; leave out {sample.offsets}."
             )
         self._sample = sample
         penalty, rule = penalty_of(lam, sample.n_weighed)
@@ -221,18 +222,19 @@ class KernelSVM(Model):
         )
 
     def _matrix(self, kernel: kernels.KernelFunction) -> Matrix:
-        """Dense rows for the kernel function; or the values of a precomputed kernel."""
+        """Return the rows as a dense array; for a precomputed kernel, its values."""
         self._columns = None
         X = dense(self._sample.X)
         if kernel.name != "precomputed":
             return X
         if self.scaling is not None:
             raise OptionError(
-                "standardize=True does not go with a precomputed kernel; leave it out."
+                "A precomputed kernel does not allow standardize=True; leave it out."
             )
         if self._sample.counted is not None:
             raise OptionError(
-                "freq_weights do not go with a precomputed kernel; repeat its rows."
+                "A precomputed kernel does not allow freq_weights; repeat its rows "
+                "and columns instead."
             )
         self._columns = np.flatnonzero(self._sample.complete)
         return kernels.checked_gram(X, self._sample.complete)
@@ -253,8 +255,8 @@ class KernelSVM(Model):
         ----------
         solver : Optimum or Pegasos, optional
             ``Optimum()`` by default, which minimises to a tolerance. ``Pegasos`` uses
-            one row per step, without projection or averaging, and reproduces the R
-            reference.
+            one row per step, allows neither projection nor averaging, and reproduces
+            the R reference.
         refine, trace, test, progress
             As for ``SVM.fit``.
 
@@ -358,11 +360,11 @@ class KernelResults(Results):
         Raises
         ------
         OptionError
-            If the solver was `Optimum`, which yields dual weights instead.
+            If the solver was `Optimum`, which computes dual variables instead.
         """
         if self.solution.counts is None:
             raise OptionError(
-                "Optimum has dual variables instead of counts of violations; use "
+                "Optimum computes dual variables and does not count violations; use "
                 "dual_coef or tidy()."
             )
         return pd.Series(self.solution.counts, index=self.index, name="count")
@@ -374,17 +376,18 @@ class KernelResults(Results):
 
     @property
     def dual_coef(self) -> "pd.Series[float]":
-        """Coefficients of the support rows, the factors of their kernel values.
+        """Coefficients ``b_j`` of the support rows, the factors of ``K(x_j, .)``.
 
-        They are ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos with violation
-        counts ``c``, and ``a_j y_j / (lam n)`` for `Optimum` with dual weights ``a``.
+        They are ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos, with counts of
+        violations ``c_j`` and weights ``w_j``. For `Optimum` they are
+        ``a_j y_j / (lam n)``, with dual variables ``a_j``.
         """
         support, coefficients = kernels.support_of(self.problem, self.solution)
         return pd.Series(coefficients, index=self.index[support], name="dual_coef")
 
     @property
     def _support(self) -> NDArray[np.intp]:
-        """Rows that predictions depend on, counted from zero."""
+        """Positions of the support rows, counted from zero."""
         support: NDArray[np.intp] = kernels.support_of(self.problem, self.solution)[0]
         return support
 
@@ -408,11 +411,11 @@ class KernelResults(Results):
         Returns
         -------
         DataFrame
-            Columns ``term`` (``"Intercept"``, then row labels; positions of training
-            rows if the fit was loaded) and ``estimate`` (the intercept and
-            `dual_coef`). With Pegasos also ``count``, the number of violations; with
-            `Optimum` also ``dual_weight``, at most the weight of the row, to which it
-            is equal if the margin is below 1.
+            Columns ``term`` (``"Intercept"``, then row labels; for a loaded fit,
+            positions of training rows) and ``estimate`` (the intercept, then
+            `dual_coef`). With Pegasos also ``count``, the number of violations. With
+            `Optimum` also ``dual_weight``, the dual variable: it is at most the weight
+            of the row, and equals the weight if the margin is below 1.
 
         Examples
         --------
@@ -474,10 +477,10 @@ def new_scores(
     problem : KernelProblem
     solution : KernelSolution
     X : array or scipy sparse array, shape (q, p)
-        For a precomputed kernel the values ``K(x, x_j)``: a column for each training
-        row, or for each row that was passed to the model.
+        For a precomputed kernel the values ``K(x, x_j)``, with a column for each
+        training row, or a column for each row that was passed to the model.
     columns : int64 array, shape (n,), optional
-        Columns of the training rows, in the second case.
+        Positions of the training rows among the rows that were passed to the model.
     """
     assert isinstance(solution, kernels.KernelSolution)
     X = dense(X)
@@ -536,7 +539,7 @@ kernel_svm = as_function(
         Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over
         functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. The
         default penalty is ``1 / n``; the default kernel is Gaussian with
-        ``gamma = 1 / p`` on standardized predictors. Call ``fit()`` on the returned
-        model to estimate ``f``.
+        ``gamma = 1 / p`` on standardized predictors. ``fit()`` of the returned model
+        estimates ``f``.
     """,
 )

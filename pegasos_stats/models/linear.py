@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Recorder:
-    """Records the trace of a run; called with a `Moment` after every epoch.
+    """Callback that records one row of the trace after every epoch.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Recorder:
     _violations: int = 0
 
     def __call__(self, moment: Moment) -> None:
-        """Record an epoch."""
+        """Record the row of an epoch."""
         solution = moment.solution
         at = certificate_of(self.problem, solution)
         line = {
@@ -94,11 +94,11 @@ class Recorder:
         self._lines.append(line | {"cpu_seconds": moment.cpu_seconds})
 
     def frame(self) -> pd.DataFrame:
-        """Lines as a data frame, one row per epoch.
+        """Return the trace as a data frame, one row per epoch.
 
-        Columns: ``epoch, steps, objective, gap, violations`` (of this epoch),
-        ``training_error``, ``test_error`` if there are held-out rows, and
-        ``cpu_seconds``, the processor time of all updates so far.
+        Columns: ``epoch``; ``steps`` up to its end; ``objective``; ``gap``;
+        ``violations`` in this epoch; ``training_error``; ``test_error`` if there are
+        held-out rows; ``cpu_seconds``, the processor time of all updates so far.
         """
         return pd.DataFrame(self._lines)
 
@@ -130,28 +130,30 @@ class Model(ABC):
 
     @property
     def lam(self) -> float | None:
-        """Penalty; None if ``fit()`` chooses it: then see ``result.model.lam``."""
+        """Penalty; None if ``fit()`` chooses it (see ``result.model.lam``)."""
         choices = {"cv": self._path, "ml": self._likelihood}
         is_open = choices.get(self.problem.lam_rule, "none needed") is None
         return None if is_open else self.problem.lam
 
     def at_chosen_lambda(self, groups: samples.Groups | None = None) -> Self:
-        """Return the model with its lambda, which is chosen only once.
+        """Return the model with a number as lambda, chosen at the first call.
 
-        ``lam="cv"`` chooses the ``lambda_min`` of
-        ``lambda_path(model, folds=10, seed=1)``, once for each grouping. By default
-        lambda of a logistic regression is 0 if the maximum likelihood estimate exists,
-        and otherwise 1/n.
+        With ``lam="cv"`` this is the ``lambda_min`` of
+        ``lambda_path(model, folds=10, seed=1)``, chosen once for each grouping. For a
+        logistic regression without ``lam`` it is 0 if the maximum likelihood estimate
+        exists, and otherwise 1/n.
 
         Parameters
         ----------
         groups : Groups, optional
-            Groups of rows that stay together in the folds; of two groupings the first.
+            Folds do not split these groups. With two groupings, folds do not split the
+            groups of the first one.
 
         Returns
         -------
         Model
-            With a fixed lambda above 0, the model itself.
+            The model itself if its penalty is a number above 0 or Firth's; otherwise a
+            copy.
 
         Raises
         ------
@@ -178,7 +180,7 @@ class Model(ABC):
         return self._choices[key]
 
     def _with_likelihood(self) -> Self:
-        """Return the model with its maximum likelihood estimate, else with lam 1/n."""
+        """Return a copy with the maximum likelihood estimate, or with lambda 1/n."""
         self._choices = self._choices or {}
         if b"ml" not in self._choices:
             other, problem = copy(self), self.problem
@@ -221,12 +223,12 @@ class Model(ABC):
 
     @property
     def exog_names(self) -> list[str]:
-        """Names of all coefficients, under the name that statsmodels uses."""
+        """Names of all coefficients; statsmodels has the same attribute."""
         return ["Intercept"] * self.problem.intercept + list(self.names)
 
     @property
     def endog_names(self) -> str:
-        """Name of the outcome, under the name that statsmodels uses."""
+        """Name of the outcome; statsmodels has the same attribute."""
         return str(self.coding.name)
 
     @property
@@ -273,7 +275,7 @@ class Model(ABC):
         return replace(solver, start=start)
 
     def recorder(self, ties: Ties, held_out: HeldOut | None = None) -> Recorder:
-        """Return the recorder of a trace, with the error rate of `held_out` rows."""
+        """Return a recorder of the trace, with the error rate of `held_out` rows."""
         if held_out is None:
             return Recorder(self.problem, ties)
         X, y, offset = held_out
@@ -301,7 +303,7 @@ class Model(ABC):
 
     @suggest_arguments
     def held_out(self, test: object) -> HeldOut:
-        """Code held-out rows like the training rows; drop incomplete ones.
+        """Convert held-out rows as the training rows were; exclude incomplete rows.
 
         Parameters
         ----------
@@ -320,7 +322,7 @@ class Model(ABC):
         DataError
             If no row is complete.
         OptionError
-            If the offset of the model is an array.
+            If the offset of the model is an array, which has no values for these rows.
         """
         if isinstance(test, tuple) and len(test) == 2:
             labels, X = samples.aligned_labels(*test), test[1]
@@ -334,7 +336,8 @@ class Model(ABC):
         rows, labels, offset = labelled_rows(matrix, labels, counts)
         if not len(labels):
             raise DataError(
-                "No held-out row is complete; use test rows with labels and values."
+                "No row of test= is complete; pass rows whose outcome and predictors "
+                "are not missing."
             )
         return rows, self.coding.encode(labels), offset
 
@@ -433,14 +436,15 @@ class LinearModel(Model):
             dict. For these data `freq_weights` and `functions` are not allowed.
         weights : optional
             As for the class, or the name of a column of `data`. As in R, ``.`` in the
-            formula includes that column: write ``"y ~ . - w"``.
+            formula includes that column; ``"y ~ . - w"`` excludes a column ``w``.
         freq_weights : optional
             As for the class, or the name of a column of `data`; ``confusion`` and
             similar methods use this column of new data too, if they contain it.
         offset : optional
             As for the class, or the name of a column of `data`, which is then read from
             new data too, like ``offset(x)`` in the formula. All offsets are added up.
-            As in R, ``.`` includes these columns: write ``"y ~ . - x + offset(x)"``.
+            As in R, ``.`` includes the columns of offsets; ``"y ~ . - x + offset(x)"``
+            uses ``x`` only as an offset.
         lam, intercept, coding, na_action, standardize, loss, penalty
             As for the class.
         functions : dict of str to callable, optional
@@ -540,34 +544,34 @@ class LinearModel(Model):
         solver : Optimum, Pegasos or SDCA, optional
             ``Optimum()`` by default: the optimum to a relative gap of 1e-6.
         refine : float, optional
-            After Pegasos, continue with `Optimum` from the dual variables of Pegasos to
-            this relative gap.
+            Relative gap to which `Optimum` minimises after Pegasos, starting from the
+            dual variables of Pegasos.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
             Kind of standard errors, computed on first access. The default depends on
             the loss. Log loss and squared hinge: ``"HC3"``, or with `groups`
             ``"cluster"``; with Firth's penalty ``"nonrobust"``. Hinge: the pairs
             bootstrap of rows or, with `groups`, of whole groups. It uses 999 resamples,
             for large data fewer, but at least 199; for files and Dask the hinge has no
-            standard errors by default. Names: ``"nonrobust"`` (as R's ``glm``) for the
-            log loss; ``"HC0"`` to ``"HC3"`` except for the hinge; ``"sandwich"`` for
-            the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with `groups`; ``"cluster"``,
-            which is ``"CR3"``, or ``"CR1"`` for the hinge and for two groupings;
-            ``"bootstrap"``, ``"none"``. With options: `Sandwich`, `Cluster`,
-            `Bootstrap`.
+            standard errors by default. Allowed are: ``"nonrobust"`` (as R's ``glm``)
+            for the log loss; ``"HC0"`` to ``"HC3"`` except for the hinge;
+            ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with
+            `groups`; ``"cluster"``, which is ``"CR3"``, or ``"CR1"`` for the hinge and
+            for two groupings; ``"bootstrap"``, ``"none"``. With options: `Sandwich`,
+            `Cluster`, `Bootstrap`.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
-            including excluded rows. A row of the fit without a label is an error.
+            including excluded rows. A training row without a label raises an error.
             A list of two means two-way clustering. Groups are allowed with
             ``"default"``, ``"cluster"``, ``"CR0"``, ``"CR1"`` and, for a single
             grouping, with ``"CR3"`` and ``"bootstrap"``. With ``freq_weights=`` all
             repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
-            Strata of a survey, in which `groups` (rows, if omitted) were sampled. With
-            the sampling weights as ``weights=`` of the model, the covariance is
-            linearised, as by R's ``survey::svyglm``. A stratum needs at least two
-            groups. A group with rows in two strata counts as two groups, as with
-            ``nest=TRUE`` in R.
+            Strata of a survey design, within which `groups` (or, without `groups`,
+            rows) were sampled. Pass the sampling weights as ``weights=`` to the model:
+            the covariance is then linearised, as in R's ``survey::svyglm``. A stratum
+            needs at least two groups. A group with rows in two strata counts as two
+            groups, as with ``nest=TRUE`` in R.
         trace : bool, default False
             Whether to record objective, gap, violations, error rate and processor
             time after every epoch, in ``result.trace``.
@@ -583,9 +587,9 @@ class LinearModel(Model):
         Raises
         ------
         OptionError
-            If the solver does not suit the model, or these are combined: `test` without
-            `trace`, `refine` without Pegasos, `groups` with a covariance for single
-            rows.
+            If the solver does not suit the model, or if `test` is passed without
+            `trace`, `refine` without Pegasos, or `groups` with a covariance for
+            independent rows.
         DataError
             If a row has no group, a stratum has only one group, or ``lam=0`` and the
             maximum likelihood estimate does not exist.
@@ -654,11 +658,11 @@ class LinearModel(Model):
 
 
 class SVM(LinearModel):
-    """Linear support vector machine with an intercept that is not penalised.
+    """Linear support vector machine; its intercept is not penalised.
 
-    Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))`` over
-    the rows without missing values, the first level of the outcome coded -1 and the
-    second +1.
+    Minimises ``lam/2 ||beta||^2 + mean(max(0, 1 - y_i (x_i'beta + alpha)))``. The mean
+    is over the rows without missing values. ``y_i`` is -1 for the first level of the
+    outcome and +1 for the second.
 
     Parameters
     ----------
@@ -672,14 +676,14 @@ class SVM(LinearModel):
     lam : float or "cv", optional
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
         of other packages. Here ``n`` is the number of rows of the model (``nobs``),
-        counted by `freq_weights`, without incomplete rows and rows of weight 0. Folds
-        and resamples use the same penalty. Pegasos, whose steps are ``1 / (lam t)``,
-        has no default. With ``"cv"`` the first fit uses the ``lambda_min`` of
+        counted by `freq_weights`, without incomplete rows and rows of weight 0. Fits to
+        folds and resamples use the same number. Pegasos, whose step size is
+        ``1 / (lam t)``, needs a `lam`. ``"cv"`` chooses the ``lambda_min`` of
         ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`.
         This path, ``result.lambda_path``, is not saved with the fit. `cross_validate`
-        chooses lambda again in each fold. Standard errors treat lambda as fixed. A
-        Pegasos fit uses the lambda that cross-validation of the optimum chooses. Rows
-        must be in memory for ``"cv"``.
+        chooses lambda again in each fold. Standard errors treat lambda as fixed. Also
+        for Pegasos fits, cross-validation uses `Optimum`. ``"cv"`` needs the rows in
+        memory.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     coding : "factor", "first-seen" or a pair (negative, positive)
@@ -690,8 +694,8 @@ class SVM(LinearModel):
         Weight of each row's loss, 0 or more. ``"balanced"`` means the same total
         weight for both levels, ``{level: weight}`` a weight for each level.
         Weights are scaled to a mean of 1, so only their ratios matter. Pegasos and SDCA
-        visit rows of weight 0, as in R, but ``nobs``, standard errors and tables of the
-        training rows do not count them.
+        visit rows of weight 0, as the R reference does, but ``nobs``, standard errors
+        and tables of the training rows do not count them.
     freq_weights : array or Series of whole numbers, shape (n,), optional
         How many rows each row represents, as in a table of counts. A row with count 0
         is excluded; a missing count is a missing value. All results equal the results
@@ -729,7 +733,7 @@ class SVM(LinearModel):
 
     See Also
     --------
-    SVM.from_formula : the same from a formula and a data frame, also as ``svm``.
+    SVM.from_formula : Builds the model from a formula and a data frame, as does `svm`.
 
     References
     ----------
@@ -759,14 +763,16 @@ class Logit(LinearModel):
     standard errors, intervals or p-values, and a note explains why. Without a penalty,
     a column that is a linear combination of earlier ones has the coefficient NaN.
 
-    ``penalty="firth"``, for few events or separated rows, maximises the log likelihood
-    plus ``log det(I) / 2``, with Fisher's information ``I``. Estimates are finite,
-    standard errors are model-based, and intervals and p-values use the profile of this
-    penalised likelihood. Firth's penalty allows counts as ``freq_weights``, but not
-    `lam`, `weights`, groups, files or Dask. ``penalty="flic"`` is for predictions. It
-    then estimates the intercept again by maximum likelihood, with the other
-    coefficients fixed: the mean probability of the training rows equals the share of
-    the second level. FLIC has no standard errors.
+    ``penalty="firth"``, for few events or separated classes, maximises the log
+    likelihood plus ``log det(I) / 2``, where ``I`` is the Fisher information. Its
+    estimates are finite. Standard errors are model-based; intervals and p-values are
+    computed from profiles of this penalised likelihood. Firth's penalty allows counts
+    as ``freq_weights``, but not `lam`, `weights`, groups, files or Dask.
+
+    ``penalty="flic"``, for predictions, takes the slopes of Firth's fit and estimates
+    the intercept by maximum likelihood with these slopes fixed. The mean fitted
+    probability then equals the share of the second level in the training rows. FLIC
+    has no standard errors.
 
     For other parameters and exceptions see `SVM`; `loss` must be ``"log"``.
 
@@ -774,11 +780,12 @@ class Logit(LinearModel):
     ----------
     lam : float or "cv", optional
         Penalty, 0 or more. The default is 0 if the maximum likelihood estimate exists,
-        otherwise ``1 / n``. The attribute ``lam`` of the model is then None, and
-        ``result.model.lam`` is the number that ``fit()`` chose. A number above 0 is a
-        N(0, 1 / (n lam)) prior on each coefficient, which often improves predictions
-        but biases log odds ratios towards 0. ``"cv"`` chooses lambda by
-        cross-validation, as for `SVM`. `Pegasos` and `SDCA` need a number above 0.
+        otherwise ``1 / n``. Without `lam`, the attribute ``lam`` of the model is None,
+        and ``result.model.lam`` is the number that ``fit()`` chose. A number above 0
+        corresponds to a N(0, 1 / (n lam)) prior on each coefficient, which often
+        improves predictions but biases log odds ratios towards 0. ``"cv"`` chooses
+        lambda by cross-validation, as for `SVM`. `Pegasos` and `SDCA` need a number
+        above 0.
 
     Raises
     ------
@@ -788,14 +795,15 @@ class Logit(LinearModel):
 
     See Also
     --------
-    Logit.from_formula : the same from a formula and a data frame, also as ``logit``.
+    Logit.from_formula : Builds the model from a formula and a data frame, as does
+        `logit`.
 
     References
     ----------
     Albert & Anderson, *On the existence of maximum likelihood estimates in logistic
     regression models*, Biometrika 71 (1984).
     Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
-    section 4.
+    section 5, for Pegasos with the log loss.
     Firth, Biometrika 80 (1993). Heinze & Schemper, Statistics in Medicine 21 (2002).
     Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017), for FLIC.
 
@@ -827,7 +835,7 @@ def checked_penalty(
     if penalty == "ridge":
         return "ridge"
     for is_wrong, reason in (
-        (loss != "log", "is for logistic regression alone; use ps.logit."),
+        (loss != "log", "is only for logistic regression; use ps.logit."),
         (lam is not None, "does not allow lam; leave out one of the two."),
         (
             sample.weights is not None,

@@ -244,7 +244,7 @@ class LinearResults(Results):
         Warns
         -----
         ConvergenceWarning
-            If the fit is too far from its optimum for its standard errors.
+            If the fit is so far from its optimum that standard errors are unreliable.
         UndefinedMetricWarning
             If standard errors are not defined.
         """
@@ -255,7 +255,8 @@ class LinearResults(Results):
     def tvalues(self) -> "pd.Series[float]":
         """``params / bse``: z statistics, or t if `covariance` has a finite ``df``.
 
-        With Firth's penalty signed roots of the profile deviances at 0.
+        With Firth's penalty they are signed square roots of the profile likelihood
+        ratio statistics of the hypotheses that a coefficient is 0.
         """
         return self._column("statistic", "tvalues")
 
@@ -266,7 +267,7 @@ class LinearResults(Results):
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
         that coefficient may differ from 0 even if the predictor has no effect. With
-        Firth's penalty the tests are likelihood ratio tests by profiles.
+        Firth's penalty these are profile likelihood ratio tests.
         """
         return self._column("p_value", "pvalues")
 
@@ -295,11 +296,10 @@ class LinearResults(Results):
             penalty it is the default, and the penalty is part of the likelihood;
             `cov_type` is not used. A limit is infinite if the deviance remains below
             the quantile, and NaN if a fit does not converge. ``"wald"``, the default
-            otherwise: from the standard errors, or as the options of the bootstrap
-            specify.
-            ``"simultaneous"``: from the standard errors and the maximum of the t
-            statistics, so that the level is joint for all intervals, as
-            ``confint(glht())`` of R's multcomp.
+            otherwise: computed from the standard errors; with the bootstrap, of the
+            kind that `Bootstrap` specifies. ``"simultaneous"``: computed from the
+            standard errors and the maximum of the t statistics. The level is then joint
+            for all intervals, as in ``confint(glht())`` of R's multcomp.
 
         Returns
         -------
@@ -348,7 +348,7 @@ class LinearResults(Results):
 
     @cached_property
     def _profile(self) -> profile.Profile:
-        """Profiles of the coefficients.
+        """Profile likelihoods of the coefficients.
 
         Raises
         ------
@@ -385,20 +385,21 @@ class LinearResults(Results):
         return (self._original_profile if original else self._profile).limits(level)
 
     def _missing_limits(self, limits: Matrix) -> list[str]:
-        """Texts about limits by the profiles that are infinite or missing."""
+        """Warnings about infinite or missing limits of profile intervals."""
         rows = pd.DataFrame(limits, index=self.params.index)[self.params.notna()]
         lost = (
             "fits with the coefficient fixed do not converge, or have a larger "
             "likelihood than the estimates"
         )
         texts = []
-        for is_one, reason in (
-            (rows.isna(), lost),
-            (rows.abs() == np.inf, "the likelihood does not fall"),
+        flat = "the likelihood does not decrease enough"
+        for is_one, limit, reason in (
+            (rows.isna(), "a missing limit", lost),
+            (rows.abs() == np.inf, "an infinite limit", flat),
         ):
             if names := list(rows.index[is_one.any(axis=1)]):
                 named = listing(names, LISTED)
-                texts.append(f"the interval of {named} has no end: {reason}.")
+                texts.append(f"the interval of {named} has {limit}: {reason}.")
         return texts
 
     @suggest_arguments
@@ -444,9 +445,9 @@ class LinearResults(Results):
         Warns
         -----
         UndefinedMetricWarning
-            If a combination is equal in all samples or not estimable, such as the
-            coefficient of a constant column: it is excluded, and `df_num` counts the
-            others.
+            If a combination has a standard error of 0 or is not estimable, such as the
+            coefficient of a constant column. The test excludes it, and `df_num` counts
+            the others.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -455,7 +456,8 @@ class LinearResults(Results):
         """Test linear hypotheses ``R theta = q`` jointly by F, as in statsmodels.
 
         The statistic is Wald's, divided by the number of hypotheses. The denominator
-        has `df_resid` degrees of freedom, or with clusters those of `Cluster`.
+        degrees of freedom are `df_resid`, or with clusters the number that `Cluster`
+        defines.
 
         Parameters
         ----------
@@ -648,13 +650,14 @@ class LinearResults(Results):
     def llf(self) -> float:
         """Log-likelihood at the fit, ``-sum_i w_i log(1 + exp(-m_i))``.
 
-        The value does not include the penalty, but a penalised fit has a lower value
-        than maximum likelihood. NaN for the hinge losses, which are not likelihoods.
+        ``m_i = y_i f(x_i)`` is the margin of row ``i``. The value does not include the
+        penalty, but a penalised fit has a lower value than maximum likelihood. NaN for
+        the hinge losses, which are not likelihoods.
         """
         if self.problem.loss != "log":
             return float("nan")
         beta = self.solution.beta
-        with np.errstate(over="ignore"):  # for a loaded fit from an edited file
+        with np.errstate(over="ignore"):  # an edited file may have huge coefficients
             penalty = 0.5 * self.problem.lam * float(beta @ beta)
         return -self.nobs * (self.objective - penalty)
 
@@ -689,7 +692,7 @@ class LinearResults(Results):
         """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
 
         ``H`` is the curvature of the penalised risk, and ``J`` the identity with a 0
-        for the intercept. Without a penalty the number equals that of the estimable
+        for the intercept. Without a penalty it equals the number of estimable
         coefficients including the intercept; the penalty makes it smaller. It is NaN
         for the hinge losses, if the computation would be slow, and for a loaded fit
         that was saved without a sandwich covariance. For files and Dask it is computed
@@ -730,7 +733,7 @@ class LinearResults(Results):
             |H0^-1 lam J theta|_j / sqrt(diag((n H0)^-1)_j)
 
         where ``H0`` is the curvature of the risk without the penalty. The shift is NaN
-        for other losses, with ``lam = 0``, if ``H0`` is singular, if rows are
+        for the hinge losses, with ``lam = 0``, if ``H0`` is singular, if rows are
         separated, or if standard errors are missing.
         """
         problem, nothing = self.problem, ("", float("nan"))
@@ -757,7 +760,7 @@ class LinearResults(Results):
     def aic(self) -> float:
         """``-2 llf + 2 df_effective``, Akaike's criterion of a penalised fit.
 
-        `llf` is that of the penalised fit. NaN if `df_effective` is NaN.
+        `llf` is evaluated at the penalised fit. NaN if `df_effective` is NaN.
         """
         return -2.0 * self.llf + 2.0 * self.df_effective
 
@@ -839,8 +842,8 @@ class LinearResults(Results):
         ----------
         threshold : float, default 0.5
             Probability above which the second level is predicted, on the scale of
-            `predict_proba`. With class weights the labels of `predict`, which are by
-            the sign of the score, correspond to another threshold than 0.5.
+            `predict_proba`. With class weights, `predict` uses another threshold on
+            this scale, because it compares uncorrected scores with 0.
 
         Raises
         ------
@@ -855,7 +858,7 @@ class LinearResults(Results):
 
     @property
     def n_support(self) -> int:
-        """Number of rows with a dual weight above zero.
+        """Number of support rows, whose dual variable is above zero.
 
         For the log loss these are all rows of positive weight.
         """
@@ -962,8 +965,8 @@ class LinearResults(Results):
             With more coefficients than this, only the `max_terms` largest by absolute
             value are shown; ``None`` shows all.
         digits : int, default 3
-            Number of decimals. Values that would show only zeros, and values from a
-            million, are shown as powers of ten.
+            Number of decimals. Values that would show only zeros, and values of a
+            million or more, are shown in scientific notation.
         details : bool, default False
             Whether to add the solver and its options, the order of the rows, seed,
             random number generator, steps, objective, absolute and relative duality
@@ -973,8 +976,8 @@ class LinearResults(Results):
         -------
         Summary
             ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
-            Standard errors that would be slow are omitted, and a note explains how to
-            get them.
+            Standard errors that would be slow to compute are omitted, and a note
+            explains how to get them.
 
         Raises
         ------
@@ -1021,7 +1024,7 @@ class LinearResults(Results):
     def coefficient_cells(
         self, alpha: float = 0.05, max_terms: int | None = 30, digits: int = 3
     ) -> tuple[pd.DataFrame, list[Note], str]:
-        """Return the table of `summary` as text, with its notes and last line."""
+        """Return the table of `summary` as text, its notes and its footer."""
         alpha = check_fraction("alpha", alpha)
         notes = self.notes_on_errors()
         table = self.coefficient_table(1.0 - alpha)
@@ -1202,8 +1205,8 @@ def check_profile(result: LinearResults) -> None:
             problem.loss != "log" or problem.lam > 0.0,
             "is for logistic regression without lam, or with penalty='firth'.",
         ),
-        (problem.weights is not None, "does not go with weights=."),
-        (result.groups is not None, "does not go with groups."),
+        (problem.weights is not None, "does not go with weights=; use 'wald'."),
+        (result.groups is not None, "does not go with groups=; use 'wald'."),
     ):
         if is_wrong:
             raise OptionError(reason, "method", "profile")

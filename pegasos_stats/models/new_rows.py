@@ -116,7 +116,7 @@ def blocks_of_data(
 ) -> Iterator[ScoredBlock]:
     """Score the rows of files or partitions in one pass.
 
-    Rows of files are numbered over all files.
+    Rows of files are numbered consecutively over all files.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
 
 
 def joined_rows(blocks: Iterator[ScoredBlock]) -> ScoredBlock:
-    """Join all blocks, for arrays with one value per row."""
+    """Join all blocks; arrays with one value for each row need them joined."""
     parts = [*blocks]
     f = pd.concat([part.scores for part in parts])
     labels = joined([part.labels for part in parts]).set_axis(f.index)
@@ -182,7 +182,7 @@ def joined_rows(blocks: Iterator[ScoredBlock]) -> ScoredBlock:
 
 
 class RowsInMemory:
-    """Rows in memory for a table; parameters as for ``confusion``."""
+    """Rows in memory for a confusion table; parameters as for ``confusion``."""
 
     def __init__(
         self,
@@ -214,7 +214,7 @@ class RowsInMemory:
 
 
 class RowsByBlock:
-    """Rows for a table that are read block by block.
+    """Rows for a confusion table, read block by block.
 
     The rows count as the training rows of a streamed fit if a sample of the training
     rows has the same scores at the same positions. If the number of rows differs or the
@@ -303,7 +303,7 @@ def rows_of_table(
     freq_weights: object,
     columns: list[object],
 ) -> RowsInMemory | RowsByBlock:
-    """Return the rows for a table; the training rows if `data` is None."""
+    """Return the rows for a confusion table; the training rows if `data` is None."""
     source = streamed(data)
     options = actual, unseen, offset, freq_weights
     if source is None and not (data is None and result.problem.source.is_streamed):
@@ -335,7 +335,7 @@ def with_source(
     labels: object,
     counts: object = None,
 ) -> ConfusionMatrix:
-    """Mark a table whose rows are all, or partly, training rows.
+    """Mark a confusion table whose rows are training rows, all or in part.
 
     Training rows are recognised by their digests, in any order. A loaded fit stores one
     digest of all rows, and a streamed fit stores a sample of rows; both recognise the

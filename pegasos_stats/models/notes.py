@@ -145,12 +145,13 @@ def not_converged(result: "Results") -> Iterator[Note]:
     """Note that many training rows are classified differently at the minimum.
 
     Many means more than 1.96 standard errors of the number of misclassified rows. The
-    standard error is ``sqrt(e (1 - e / n))`` for ``e`` of ``n`` rows, with ``e`` at
-    least 1. A fit that is worse than the model with zero coefficients has diverged.
+    standard error is ``sqrt(e (1 - e / n))`` for ``e`` misclassified rows out of ``n``,
+    with ``e`` at least 1. If the objective is above its value at zero coefficients, the
+    note states this instead.
     """
     bounds, n = result.shortfall, result.problem.n
     zero, errors = zero_objective(result.problem), max(1, bounds.errors)
-    cure = "Omit the solver for the optimum, or pass refine=1e-6."
+    cure = "Call fit() without a solver, or pass refine=1e-6."
     if isinstance(result.solver, Optimum):
         cure = "Use more epochs or tol=1e-6."
     if result.objective > zero:
@@ -267,8 +268,8 @@ ABOUT_FIT = (
 def other_first(levels: Sequence[object]) -> str:
     """Return the first level in R's usual locale if code points put another one first.
 
-    The result is empty if both are the same, or if `levels` are not text sorted by code
-    points.
+    The result is empty if both orders have the same first level, or if `levels` are not
+    text sorted by code points.
 
     Examples
     --------
@@ -317,12 +318,13 @@ def shrinkage(name: str, shift: float) -> Note:
 def uneven_scales(
     lam: float, spread: Vector, names: tuple[str, ...], by_default: bool
 ) -> list[Note]:
-    """Note that predictors with a small standard deviation are shrunken strongly.
+    """Note that the penalty strongly shrinks predictors of small standard deviation.
 
-    A standard deviation is small if the penalty at least halves the coefficient. With
-    the default lambda there is a note if the smallest is small and the largest is not,
-    as for ``poly()`` next to other columns. With another lambda the largest must be 100
-    times the smallest. The tenth of the predictors that varies least is ignored,
+    A standard deviation is small if the penalty at least halves the coefficient of a
+    logistic regression. With the default lambda there is a note if the smallest
+    standard deviation is small and the largest is not, as for ``poly()`` next to other
+    columns. With another lambda the smallest must be small, and the largest at least
+    100 times the smallest. The tenth of the predictors that varies least is ignored,
     because such predictors may be almost constant.
     """
     ordered = np.argsort(spread, kind="stable")
@@ -369,7 +371,11 @@ def perfect_training_fit(table: ConfusionMatrix, k: int) -> list[Note]:
 
 
 def is_converged(result: "Results") -> bool:
-    """Whether the fit reached its tolerance, or is certified to 0.01%."""
+    """Whether the solver reached its tolerance.
+
+    A fit by a solver without a tolerance has converged if its objective is certified to
+    be at most 0.01% above the minimum.
+    """
     if result.converged is not None:
         return result.converged
     return result.shortfall.at_most < 1e-4 * result.objective

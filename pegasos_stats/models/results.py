@@ -120,7 +120,7 @@ class Results(DisplayedBySummary, ABC):
     Attributes
     ----------
     problem : Problem
-        The rows used, as numbers.
+        The objective, with the training rows as numbers.
     solver : Optimum, Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
@@ -134,12 +134,12 @@ class Results(DisplayedBySummary, ABC):
     dropped : MissingRowCounts
         Numbers of rows excluded for missing values.
     trace : DataFrame or None
-        One line per epoch, with ``fit(trace=True)``; else None.
+        One row per epoch with ``fit(trace=True)``, otherwise None.
     refinement : Optimum or None
         The solver of ``fit(refine=)``, which started from the first solver's dual
         variables.
     seconds : float or None
-        Run time of the fit.
+        Run time of ``fit()``.
     counted : Counts or None
         Source of the frequency weights, if the fit has ``freq_weights=``.
     full_model : Model or None
@@ -237,7 +237,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """Notes on the fit and warnings; `summary` adds those on standard errors.
+        """Notes and warnings about the fit; `summary` adds notes on standard errors.
 
         Examples
         --------
@@ -265,7 +265,7 @@ class Results(DisplayedBySummary, ABC):
 
     @cached_property
     def constants(self) -> Mask:
-        """Constant columns of a fit with an intercept; else columns of zeros."""
+        """Mask of constant columns; without an intercept, only of columns of zeros."""
         if self._moments is None:
             return np.zeros(self.problem.p, dtype=bool)
         means, deviations = self._moments
@@ -274,7 +274,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def objective(self) -> float:
-        """Regularised risk at the fit, ``lam/2 ||beta||^2 + mean loss``."""
+        """Value of the objective at the fit, ``lam/2 ||beta||^2 + mean loss``."""
         return self.certificate.objective
 
     @property
@@ -308,16 +308,16 @@ class Results(DisplayedBySummary, ABC):
     @property
     @abstractmethod
     def n_support(self) -> int:
-        """Number of training rows that the fit depends on."""
+        """Number of support rows: training rows that the fit depends on."""
 
     @property
     def n_iter(self) -> int:
-        """Number of steps."""
+        """Number of steps of the solver."""
         return int(self.solution.n_iter)
 
     @property
     def n_epochs(self) -> int | None:
-        """Epochs or iterations of the solver, without ``refine=``."""
+        """Number of epochs or iterations, not counting ``refine=``; None if unknown."""
         return self.solution.n_epochs
 
     @property
@@ -360,13 +360,12 @@ class Results(DisplayedBySummary, ABC):
             New factor levels raise an error, or count as missing values: their rows
             have no prediction, and a warning states the number of these rows.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows. It is required if the fit had an array, and otherwise
-            replaces the column that the fit used.
+            Offset of new rows. It is required if the model has an array as offset, and
+            otherwise replaces the column that the model used.
 
         Returns
         -------
-        Series, on the index of `data`; NaN in rows with missing values. For a Dask
-        frame the result is lazy, as are labels and probabilities
+        Series, on the index of `data`; NaN in rows with missing values
 
         Raises
         ------
@@ -401,11 +400,11 @@ class Results(DisplayedBySummary, ABC):
         unseen, offset : optional
             As for `decision_function`.
         threshold : float, optional
-            Rows above it get the second level, rows below it the first. With the log
-            loss it is a probability of the second level, as in `predict_proba`; with
-            the hinge, which has no probabilities, a score. `thresholds` helps to choose
-            a threshold. By default scores are compared with 0, which corresponds to a
-            probability of 0.5 unless classes were weighted.
+            For logistic regression a probability of the second level, as in
+            `predict_proba`; for an SVM, which has no probabilities, a score. Rows above
+            the threshold get the second level, rows below it the first. The default is
+            a score of 0, which is a probability of 0.5 unless classes were weighted. To
+            choose a threshold see `thresholds`.
 
         Returns
         -------
@@ -437,11 +436,11 @@ class Results(DisplayedBySummary, ABC):
     ) -> pd.DataFrame:
         """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
 
-        ``z`` is the score. With weights of the levels, ``"balanced"`` or a dictionary,
-        ``log(w+ / w-)`` is subtracted from it, so that probabilities refer to the
-        frequencies of the levels in the training data. With weights of rows they refer
-        to the weighted population, as in ``glm()``. `predict` uses the sign of the
-        score.
+        ``z`` is the score. With class weights, ``"balanced"`` or a dictionary,
+        ``log(w+ / w-)`` is subtracted from the score, so that probabilities refer to
+        the class frequencies of the training data. With row weights they refer to the
+        weighted population, as in ``glm()``. Without a threshold, `predict` uses the
+        sign of the score, from which nothing is subtracted.
 
         Parameters
         ----------
@@ -457,7 +456,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         OptionError
-            If the model has the hinge loss, which has no probabilities.
+            If the model is an SVM, which has no probabilities.
         """
         checks.check_log_loss(self.problem.loss, "predict_proba()")
         scores = self.decision_function(data, unseen=unseen, offset=offset)
@@ -485,8 +484,8 @@ class Results(DisplayedBySummary, ABC):
             the design matrix, factors as columns of 0 and 1. A Dask frame yields a lazy
             result, which is computed on the workers.
         actual, ties, unseen : optional
-            As for `confusion`; without labels there are no margins and losses. Labels
-            in files or Dask frames must be a column.
+            As for `confusion`. Without labels there are no columns ``margin`` and
+            ``loss``. Labels in files or Dask frames must be a column.
         threshold : float, optional
             Threshold for ``predicted``, as for `predict`.
         offset : optional
@@ -539,7 +538,10 @@ class Results(DisplayedBySummary, ABC):
     ) -> "dict[str, pd.Series[float]]":
         """Further columns of `augment`, for linear fits."""
         if se_fit:
-            raise OptionError("se_fit=True needs standard errors, which kernels lack.")
+            raise OptionError(
+                "se_fit=True needs standard errors, which kernel models do not have; "
+                "leave it out."
+            )
         return {}
 
     def _scores(self, matrix: designs.ModelMatrix) -> "pd.Series[float]":
@@ -556,7 +558,7 @@ class Results(DisplayedBySummary, ABC):
         Raises
         ------
         OptionError
-            If `offset` is passed for the training rows, or the fit has no offset.
+            If `offset` is passed for the training rows, or to a fit without an offset.
 
         Warns
         -----
@@ -565,8 +567,10 @@ class Results(DisplayedBySummary, ABC):
         """
         checks.check_choice("unseen", unseen, UNSEEN)
         if offset is not None and (data is None or self.offsets is None):
-            why = "training rows have theirs" if data is None else "fit has none"
-            raise OptionError(f"offset= is not allowed, as the {why}; leave it out.")
+            why = "the training rows already have an offset"
+            if self.offsets is None:
+                why = "the fit has no offset"
+            raise OptionError(f"offset= is not allowed, as {why}; leave it out.")
         if data is not None:
             missing = unseen == "missing"
             with_known_levels = without_unseen(self.design, data) if missing else data
@@ -601,7 +605,7 @@ class Results(DisplayedBySummary, ABC):
         return None
 
     def _frame(self, data: object) -> pd.DataFrame:
-        """View data as a frame; for None, outcome and predictors of the fit."""
+        """Return data as a frame; for None, the outcome and predictors of the fit."""
         if data is None:
             return self._training_frame()
         if self.design.formula is not None:
@@ -692,8 +696,9 @@ class Results(DisplayedBySummary, ABC):
             `pegasos_stats.metrics.confusion`.
         by : str, Series or array, optional
             Labels of subgroups of `data`, or the name of their column: the result is a
-            `Subgroups`, with error rates, area and calibration of each. Other options
-            are then names of columns.
+            `Subgroups`, with error rates, area and calibration of each. `actual`,
+            `freq_weights`, `weights`, `offset` and `groups` must then be names of
+            columns.
 
         Returns
         -------
@@ -798,20 +803,20 @@ class Results(DisplayedBySummary, ABC):
 
 
 def varies(means: Vector, deviations: Vector) -> Mask:
-    """Columns that are not constant, up to rounding."""
+    """Mask of the columns that are not constant, up to rounding."""
     return np.asarray(deviations > 1e-12 * np.abs(means))
 
 
 def outcome_column(
     data: object, design: designs.Design, coding: LabelCoding, cure: str
 ) -> pd.Series:
-    """Return the outcome of data; without a formula, the column of its name.
+    """Return the outcome of `data`, by the formula if there is one, else by its name.
 
     Raises
     ------
     ColumnError
-        If there is no such column, or it has the name of a predictor; the `cure`
-        names what to use instead.
+        If there is no such column, or a predictor has the same name; the message
+        advises to use `cure`.
     """
     if design.formula is not None:
         return outcome_of(design.formula, user_data.as_data(data), design.functions)
@@ -865,7 +870,7 @@ def thresholded(scores: NDArray[np.float64], problem: Problem) -> NDArray[np.flo
 
 
 def score_at(threshold: float, problem: Problem) -> float:
-    """Score of a threshold, the inverse of `thresholded`; may be infinite."""
+    """Score at a threshold, the inverse of `thresholded`; it may be infinite."""
     if problem.loss != "log":
         return threshold
     from scipy.special import logit

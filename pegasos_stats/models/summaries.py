@@ -71,7 +71,7 @@ def summary_of(
 def header_lines(
     result: "Results", likelihood: Sequence[str] = (), addition: str = ""
 ) -> list[str]:
-    """Model and outcome; rows, training error, penalty, convergence and likelihood.
+    """Model, outcome, rows, training error, convergence, penalty and likelihood.
 
     These are usually three lines. `addition` is appended to the name of the model.
     """
@@ -129,7 +129,7 @@ def outcome(result: "Results", width: int = tables.TEXT_WIDTH) -> str:
 
 
 def training_error(table: ConfusionMatrix) -> str:
-    """Error rate in the training data, and that of always predicting the larger class.
+    """Training error rate, and the error rate of always predicting the larger class.
 
     Examples
     --------

@@ -92,8 +92,8 @@ def fitted(data, formula=FORMULA, **options):
 REFUSED = {
     r"log\(t\)": lambda d: ps.kernel_svm("y ~ a + offset(log(t))", d),
     "offset='z' makes no sense": lambda d: ps.kernel_svm(FORMULA, d, offset="z"),
-    "the fit has none": lambda d: fitted(d).predict(d, offset=d["z"]),
-    "training rows have theirs": (
+    "the fit has no offset": lambda d: fitted(d).predict(d, offset=d["z"]),
+    "training rows already have": (
         lambda d: fitted(d, offset="z").decision_function(offset=d["z"])
     ),
     "in its formula: z": (

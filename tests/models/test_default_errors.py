@@ -217,7 +217,7 @@ def test_what_is_pinned_has_no_statistic_and_no_p_value():
     assert table[["conf_low", "conf_high"]].isna().all(axis=None)
     (note,) = [n for n in result.notes_on_errors() if n.topic == "resamples"]
     assert "no p-value" in note.text
-    with pytest.warns(UndefinedMetricWarning, match="equal in all samples"):
+    with pytest.warns(UndefinedMetricWarning, match="the standard error is 0"):
         assert np.isnan(result.wald_test("x1 = 0").pvalue)
 
 

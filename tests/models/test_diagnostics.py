@@ -173,7 +173,7 @@ def test_fits_are_of_the_same_rows(data, result):
         with pytest.raises(DataError, match=word):
             ps.anova(other, result)
     holes = data.assign(z=data["z"].where(np.arange(len(data)) > 2))
-    with pytest.raises(DataError, match="missing values exclude different rows"):
+    with pytest.raises(DataError, match="excludes other rows for missing values"):
         ps.anova(logit(holes, "y ~ x"), logit(holes, "y ~ x + z"))
 
 

@@ -174,7 +174,7 @@ def test_a_limit_that_is_not_found_is_missing_and_said_so(data, monkeypatch):
     fit = ps.logit(FORMULA, data, penalty="firth").fit()
     with pytest.warns(ps.errors.UndefinedMetricWarning, match="'x'"):
         assert fit.conf_int().isna().all(axis=None)
-    assert "has no end" in str(fit.summary())
+    assert "has a missing limit" in str(fit.summary())
 
 
 # ---- Profiles of maximum likelihood, of which tests/parity has the numbers of R.

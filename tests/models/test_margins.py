@@ -265,7 +265,7 @@ def test_new_rows_bring_the_offset_that_was_given_as_numbers(data):
     assert found.tidy()["estimate"].iloc[0] == pytest.approx(chances.mean(), abs=1e-14)
     whole = result.margins(data=data, offset=known).tidy()["estimate"]
     np.testing.assert_allclose(whole, result.margins().tidy()["estimate"], rtol=1e-7)
-    with pytest.raises(ps.errors.OptionError, match="training rows have theirs"):
+    with pytest.raises(ps.errors.OptionError, match="training rows already have"):
         result.margins(offset=known)
 
 

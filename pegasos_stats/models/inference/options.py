@@ -55,16 +55,17 @@ class Sandwich:
     Parameters
     ----------
     bandwidth : "silverman" or float, default "silverman"
-        ``h`` of the hinge, by default ``1.06 min(sd, IQR / 1.34) n^(-1/5)`` of the
-        ``u_i``, as R's ``bw.nrd``.
+        ``h`` for the hinge. The default is ``1.06 min(sd, IQR / 1.34) n^(-1/5)``, with
+        ``sd`` and ``IQR`` of the ``u_i``, as in R's ``bw.nrd``.
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
         The hinge allows only ``"HC0"``, the squared hinge all but ``"nonrobust"``.
-        ``"HC1"`` multiplies by ``n / (n - d)`` with ``d = tr(H^-1 (H - lam J))``.
+        ``"HC1"`` multiplies the covariance by ``n / (n - d)`` with
+        ``d = tr(H^-1 (H - lam J))``.
         ``"HC2"`` divides the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by
         ``1 - h_i``. The leverage is ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``;
         values above 0.99 are replaced by 0.99. ``"nonrobust"`` uses the information
-        ``H - lam J`` for ``G``, as the usual output of logistic regression. It is valid
-        if the model is correct and lambda tends to 0, and does not allow weights.
+        ``H - lam J`` for ``G``, as in the usual output of logistic regression. It is
+        valid if the model is correct and lambda tends to 0, and does not allow weights.
 
     Raises
     ------
@@ -119,27 +120,27 @@ class Cluster(Sandwich):
     CR0 and CR1 use ``c = M / (M - 1)``. CR3, the default for the log loss and the
     squared hinge, approximates the fits that omit one group each: it uses ``c = 1`` and
     replaces ``S_g`` by ``(I - B_g A)^-1 S_g``, with the Hessian ``B_g`` of the group
-    and ``A = (n H)^-1``. The product with ``A`` is a Newton step from the fit to the
-    fit without the group. Two ways of grouping, ``a`` and ``b``, yield
+    and ``A = (n H)^-1``. Multiplied by ``A``, the new ``S_g`` is a Newton step between
+    the fit and the fit without the group. Two groupings, ``a`` and ``b``, yield
     ``G_a + G_b - G_ab``, where each term has the ``c`` of its own groups. If a variance
-    is then negative, negative eigenvalues of the covariance are set to 0, which a note
-    reports. With ``fit(strata=)`` the covariance is linearised: the ``S_g`` are centred
-    in each stratum, with ``c = M_h / (M_h - 1)`` for the ``M_h`` groups of stratum
-    ``h``.
+    is then negative, negative eigenvalues of the covariance are set to 0, and a note
+    reports this. With ``fit(strata=)`` the covariance is linearised: the ``S_g`` are
+    centred in each stratum, with ``c = M_h / (M_h - 1)`` for the ``M_h`` groups of
+    stratum ``h``.
 
     Parameters
     ----------
     bandwidth
         As for `Sandwich`.
     correction : "default", "CR3", "CR1", "CR0" or "linearised"
-        ``"CR1"`` also multiplies by ``(n - 1) / (n - d)``, ``d`` as for `Sandwich`. The
-        default is ``"linearised"`` with strata; else ``"CR3"`` for one way of grouping
-        and the log loss or squared hinge; else ``"CR1"``.
+        ``"CR1"`` also multiplies by ``(n - 1) / (n - d)``, with ``d`` as for
+        `Sandwich`. With strata the default is ``"linearised"``. Without strata it is
+        ``"CR1"`` for the hinge and for two groupings, and otherwise ``"CR3"``.
     use_t : bool, default True
         Whether tests and intervals use t and F instead of the normal and chi-squared
-        distributions. The degrees of freedom are ``M - 1``, for two ways of grouping
-        with the smaller ``M``. With strata they are the number of groups, minus the
-        number of strata, plus 1, minus the number of coefficients.
+        distributions. The degrees of freedom are ``M - 1``, for two groupings with the
+        smaller ``M``. With strata they are the number of groups, minus the number of
+        strata, plus 1, minus the number of coefficients.
 
     Raises
     ------
@@ -157,11 +158,11 @@ class Cluster(Sandwich):
 
     For ``lam = 0`` the standard errors equal those of R: for CR3 those of
     ``clubSandwich::vcovCR()`` with ``type = "CR3"``; for CR1 those of
-    ``sandwich::vcovCL()`` with ``type = "HC1"`` (for two ways of grouping with
+    ``sandwich::vcovCL()`` with ``type = "HC1"`` (for two groupings with
     ``cadjust = TRUE, multi0 = FALSE``); with strata those of ``survey::svyglm()``. The
     names of clubSandwich differ: its ``"CR1S"`` is CR1, its ``"CR1"`` is CR0, and its
-    ``"CR0"`` is CR0 without the factor ``c``. With few groups CR1 is too small (Bell &
-    McCaffrey).
+    ``"CR0"`` is CR0 without the factor ``c``. With few groups the standard errors of
+    CR1 are too small (Bell & McCaffrey).
 
     References
     ----------
@@ -192,7 +193,7 @@ class Cluster(Sandwich):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Options of the pairs bootstrap: rows are drawn with replacement and fitted again.
+    """Options of the pairs bootstrap, which refits the model to resampled rows.
 
     Resample ``b`` consists of the rows of the ``b``-th ``sample(n, n, replace = TRUE)``
     of R after ``set.seed(seed)``. Each resample uses the same ``lam``; balanced weights
@@ -229,14 +230,13 @@ class Bootstrap:
     SeedError
         If R would refuse the seed.
 
-    Notes
-    -----
-    With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On each side of
-    the estimate, count the resamples that are at least as far from it as the
-    hypothesis; ``c`` is the larger count. An envelope whose level is 1 minus the
-    p-value ends at the hypothesis. The p-value of joint hypotheses ``R theta = r`` is
-    ``(1 + c) / (1 + m)``, where ``c`` counts the resamples ``theta*`` with
-    ``D(R theta* - R theta) >= D(R theta - r)`` in the squared distance ::
+    Notes ----- With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On
+    each side of the estimate, count the resamples that are at least as far from it as
+    the hypothesis; ``c`` is the larger count. The envelope of level ``1 - p``, with the
+    p-value ``p``, is the widest that excludes the hypothesis. The p-value of joint
+    hypotheses ``R theta = r`` is ``(1 + c) / (1 + m)``, where ``c`` counts the
+    resamples ``theta*`` with ``D(R theta* - R theta) >= D(R theta - r)`` in the squared
+    distance ::
 
         D(d) = d' (R S R')^-1 d,    S = ((1/n) sum_i w_i z_i z_i')^-1
 
@@ -270,7 +270,9 @@ class Bootstrap:
         replicates = checks.check_count("replicates", self.replicates)
         object.__setattr__(self, "replicates", replicates)
         if replicates < 2:
-            raise OptionError("replicates=1 has no spread; use 2 or more, usually 999.")
+            raise OptionError(
+                "replicates=1 yields no standard errors; use 2 or more, usually 999."
+            )
         checks.check_choice("interval", self.interval, INTERVALS)
         tol = checked_tol("tol", checks.check_positive("tol", self.tol))
         object.__setattr__(self, "tol", tol)
@@ -337,10 +339,10 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
 def chosen_options(
     cov_type: object, problem: Problem, groups: Groups | None = None
 ) -> CovType:
-    """Return the options of a covariance, checked with the model.
+    """Return the options of a covariance that the model allows.
 
     For the log loss and the squared hinge the default is HC3; with groups, CR3, or CR1
-    for two ways of grouping; with strata, the linearised covariance; with Firth's
+    for two groupings; with strata, the linearised covariance; with Firth's
     penalty, the model-based covariance. For the hinge it is the bootstrap, which draws
     whole groups if there are groups; for files and Dask, no standard errors.
 
@@ -389,10 +391,10 @@ def chosen_options(
         (resampled and strata, "does not go with strata=; use 'cluster'."),
         (
             correction == "CR3" and (two_kinds or problem.loss == "hinge"),
-            "is for one way of grouping and not for the hinge; use 'CR1'.",
+            "is for a single grouping, and not for the hinge; use 'CR1'.",
         ),
         (groups and not cluster | resampled, "does not allow groups; use 'cluster'."),
-        (resampled and two_kinds, "allows one way of grouping; use 'cluster'."),
+        (resampled and two_kinds, "allows only one grouping; use 'cluster'."),
         (
             problem.loss == "hinge" and of_rows and (named or correction != "HC0"),
             "is for the log loss; for the hinge use 'bootstrap' or 'sandwich'.",

@@ -56,17 +56,17 @@ INTERVAL_ENDS = ["conf_low", "conf_high"]
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
 MOST_STEP = 0.25  # standard errors: a 95% interval shifted by this covers 94.3%
 OF_FIRTH = (
-    "Standard errors: of the model. Intervals and p-values: profile of the likelihood "
-    "with Firth's penalty; t_test() and margins() use Wald's"
+    "Standard errors: model-based. Intervals and p-values: profile likelihood with "
+    "Firth's penalty; t_test() and margins() use Wald tests"
 )
 OF_ROWS = "Rows are assumed independent; otherwise pass groups=."
-OF_GROUPS = "Groups are assumed independent of each other, rows within one are not."
+OF_GROUPS = "Groups are assumed independent of each other; rows of one group are not."
 COMPLETE = (
     "the predictors separate the levels perfectly (complete separation): only the "
     "penalty limits the coefficients, which have no standard errors. Check whether a "
     "predictor contains the outcome."
 )
-MOST_GAP = 1e-4  # hinge and bootstrap: largest relative gap of a fit at its optimum
+MOST_GAP = 1e-4  # hinge and bootstrap: maximum relative gap for standard errors
 QUICK_COEFFICIENTS, QUICK_PRODUCTS = 1000, 1e10  # about two seconds
 TRIVIAL = (
     "There are no standard errors: all coefficients are 0 and all rows have the same "
@@ -80,8 +80,8 @@ class NullSpace:
 
     A constant column, given an intercept, or a linear combination of earlier columns is
     excluded, as in R: its coefficient is not estimable. A prediction is estimable if
-    its row obeys the same equations as the training rows, unlike the row of an empty
-    cell of an interaction.
+    its row satisfies the same linear equations as the training rows. The row of an
+    empty cell of an interaction does not.
 
     Attributes
     ----------
@@ -123,35 +123,36 @@ class NullSpace:
         return cls(tuple(names[int(j)] for j in chosen), chosen + first, directions)
 
     def mask(self) -> Mask:
-        """Coefficients that are not estimable, shape (k,)."""
+        """Mask of the coefficients that are not estimable, shape (k,)."""
         mask = np.zeros(len(self.directions), dtype=bool)
         mask[self.columns] = True
         return mask
 
     def broken_by(self, R: Matrix) -> Mask:
-        """Which equations of the training rows new rows break, shape (m, q)."""
+        """Mask of the equations that new rows do not satisfy, shape (m, q)."""
         size = np.abs(R) @ np.abs(self.directions)
         rounding = np.where(self._are_constant, CONSTANT_ROUNDING, COMBINATION_ROUNDING)
         return np.asarray(np.abs(R @ self.directions) > rounding * size)
 
     @property
     def _are_constant(self) -> Mask:
-        """Columns that are a multiple of the first one, the intercept, shape (q,)."""
+        """Mask of the excluded columns that are constant, shape (q,)."""
         return np.asarray((self.directions[1:] != 0.0).sum(axis=0) <= 1)
 
     def undetermined(self, R: Matrix) -> Mask:
-        """New rows that break an equation of the training rows, shape (m,)."""
+        """Mask of new rows that do not satisfy all equations, shape (m,)."""
         return np.asarray(self.broken_by(R).any(axis=1))
 
     def hypothesised(self, R: Matrix) -> Mask:
-        """Which equations hypotheses about coefficients break, shape (m, q).
+        """Mask of the equations that make hypotheses not estimable, shape (m, q).
 
-        A hypothesis without an excluded column is about the fit without this column.
+        A hypothesis that does not involve an excluded column refers to the fit without
+        this column.
         """
         return np.asarray(self.broken_by(R) & (R[:, self.columns] != 0.0))
 
     def reason(self, broken: Mask | None = None, nothing: str = "NaN") -> str:
-        """Why estimates are NaN, by the equations that they break, shape (m, q)."""
+        """Reason why estimates are NaN; `broken`, shape (m, q), is from `broken_by`."""
         if broken is None:
             broken = np.ones((1, len(self.columns)), dtype=bool)
         involved = np.asarray(broken.any(axis=0))
@@ -197,13 +198,13 @@ class Covariance:
         ``-H^-1 grad P`` for the log loss and the squared hinge: approximately, the step
         to the optimum. None for the hinge and with Firth's penalty.
     notes : tuple of Note
-        Reasons if the covariance is not defined.
+        Reasons why the covariance is not defined; empty if it is defined.
     fixed : float64 array, shape (k, k), optional
         For standardized predictors, if `matrix` allows for the estimation of their
         means and standard deviations: the covariance that treats these as fixed.
     prior : float64 array, shape (k + 1,), optional
-        Of balanced weights with the log loss: covariances of the coefficients with
-        ``log(n- / n+)``, and its variance.
+        For the log loss with balanced weights: covariances of the coefficients with
+        ``log(n- / n+)``, then the variance of ``log(n- / n+)``.
     separated : int
         Number of separated rows: only the penalty limits their scores.
     unbounded : float64 array, shape (k, q), optional
@@ -286,7 +287,7 @@ class Covariance:
         return np.maximum(variances, 0.0)
 
     def most(self, R: Matrix) -> Vector:
-        """Largest standard errors of ``R theta`` for any correlations, shape (m,)."""
+        """Bounds on the standard errors of ``R theta``, for any correlations; (m,)."""
         C, V = self._in_basis(R)
         deviations = np.sqrt(np.maximum(np.diag(V), 0.0))
         return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
@@ -313,13 +314,14 @@ class BootstrapResult:
     estimates : float64 array, shape (m, k)
         Coefficients of the resamples that have an optimum.
     covariance : float64 array, shape (k, k)
-        Of `estimates`, with the divisor ``m - 1``.
+        Covariance of `estimates`, with the divisor ``m - 1``.
     seed : int
     n_left_out : int
-        Excluded resamples: they hold one class only, so that no intercept is optimal.
+        Number of excluded resamples. They contain a single class, so that no finite
+        intercept is optimal.
     n_infinite : int
-        With ``lam = 0`` the resamples without a maximum likelihood estimate. Limits and
-        p-values of single coefficients count them as infinite, on either side.
+        With ``lam = 0``, number of resamples without a maximum likelihood estimate.
+        Intervals and p-values count them as infinite on either side of the estimate.
     relative_gap, distance : float
         The largest relative gap, and the largest ``sqrt(2 gap / lam)``, which bounds
         the distance of the ``beta`` of a resample from its optimum.
@@ -327,7 +329,7 @@ class BootstrapResult:
     notes : tuple of Note
         Notes on excluded resamples.
     tolerance : float64 array, shape (k,), optional
-        Differences between resamples that are due to the solver.
+        Bounds on differences between resamples that are due to the solver.
     error : float64 array, shape (k,), optional
         Distance of `estimate` from a fit solved as tightly as the resamples.
     fixed : float64 array, shape (m, k), optional
@@ -379,7 +381,7 @@ class BootstrapResult:
     def std_error(self) -> Vector:
         """Standard deviations of the resamples, shape (k,).
 
-        They are 0 where `pinned`, and NaN if `is_unlimited`.
+        They are 0 for coefficients that are `pinned`; all are NaN if `is_unlimited`.
         """
         deviations = np.sqrt(np.clip(np.diag(self.covariance), 0.0, None))
         if self.is_unlimited:
@@ -419,7 +421,7 @@ class BootstrapResult:
     @property
     @np.errstate(over="ignore", invalid="ignore")
     def pinned(self) -> Mask:
-        """Coefficients that are equal in all resamples, up to solver error."""
+        """Mask of coefficients that are equal in all resamples, up to solver error."""
         spread = np.ptp(self.estimates, axis=0)
         return np.asarray(spread <= self._noise_of(self.tolerance))
 
@@ -463,7 +465,7 @@ class BootstrapResult:
         )
 
     def most(self, R: Matrix) -> Vector:
-        """Largest standard errors of ``R theta`` for any correlations, shape (m,)."""
+        """Bounds on the standard errors of ``R theta``, for any correlations; (m,)."""
         centred = self.estimates.copy()
         if self.centre is not None:
             centred[:, 0] += centred[:, 1:] @ self.centre
@@ -483,7 +485,7 @@ class BootstrapResult:
         ------
         OptionError
             If the level is not between 0 and 1 or too high for the number of resamples,
-            or the kind is not one of these.
+            or `interval` is not a kind of `Bootstrap`.
         """
         level = check_fraction("level", level)
         kind = self.options.interval if interval is None else interval
@@ -600,7 +602,7 @@ def resamples_for(level: float) -> int:
 
 
 def too_few_resamples(level: float, m: int) -> OptionError:
-    """Return the error for a level that m resamples cannot reach."""
+    """Return the error for a level that needs more than m resamples."""
     needed = resamples_for(level)
     return OptionError(
         f"An interval of level {level:.15g} needs {needed:,} resamples, and there are "
@@ -651,7 +653,7 @@ class ContrastTests(tables.Displayed):
     resampled : BootstrapResult or None
         The bootstrap of these combinations, if intervals come from it.
     covariances : float64 array, shape (m, m), or None
-        Of the effects, for simultaneous intervals.
+        Covariance of the effects, for simultaneous intervals.
 
     Examples
     --------
@@ -674,7 +676,7 @@ class ContrastTests(tables.Displayed):
     def frame(
         self, level: float, terms: Sequence[str], simultaneous: bool = False
     ) -> pd.DataFrame:
-        """The columns of broom's ``tidy``."""
+        """Terms, estimates, tests and intervals, in the columns of broom's ``tidy``."""
         table = self.estimates(level, simultaneous)
         table.insert(0, "term", list(terms))
         return table
@@ -724,7 +726,7 @@ class ContrastTests(tables.Displayed):
 
     @property
     def is_resampled(self) -> bool:
-        """Whether p-values are counted from resamples, not by z or t."""
+        """Whether p-values are counted from resamples, and not computed from z or t."""
         return self.resampled is not None and self.resampled.is_counted
 
     @property
@@ -804,7 +806,7 @@ def max_t_quantile(covariances: Matrix, level: float, df: float = np.inf) -> flo
     covariances : float64 array, shape (m, m)
     level : float
     df : float
-        Of Student's t; infinite for the normal distribution.
+        Degrees of freedom of Student's t; infinite for the normal distribution.
 
     References
     ----------
@@ -847,13 +849,13 @@ def estimates(
 ) -> pd.DataFrame:
     """Statistics ``(estimate - null) / std_error``, two-sided p-values and intervals.
 
-    Without a standard error statistic and p-value are NaN.
+    If a standard error is 0 or NaN, statistic and p-value are NaN.
 
     Parameters
     ----------
     estimate, std_error : float64 array, shape (m,)
     df : float or float64 array, shape (m,)
-        Of Student's t; infinite for the normal distribution.
+        Degrees of freedom of Student's t; infinite for the normal distribution.
     level : float, default 0.95
     null : float or float64 array, shape (m,)
         Value under the hypothesis.
@@ -895,17 +897,17 @@ class JointTest:
     Attributes
     ----------
     statistic : float
-        ``(R theta - q)' (R V R')^-1 (R theta - q)``, for an F test divided by `df_num`.
-        For Hotelling's test see `Sandwich`, for resamples `Bootstrap`.
+        ``(R theta - q)' (R V R')^-1 (R theta - q)``; an F test divides it by `df_num`.
+        For Hotelling's test see `Sandwich`, for the test by resamples `Bootstrap`.
     pvalue : float
     df_num : int
         Number of linearly independent hypotheses.
     df_denom : float
-        Of the F distribution; infinite for chi-squared.
+        Denominator degrees of freedom of F; infinite for chi-squared.
     hypotheses : list of str
     replicates : int
-        Number of bootstrap resamples whose statistics replace the distribution; 0 for
-        a test by F or chi-squared.
+        Number of bootstrap resamples from which the p-value is counted; 0 for a test by
+        F or chi-squared.
 
     Examples
     --------
@@ -1033,7 +1035,7 @@ def resampled_test(
     Parameters
     ----------
     bootstrap : BootstrapResult
-        Of ``theta``.
+        Bootstrap of ``theta``.
     R : float64 array, shape (r, k)
     q : float64 array, shape (r,)
     hypotheses : list of str, length r
@@ -1127,7 +1129,8 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
     elif options is None and source.is_streamed and problem.loss == "hinge":
         why = (
             f"rows in {source.noun} are not resampled; with_covariance('sandwich') "
-            "computes sandwich standard errors, too small if many margins are equal"
+            "computes sandwich standard errors, which are too small if many margins "
+            "are equal"
         )
     elif options is None:
         why = "cov_type='none'; with_covariance('default') estimates them"
@@ -1167,7 +1170,7 @@ class Uncertainty:
 
     @property
     def is_defined(self) -> bool:
-        """Whether there is a covariance."""
+        """Whether the covariance is defined."""
         return not np.isnan(self.covariance.matrix).any()
 
     @property
@@ -1187,9 +1190,9 @@ class Uncertainty:
         return np.zeros(len(R), dtype=bool) if free is None else is_unbounded(R, free)
 
     def _same(self, R: Matrix, errors: Vector, written: list[str]) -> Mask:
-        """Combinations that cannot be tested, shape (m,); warns of them.
+        """Mask of the combinations that cannot be tested, shape (m,); warns of them.
 
-        Their variance is 0 up to rounding, or they are not estimable.
+        Their standard error is 0 up to rounding, or they are not estimable.
         """
         broken = self.null.hypothesised(R)
         undetermined = np.asarray(broken.any(axis=1))
@@ -1198,8 +1201,7 @@ class Uncertainty:
         if same.any():
             named = [text for text, is_one in zip(written, same, strict=True) if is_one]
             warn_caller(
-                f"There is no test of {listing(named)}: the estimate is equal in all "
-                "samples.",
+                f"There is no test of {listing(named)}: the standard error is 0.",
                 UndefinedMetricWarning,
             )
         if undetermined.any():
@@ -1208,11 +1210,11 @@ class Uncertainty:
 
     @property
     def is_far(self) -> bool:
-        """Whether the fit is too far from its optimum for its standard errors.
+        """Whether the fit is too far from its optimum for reliable standard errors.
 
-        The sandwich of a smooth loss: the Newton step of a coefficient exceeds a
-        quarter of its standard error. The hinge and the bootstrap: the relative gap
-        exceeds 1e-4. Firth's penalty: the iterations did not settle.
+        The criterion for the sandwich of a smooth loss is a Newton step that exceeds a
+        quarter of a coefficient's standard error. For the hinge and the bootstrap it is
+        a relative gap above 1e-4, with Firth's penalty a fit that has not converged.
         """
         if self.result.problem.has_firth:
             return not self.result.solution.settled
@@ -1249,7 +1251,7 @@ class Uncertainty:
         )
 
     def frame(self, level: float) -> pd.DataFrame:
-        """Coefficients with broom's columns, intervals of this level."""
+        """Coefficients with tests and intervals, in the columns of broom's ``tidy``."""
         return self.tests.frame(level, self.names)
 
     @property
@@ -1258,7 +1260,7 @@ class Uncertainty:
         return np.where(self.null.mask(), np.nan, self.theta)
 
     def original(self, R: Matrix) -> Self:
-        """Return the same for ``R theta``, on the original scale of the predictors."""
+        """Return the object for ``R theta``, the coefficients on the original scale."""
         null = replace(self.null, directions=R @ self.null.directions)
         covariance = at_fixed_scale(self.covariance).combined(R)
         return replace(self, theta=R @ self.theta, covariance=covariance, null=null)
@@ -1276,7 +1278,7 @@ class Uncertainty:
         return ContrastTests(written, effect, errors, q, df, resampled, joint)
 
     def wald_test(self, hypotheses: object, df: float | None = None) -> JointTest:
-        """Test linear combinations jointly; `df` requests F with this denominator."""
+        """Test linear combinations jointly, with `df` by F with denominator `df`."""
         (R, q, written), V = self._hypotheses(hypotheses), self.covariance
         errors = V.combined(R).std_error
         tested = ~self._same(R, errors, written)
@@ -1358,7 +1360,7 @@ class Uncertainty:
             return text
         options = self.result.cov_type
         assert isinstance(options, Sandwich)
-        name = f"sandwich, kernel at the margin of width {V.bandwidth or 0.0:.2g}"
+        name = f"sandwich, kernel of bandwidth {V.bandwidth or 0.0:.2g} at the margin"
         name = options.correction if V.bandwidth is None else name
         law = ""
         if np.isfinite(V.df):
@@ -1370,18 +1372,18 @@ class Uncertainty:
         n_rows, free = self.covariance.separated, np.array(self.names)[self.unlimited]
         if not n_rows and len(free):
             text = (
-                f"{listing(list(free), LISTED)}: only one group determines this "
-                "coefficient, so CR3 yields no standard error for it, and the "
-                "standard error of cov_type='CR1' is far too small."
+                "only one group determines the coefficient of "
+                f"{listing(list(free), LISTED)}: CR3 yields no standard error for it, "
+                "and the standard error of cov_type='CR1' is far too small."
             )
             return [Note("groups", "warning", text)]
         if not n_rows:
             return []
         text = (
             f"{counted(n_rows, 'row')} can be predicted with certainty (separation), "
-            "as where all rows of a level have one outcome. Only the penalty limits "
-            f"{listing(list(free), LISTED)}: no standard errors. Merge or drop "
-            "such a level."
+            "as happens if all rows of a level have the same outcome. There is no "
+            f"standard error for {listing(list(free), LISTED)}, limited only by the "
+            "penalty. Merge or drop such a level."
         )
         if n_rows == self.result.nobs:
             text = COMPLETE
