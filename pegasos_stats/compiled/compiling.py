@@ -76,7 +76,7 @@ def _with_cache(compiled: Function) -> Function:
 
 @cache
 def sources() -> bytes:
-    """Digest of the source files of all kernels, which may inline each other."""
+    """Digest of all kernel sources: a kernel may inline functions of other files."""
     paths = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).digest()
 
@@ -100,11 +100,11 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             with suppress(OSError):
                 self.flush()
             return None
-        # If two processes write at once, one may read the file of the other.
+        # If two processes write at once, a file may contain another signature's code.
         return code if code is not None and code.signature.args == sig else None
 
     def save_overload(self, sig: tuple[Type, ...], data: CompileResult) -> None:
-        """Cache the code for a signature, if there is room on the disk."""
+        """Cache the code for a signature, unless writing the file fails."""
         with suppress(OSError):
             super().save_overload(sig, data)
 

@@ -21,7 +21,7 @@ WIDTH = 512  # rows per block: their sums, 4 KiB, stay in the L1 cache
 
 
 class KernelKind(IntEnum):
-    """Code of a kernel function, because numba does not cache function arguments.
+    """Code of a kernel function; numba does not cache code that receives functions.
 
     * linear: ``x'z``;
     * polynomial: ``(gamma x'z + offset)^degree``, the power of ``b`` computed as
@@ -65,9 +65,9 @@ class Gram(NamedTuple):
     blocks : float64 array, shape (ceil(n / WIDTH), p, WIDTH), C-contiguous
         From `blocked`: the transpose, so that sums vectorise over rows.
     values : float64 array, shape (capacity, n)
-        Computed rows; memory is allocated when a place is first filled.
+        Computed rows; the memory of a row is allocated when it is first stored.
     place : int64 array, shape (n,)
-        Place of each row, -1 if it has none.
+        Position of each row in `values`, -1 if it is not stored.
     computed : int64 array, shape (1,)
         Number of rows computed, with repetitions.
     """
@@ -174,8 +174,8 @@ def kernel_values(kernel: Kernel, x: Vector, block: Matrix, out: Vector) -> None
 def add_gram_row(total: Vector, weight: float, gram: Gram, i: int) -> None:
     """``total[j] += weight * K(x_i, x_j)`` for all rows, in place.
 
-    A row is computed at its first use, and stored while there are places. When all
-    places are filled, other rows are recomputed at each use, in the last place.
+    A row is computed at its first use, and stored if there is room in ``gram.values``.
+    Other rows are recomputed at each use, in the last row of ``gram.values``.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def kernel_pegasos_epoch(
     lam : float
         Penalty, above zero.
     t : int
-        Number of steps taken before.
+        Number of earlier steps.
     counts : int64 array, shape (n,)
         Violations ``c`` of each row; changed in place.
     g : float64 array, shape (n,)
@@ -245,7 +245,7 @@ def kernel_pegasos_epoch(
     alpha : float
         Intercept before the first of these steps.
     intercept : bool
-        Whether ``alpha`` moves.
+        Whether to update ``alpha``; otherwise it is constant.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def kernel_scores(
     support : float64 array, shape (m, p), C-contiguous
         Rows with positive counts; ignored for a precomputed kernel.
     weights : float64 array, shape (m,)
-        ``c_j w_j / (lam * T) * y_j`` of these rows.
+        ``c_j w_j / (lam * T) * y_j`` of these rows, after ``T`` steps.
     X : float64 array, shape (q, p)
         New rows; for a precomputed kernel the matrix of ``K(x_i, support_j)``, of
         shape (q, m).

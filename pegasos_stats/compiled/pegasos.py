@@ -183,7 +183,7 @@ def begin(state: State, beta: Vector, alpha: float, t: float, v: float = 1.0) ->
 
 
 def iterate(state: State) -> tuple[Vector, float]:
-    """Return ``(beta, alpha)``: the mean over averaged steps, or else the last one."""
+    """Return ``(beta, alpha)``: the mean of averaged iterates, or the last iterate."""
     scalars, count = state.scalars, state.scalars[AVERAGED]
     if count > 0.0:
         return state.total / count, float(scalars[ALPHA_TOTAL] / count)
@@ -229,7 +229,7 @@ def norm_fast(w: Vector) -> float:
 
 @inlined
 def rounding_bound(state: State, moved: float, alpha: float) -> float:
-    """Bound the rounding of any margin near 1 in the next steps.
+    """Bound the rounding error of any margin near 1 in the next steps.
 
     Let ``u = 2^-53``, ``R`` the largest ``||x_i||``, ``moved`` the sum of the step
     sizes, each times the largest weight, and ``B = ||beta|| + moved R``, which bounds
@@ -249,7 +249,7 @@ def rounding_bound(state: State, moved: float, alpha: float) -> float:
 def margin(
     X: Rows, i: int, y: float, unit: float, w: Vector, at: float, bound: float
 ) -> float:
-    """Compute ``y (unit x_i'w + at)``, from first to last if its rounding matters.
+    """Compute ``y (unit x_i'w + at)``, summed from first to last if rounding matters.
 
     The hinge loss only depends on whether the margin is below 1, so a margin farther
     than ``bound`` from 1 may be summed in any order. If ``bound`` is minus infinity,
@@ -273,7 +273,7 @@ def batch_step(g: Vector, size: float, eta: float, lam: float, beta: Vector) -> 
 
 @inlined
 def shrink_weights(f: float, state: State) -> None:
-    """Multiply the subgradient weights by ``f``, by their scale unless it is tiny."""
+    """Multiply the subgradient weights by ``f``, usually through their scale alone."""
     scale = state.scalars[WEIGHT_SCALE] * f
     if abs(scale) < 2.0**-500:
         for j in range(state.weights.shape[0]):
@@ -284,7 +284,7 @@ def shrink_weights(f: float, state: State) -> None:
 
 @inlined
 def projection(norm: float, lam: float, state: State) -> float:
-    """Multiply subgradient weights by ``min(1, 1 / sqrt(lam) / norm)``; return this."""
+    """Multiply subgradient weights by ``min(1, 1 / sqrt(lam) / norm)``; return it."""
     limit = 1.0 / math.sqrt(lam)
     if not norm > limit:
         return 1.0
@@ -571,9 +571,9 @@ def four_steps(
     bound: float,
     state: State,
 ) -> bool:
-    """Do one step at each of four rows, or none if a margin is near 1.
+    """Take one step at each of four rows, or none if a margin is near 1.
 
-    Returns whether the steps were done; in fast arithmetic they always are. After ``t``
+    Returns whether the steps were taken, as always in fast arithmetic. After ``t``
     steps, with ``e_b = 1 / (lam (t + b))``, ``v = lam t beta`` and
     ``s_c = w_c s(m_c) y_c``, the margins of the rows ``x_0, ..., x_3`` follow from
     inner products that do not depend on one another::

@@ -38,11 +38,11 @@ class SeenExactly(NamedTuple):
     loss, loss_rest : float
         ``sum_i w_i loss(m_i)``.
     loss_error : float
-        Bound on its error due to the margins.
+        Bound on the error of this sum that the errors of the margins cause.
     image, image_rest : float64 array, shape (p,)
         ``X'(a y)``.
     image_error : float
-        Bound on the sum of its errors, except underflows.
+        Bound on the sum of the errors over all columns, except underflows.
     """
 
     loss: float
@@ -88,7 +88,7 @@ def slope(loss: int, m: float) -> float:
 
 @inlined
 def violated(loss: int, m: float) -> bool:
-    """Hinges: the margin is below 1. Log: the row is misclassified, ``m < 0``."""
+    """Test ``m < 1`` for both hinge losses, ``m < 0`` for the log loss."""
     return m < (0.0 if loss == LOG else 1.0)
 
 
@@ -102,9 +102,9 @@ def risk_and_image_exactly(
     weights: Vector,
     offset: Vector | None = None,
 ) -> SeenExactly:
-    """Sum over the rows in doubled precision, about ten times as slow as in doubles.
+    """Sum over the rows in doubled precision, which takes about ten times as long.
 
-    The log loss of a margin uses the functions of the math library.
+    The log loss of a margin is computed in double precision, by the math library.
     """
     X, y, weights = read_only(X), read_only(y), read_only(weights)
     image, image_rest, sums = np.zeros(beta.size), np.zeros(beta.size), np.zeros(4)

@@ -7,7 +7,8 @@ dense or sparse version of `bounds` and `entry` at compile time.
 References
 ----------
 Ogita, Rump & Oishi, *Accurate sum and dot product*, SIAM Journal on Scientific
-Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3 (the dots).
+Computing 26 (2005), algorithms 3.1 (`two_sum`), 3.3 (`two_product`), 5.3
+(`row_dot_exactly`).
 """
 
 from collections.abc import Callable
@@ -57,7 +58,7 @@ Values: TypeAlias = list[ir.Value]
 
 
 def by_type_of_rows(public: Form, dense: Form, sparse: Form) -> None:
-    """Let compiled functions use the dense or sparse form of a function."""
+    """Register both forms of a function; numba selects one by the type of ``X``."""
 
     def choose(X: types.Type, *rest: types.Type) -> Form:
         return sparse if isinstance(X, types.BaseNamedTuple) else dense
@@ -77,7 +78,7 @@ def dense_bounds(X: Dense, i: int) -> tuple[int, int]:
 
 
 def sparse_bounds(X: CSR, i: int) -> tuple[int, int]:
-    """`bounds` of a sparse row; unsigned, so that no index counts from the end."""
+    """`bounds` of a sparse row; numba does not test unsigned indices for signs."""
     return np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])  # type: ignore[return-value]
 
 
@@ -101,9 +102,10 @@ by_type_of_rows(entry, dense_entry, sparse_entry)
 
 
 def dot(X: Rows, i: int, w: Vector) -> float:
-    """Compute ``x_i'w``: `row_dot` from the first entry to the last, like a loop in R.
+    """Compute ``x_i'w``.
 
-    `row_dot_fast` sums in the fastest order of the machine.
+    `row_dot` sums from the first entry to the last, like a loop in R. `row_dot_fast`
+    sums in any order, such as the order of vector instructions.
     """
     total = 0.0
     first, last = bounds(X, i)
@@ -156,8 +158,8 @@ def halves(a: float) -> tuple[float, float]:
 def two_product(a: float, b: float) -> tuple[float, float]:
     """Return ``a * b`` rounded, and the rounding error.
 
-    The error is wrong if the product underflows, for which rounding bounds have a term,
-    and NaN if a factor exceeds 2^996.
+    The returned error is inexact if the product underflows; rounding bounds contain a
+    term for underflow. It is NaN if a factor exceeds 2^996.
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
@@ -167,7 +169,10 @@ def two_product(a: float, b: float) -> tuple[float, float]:
 
 @inlined
 def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
-    """Return ``high`` and ``low``, whose sum is ``x_i'w``, and ``sum_j |x_ij w_j|``."""
+    """Compute ``x_i'w`` in doubled precision.
+
+    Returns ``high`` and ``low``, whose sum is ``x_i'w``, and ``sum_j |x_ij w_j|``.
+    """
     high = low = size = 0.0
     first, last = bounds(X, i)
     for k in range(first, last):
@@ -181,11 +186,11 @@ def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
 
 @inlined
 def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
-    """Add ``d x_i`` to ``high + low``; return a sum of sizes that bounds rounding.
+    """Add ``d x_i`` to ``high + low``; return a number that bounds the rounding error.
 
-    Two roundings have errors of at most ``u`` times the sizes of their results. ``u``
-    times the sum of these sizes bounds the error that this row adds to `low`, over all
-    columns.
+    Only ``left + rest`` and ``low[j]`` are rounded. The error of each is at most ``u``
+    times its absolute value, with ``u = 2^-53``. So ``u`` times the returned sum of
+    absolute values bounds the sum of the errors over all columns.
     """
     size = 0.0
     first, last = bounds(X, i)
@@ -211,8 +216,8 @@ def add_gram(X: CSR, one: float, rows: Integers, h: Vector, H: Matrix) -> None:
     """Add the products ``h_m z_i z_i'`` of the rows ``i = rows[m]`` to ``H``.
 
     Rows are ``z_i = (x_i, one)``, or ``x_i`` if `one` is 0. Each product of two columns
-    is added once, to ``H[j, l]`` or to ``H[l, j]``: off the diagonal, the sum of both
-    is the entry of the symmetric matrix.
+    ``j`` and ``l`` is added to only one of ``H[j, l]`` and ``H[l, j]``. The symmetric
+    matrix has the entries ``H[j, l] + H[l, j]`` off the diagonal.
 
     Parameters
     ----------
@@ -245,11 +250,11 @@ def conjugate_gradients(
     products: int,
     room: Matrix,
 ) -> None:
-    """Approximate ``H^-1 g`` in the first row of `room`; the diagonal preconditions.
+    """Store an approximation of ``H^-1 g`` in the first row of `room`.
 
-    ``H = diag(ridge) + sum_m h_m z_i z_i'``, ``i = rows[m]``. Stops when the
-    preconditioned residual is ``tol`` times the first one, or after `products` products
-    with ``H``.
+    ``H = diag(ridge) + sum_m h_m z_i z_i'`` with ``i = rows[m]``. The preconditioner is
+    the diagonal of ``H``. Iterations stop when the preconditioned norm of the residual
+    is at most ``tol`` times its initial value, or after `products` products with ``H``.
 
     Parameters
     ----------
@@ -259,6 +264,7 @@ def conjugate_gradients(
     tol : float
     products : int
     room : float64 array, shape (5, p + 1) or (5, p)
+        Result in the first row; the other rows are work space.
     """
     d, r, u, Hu, diagonal = room[0], room[1], room[2], room[3], room[4]
     size = g.shape[0]
@@ -306,7 +312,7 @@ def offset_at(offset: Vector, i: int) -> float:
 def prefetch(
     typing: object, x: types.Type, j: types.Type
 ) -> tuple[Signature, Callable[..., ir.Value]]:
-    """Prefetch ``x[j]``, but not into the L1 cache; computes nothing."""
+    """Prefetch ``x[j]`` into the L2 cache; return nothing."""
 
     def emit(
         context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Values
@@ -327,11 +333,11 @@ def prefetch(
 
 
 def prefetch_row(X: Rows, a: Vector, rows: Integers, k: int) -> None:
-    """Prefetch the row `AHEAD` visits after ``k``, and its ``a``."""
+    """Prefetch row ``rows[k + AHEAD]``, and its entry of ``a``."""
 
 
 def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
-    """`prefetch_row` of a dense row: its first cache lines, and the last."""
+    """`prefetch_row` of a dense row: its first four cache lines, and the last."""
     i, p = rows[min(k + AHEAD, rows.shape[0] - 1)], X.shape[1]
     x = X[i]
     for j in range(0, min(p, 4 * LINE), LINE):
@@ -341,7 +347,7 @@ def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
 
 
 def prefetch_sparse(X: CSR, a: Vector, rows: Integers, k: int) -> None:
-    """`prefetch_row` of a sparse row: its first entries."""
+    """`prefetch_row` of a sparse row: the cache lines of its first entries."""
     i = rows[min(k + AHEAD, rows.shape[0] - 1)]
     first = X.indptr[i]
     prefetch(X.data, first)

@@ -310,7 +310,7 @@ def draw_from_alias(
 
 @inlined
 def twisted(word: np.uint32, after: np.uint32, middle: np.uint32) -> np.uint32:
-    """Word of the next key, from this word, the next one and the one 397 words on."""
+    """Word of the next key, from this word, the next word and the word 397 later."""
     y = (word & np.uint32(0x80000000)) | (after & np.uint32(0x7FFFFFFF))
     return middle ^ (y >> np.uint32(1)) ^ ((y & np.uint32(1)) * np.uint32(0x9908B0DF))
 

@@ -140,7 +140,7 @@ def put_norms(X: Rows, norm2: Vector) -> None:
 def dual_step(
     loss: int, a: float, m: float, scale: float, norm2: float, w: float
 ) -> float:
-    """Return the optimal value of a coordinate, ``scale = lam n`` (or ``lam t``)."""
+    """Return the optimal value of a coordinate; ``scale`` is ``lam n`` or ``lam t``."""
     if loss == SQUARED_HINGE:
         curvature = 1.0 + 2.0 * w * norm2 / scale
         new: float = max(0.0, a + (2.0 * w * (1.0 - m) - a) / curvature)
@@ -195,7 +195,7 @@ def sdca_epoch(
     loss : int
         Code of the loss.
     ratio : float
-        Square of the constant column for the intercept; 0 for none.
+        Square of the constant column for the intercept; 0 without intercept.
     fast : bool
         Whether to sum scores in the fastest order, with equal results up to rounding.
     state : DualState

@@ -1,10 +1,10 @@
 """SMO on a working set: all rows, or some rows of a kernel problem.
 
 For a kernel problem the dual weights of a few hundred rows change, while the others are
-fixed. The Gram matrix of the working set stays in the cache of the
-processor; the scores of all rows are updated after the steps. Maxima over rows are
-computed in pieces of `PIECE` rows, with vector instructions; then the position is
-located within the piece with the largest maximum.
+fixed. The Gram matrix of the working set stays in the cache of the processor; the
+scores of all rows are updated after the steps. Maxima over rows are computed in pieces
+of `PIECE` rows, with vector instructions; then the position is located within the piece
+with the largest maximum.
 
 References
 ----------
@@ -44,7 +44,7 @@ class WorkingSet(NamedTuple):
         0 if ``a_i y_i`` may rise, else minus infinity; 0 if it may fall, else infinity.
     gains : float64 array, shape (m,)
     tops : float64 array, shape (m / PIECE,)
-        Work space of `pair_steps`.
+        Arrays that `pair_steps` uses as work space.
     """
 
     K: Matrix
@@ -95,8 +95,8 @@ def working_set(
 ) -> WorkingSet:
     """Copy rows into a working set.
 
-    Without intercept a further row of zeros may always move; a pair with it is a step
-    on a single weight.
+    Without an intercept a row of zeros is added, whose dual weight may always change: a
+    step on a pair with this row changes the dual weight of one row only.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def pair_steps(rows: WorkingSet, scale: float, least: float, most: int) -> int:
     scale : float
         ``lam n``.
     least : float
-        Stop when the largest difference of slopes, of a row that may rise and one that
-        may fall, is at most this.
+        Stop when the largest slope of rows that may rise exceeds the smallest slope of
+        rows that may fall by at most this.
     most : int
         Maximum number of steps.
     """

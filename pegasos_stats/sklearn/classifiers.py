@@ -238,7 +238,7 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _nearer(self, result: Results) -> Any:
-        """Return a fit nearer to the optimum, for small problems with default options.
+        """Return a refined fit, for small problems with default solver options.
 
         A fit with weights and the fit with repeated rows then agree to seven digits.
         """
@@ -408,8 +408,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sums = self._sums(labels, row_weights)
         if not sums.all():
             raise LabelError(
-                "Only 1 class has rows with a weight above 0, and not "
-                f"{listing(self.classes_[sums == 0.0])}."
+                f"The class {listing(self.classes_[sums == 0.0])} has no row with a "
+                "weight above 0; both classes need one."
             )
         factors = self._factors(labels, row_weights)
         weights: Vector = (
@@ -606,7 +606,7 @@ class LinearClassifier(TwoClassClassifier):
         X : array, frame or sparse matrix, shape (n, p)
         y : array, shape (n,)
         classes : array, shape (2,), optional
-            Both labels; required in the first call if `y` lacks one of them.
+            Labels of both classes; required in the first call if `y` lacks one of them.
         sample_weight : array, shape (n,), optional
 
         Returns
@@ -616,7 +616,7 @@ class LinearClassifier(TwoClassClassifier):
         Raises
         ------
         LabelError
-            If `y` contains labels that are not in the two classes.
+            If `y` contains other labels than the two classes.
         OptionError
             If an option needs all rows: ``lam="cv"``, ``standardize=True``,
             ``class_weight="balanced"``, ``average=`` or ``refit_intercept=True``.
@@ -633,7 +633,8 @@ class LinearClassifier(TwoClassClassifier):
             pair = two_classes(names, type(self).__name__)
             if not first and not np.array_equal(pair, self.classes_):
                 raise LabelError(
-                    f"classes are {listing(pair)} and were {listing(self.classes_)}."
+                    f"classes are {listing(pair)}, but {listing(self.classes_)} in the "
+                    "first call; pass the same classes."
                 )
             self.classes_ = pair
         unknown = np.unique(labels[~np.isin(labels, self.classes_)])
@@ -726,30 +727,30 @@ class SVMClassifier(LinearClassifier):
     Parameters
     ----------
     lam : float or "cv", optional
-        Penalty above zero, or ``"cv"`` for the best by cross-validation, as for `SVM`.
+        Penalty above zero, or ``"cv"`` to choose it by cross-validation, as for `SVM`.
         ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, except
-        that it penalises its intercept. The default corresponds to C = 1, where ``n``
-        is the sum of `sample_weight` times `class_weight`. Pegasos, whose step sizes
-        are ``1 / (lam t)``, has no default.
+        that it penalises its intercept. The default is ``lam = 1 / n``, C = 1, where
+        ``n`` is the sum of `sample_weight` times `class_weight`. With Pegasos, whose
+        step sizes are ``1 / (lam t)``, `lam` is required.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False
-        Whether to centre and scale predictors before the fit (sparse predictors are
-        only scaled), and likewise for prediction. `coef_` refers to the original scale.
+        Whether to centre and scale predictors for fit and prediction; sparse predictors
+        are only scaled. `coef_` refers to the original scale.
     class_weight : "balanced" or dict, optional
         ``"balanced"`` gives both classes the same total weight. ``{label: weight}``
         sets the weight of the rows of a class, by default 1, as ``weights=`` of `SVM`.
         Class weights multiply ``sample_weight``.
     solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
         ``"optimum"`` is ``Optimum()``, which stops at a relative gap of 1e-6. If `X`
-        has at most a million values, a more exact solution follows, so that a fit with
+        has at most a million values, the solution is then refined, so that a fit with
         weights and the fit with repeated rows agree to seven digits. ``"pegasos"`` is
         ``Pegasos()``. ``"sdca"`` is ``SDCA()``, which requires ``intercept=False``.
         Options of a solver are also parameters. With Pegasos, for example,
         ``set_params(solver__batch_size=10)``, or in a grid
         ``{"solver__average": ["none", "all"]}``.
     epochs, tol : optional
-        Replace the options of the same names of the solver.
+        Values for the solver's options `epochs` and `tol`.
     random_state : int or RandomState, optional
         Seed of the solver, as for R's ``set.seed()``; a RandomState draws a seed. The
         default is the solver's seed: 1, or a random seed for Pegasos.
@@ -804,7 +805,8 @@ class LogitClassifier(LinearClassifier):
 
     It is `pegasos_stats.Logit` for scikit-learn. `SVMClassifier` describes parameters
     and attributes; there is no `loss`. ``LogisticRegression(C=C)`` corresponds to
-    ``lam = 1 / (n * C)``.
+    ``lam = 1 / (n * C)``. The default is C = 1, unlike `Logit`, whose default is
+    maximum likelihood.
 
     See Also
     --------
@@ -878,9 +880,9 @@ class KernelSVMClassifier(TwoClassClassifier):
     memory : int, default 512 MiB
         Maximum number of bytes for rows of the Gram matrix.
     solver : "optimum", "pegasos", Optimum or Pegasos
-        ``"optimum"`` is ``Optimum(tol=1e-4)``; with at most 1,000 rows a more exact
-        solution follows. Otherwise as for `SVMClassifier`. Options that kernel models
-        do not support raise an error.
+        ``"optimum"`` is ``Optimum(tol=1e-4)``; with at most 1,000 rows the solution is
+        then refined. Otherwise as for `SVMClassifier`. Options that kernel models do
+        not support raise an error.
     standardize, class_weight, epochs, tol, random_state
         As for `SVMClassifier`, but ``"balanced"`` counts rows and ignores
         `sample_weight`, as in SVC. Sparse matrices are not allowed.

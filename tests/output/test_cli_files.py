@@ -119,7 +119,7 @@ def test_what_files_cannot_do_is_refused_in_one_line(rows, data, tmp_path, capsy
     train = ["fit", rows, "--outcome", "y"]
     for words, named in [
         ([*train, "--kernel", "gaussian"], "Scan"),
-        ([*train, "--sep", ";"], f"{rows} is read block by block; --sep"),
+        ([*train, "--sep", ";"], f"{rows} is read block by block; omit --sep"),
         (["fit", tmp_path / "apart*.csv", "--formula", "y ~ x0"], "sep=';'"),
         (["fit", rows], "--outcome"),
         (["fit", rows / "*.csv", "--outcome", "y"], f"No file matches '{rows}/*.csv'"),
@@ -204,7 +204,7 @@ def test_predict_without_labels(files, tmp_path, capsys):
 @pytest.mark.parametrize("kernel", [[], ["--kernel", "polynomial"]])
 def test_svmlight_features_beyond_the_fit_are_noted(kernel, files, tmp_path, capsys):
     train, test = files / "train.svm.bz2", files / "test.svm"
-    note = f"1 feature of {test} ignored, beyond the 63 of the model"
+    note = f"{test}: 1 feature beyond the 63 of the model ignored"
     trimmed = tmp_path / "trimmed.svm"
     lines = bz2.decompress(train.read_bytes()).decode().splitlines()
     kept = [" ".join(w for w in ln.split() if not w.startswith("64:")) for ln in lines]

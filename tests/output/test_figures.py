@@ -65,7 +65,7 @@ def test_a_score_of_zero_is_marked_as_it_is_predicted(ties, false, true):
     assert (point.get_xdata()[0], point.get_ydata()[0]) == (false, true)
     said = f"Score 0: {true:.1%} true, {false:.1%} false positives"
     assert said in legend(ax)
-    assert "2 rows without label or score left out" in " ".join(ax.get_xlabel().split())
+    assert "2 rows without label or score excluded" in " ".join(ax.get_xlabel().split())
 
 
 def recorded(objective, gap, **columns):
@@ -91,11 +91,11 @@ def test_a_gap_of_zero_is_not_drawn_and_its_share_is_named():
     panels = Figure().subplots(3)
     trace = recorded([4.0, 3.0, 2.0], [1.0, 0.0, 0.5], test_error=[0.5, np.nan, 0.125])
     _, gap, errors = draw_trace(trace, panels, {}, refined_from=2)
-    drawn = line(gap, "Objective less").get_ydata()
+    drawn = line(gap, "Objective minus").get_ydata()
     np.testing.assert_array_equal(drawn, [1.0, np.nan, 0.5])
-    said = "Objective less bound; relative gap 0.25 at the end"
+    said = "Objective minus bound; relative gap 0.25 at the end"
     assert legend(gap)[0] == said
-    ends = {"Rows of the fit": "25.00%", "Held-out rows": "12.50%"}
+    ends = {"Training rows": "25.00%", "Test rows": "12.50%"}
     assert legend(errors)[:2] == [
         f"{x}, {share} at the end" for x, share in ends.items()
     ]
@@ -245,15 +245,15 @@ def test_the_trace_is_drawn_as_recorded(digits):
     np.testing.assert_array_equal(below, bound)
     np.testing.assert_array_equal(gap.get_lines()[0].get_ydata(), trace["gap"])
     assert gap.get_yscale() == "log"
-    for name, column in (("Rows", "training_error"), ("Held-out", "test_error")):
+    for name, column in (("Training", "training_error"), ("Test", "test_error")):
         np.testing.assert_array_equal(line_of(errors, name).get_ydata(), trace[column])
     last = trace["test_error"].iloc[-1]
-    assert legend(errors)[1] == f"Held-out rows, {last:.2%} at the end"
+    assert legend(errors)[1] == f"Test rows, {last:.2%} at the end"
 
 
 def test_losses_are_drawn_by_their_formulas():
     ax = ps.plot_losses(ax=panels())
-    m, error = line_of(ax, "0-1: an error").get_data()
+    m, error = line_of(ax, "0-1: 1 if m < 0").get_data()
     np.testing.assert_array_equal(error, m < 0)
     assert m.min() < -1
     assert m.max() > 2

@@ -96,7 +96,9 @@ def test_the_area_under_the_line_is_the_statistic(name, request):
 def test_a_curve_needs_both_levels(digits):
     for digit, other in ((5, 6), (6, 5)):
         rows = TEST[TEST["digit"] == digit]
-        with pytest.raises(DataError, match=f"^None of {len(rows)} rows is {other} "):
+        with pytest.raises(
+            DataError, match=f"^Among {len(rows)} rows, none of class {other} "
+        ):
             digits.plot.roc(rows)
     with pytest.raises(DataError, match="None of 0 rows"):
         digits.plot.scores(TEST[:0])

@@ -32,7 +32,7 @@ def test_a_page_from_two_files(files, tmp_path, capsys):
     options = ["--outcome", "digit", "--test", files / "test.csv", "-o", page]
     options += ["--lambda", "1", "--epochs", 2]
     shown = run(capsys, "report", files / "train.csv", *options)
-    assert f"Report     {page}" in shown.out
+    assert f"Report written to {page}" in shown.out
     assert "Test" in shown.out
     (command,) = listings(page, "sh")
     assert command.replace(" \\\n   ", "").startswith("pegasos-stats report ")
@@ -42,7 +42,7 @@ def test_a_page_from_two_files(files, tmp_path, capsys):
 def test_the_demo_ends_with_a_report(tmp_path, capsys):
     page = tmp_path / "demo.html"
     shown = run(capsys, "demo", "--epochs", 5, "--cov-type", "none", "--report", page)
-    assert shown.out.endswith(f"Report     {page}\n")
+    assert shown.out.endswith(f"Report written to {page}\n")
     assert "an image of 8 by 8 pixels" in page.read_text("utf-8")
 
 
@@ -260,5 +260,5 @@ def test_the_misclassified_rows_are_not_written_over_the_data(tmp_path, capsys):
     before = data.read_bytes()
     page = str(tmp_path / "page.html")
     assert main(["report", str(data), "--outcome", "actual", "-o", page]) == 2
-    assert "is an input or another output" in capsys.readouterr().err
+    assert "is also an input or another output" in capsys.readouterr().err
     assert data.read_bytes() == before

@@ -125,7 +125,7 @@ def test_rows_of_one_class(rows):
 def test_classes_stay_the_same(rows):
     X, y = rows
     found = SVMClassifier(solver="pegasos", lam=1.0).partial_fit(X, y)
-    with pytest.raises(LabelError, match="'a', 'c' and were 'a', 'b'"):
+    with pytest.raises(LabelError, match="'a', 'c', but 'a', 'b' in the first call"):
         found.partial_fit(X, y, classes=["a", "c"])
     with pytest.raises(LabelError, match="'c'"):
         found.partial_fit(X[:2], ["a", "c"])

@@ -64,7 +64,7 @@ class EvaluatedFit:
     title : str
     result : LinearResults or KernelResults
     tables : dict of ConfusionMatrix
-        Keys are names of data: training, test, out-of-fold.
+        Keys: training, test, out-of-fold.
     validation : CrossValidation or None
     threshold : float or None
         Threshold of the tables.
@@ -135,12 +135,12 @@ def model_of(train: InputRows, options: groups.FileFitting | groups.Parity) -> A
 
 
 def fit(options: groups.FitOptions, line: str) -> None:
-    """Fit a model to a file and evaluate it on another file."""
+    """Fit a model to a file and evaluate it, also on a test file if there is one."""
     _fit(options, options.output, line)
 
 
 def report(options: groups.ReportOptions, line: str) -> None:
-    """Fit a model to a file, evaluate it on another file, and write a report."""
+    """Fit a model to a file, evaluate it as `fit` does, and write a report."""
     if options.model.loss is None and options.model.kernel is None:
         options = replace(options, model=replace(options.model, loss="log"))
     output = groups.Output(overwrite=options.overwrite)
@@ -224,7 +224,7 @@ def _fit(
     for place, what in (
         (output.save, "Model saved in"),
         (output.proof, "Proof written to"),
-        (page, "Report    "),
+        (page, "Report written to"),
     ):
         text += f"\n{what} {writing.shown_path(place)}\n" if place else ""
     program.write_output(text)
@@ -310,7 +310,7 @@ def result_facts(result: Fitted) -> Facts:
 
 
 def _table_facts(table: ConfusionMatrix) -> Facts:
-    """Counts, the statistics of `tidy`, and misclassified rows, for JSON."""
+    """Counts, all statistics and misclassified rows of a table, for JSON."""
     with warnings.catch_warnings():  # undefined statistics are null
         warnings.simplefilter("ignore", errors.UndefinedMetricWarning)
         statistics = table.tidy().to_dict(orient="records")
@@ -504,7 +504,7 @@ def _rows_for(
 def _table(
     result: Results, rows: InputRows, options: groups.Predict
 ) -> tuple[ConfusionMatrix | None, str]:
-    """Confusion table of labelled rows; otherwise the reason for its absence."""
+    """Confusion table of labelled rows, or None and the reason why there is none."""
     if options.unlabelled:
         return None, ""
     choices = _choices(result, options.labels) | {"ties": options.ties}
@@ -611,7 +611,7 @@ SOLVERS = [
 def proof(options: groups.Proof, line: str) -> int:
     """Check a proof, or print the program that checks it."""
     if options.print == (options.file is not None):
-        raise OptionError("Give either a proof to check or --print.")
+        raise OptionError("Pass either a proof to check or --print.")
     if options.file is None:
         name = "check_proof.py" if options.language == "python" else "check_proof.R"
         text = resources.files("pegasos_stats.proofs").joinpath(name).read_text()
@@ -631,7 +631,7 @@ def proof(options: groups.Proof, line: str) -> int:
 
 
 def compile_all(options: groups.Compile, line: str) -> None:
-    """Fill the cache of compiled code: fit all types of rows with all solvers."""
+    """Compile and cache all kernels, by fits of all types of rows with all solvers."""
     rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
     rows = [*map(rng.standard_normal, [(80, 4), (400, 70), (40, 60)]), sparse]

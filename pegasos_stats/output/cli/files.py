@@ -22,7 +22,7 @@ from pegasos_stats.output.report import report
 
 STANDARD_INPUT = "-"
 FORMATS = {pd.DataFrame: "csv", files.Svmlight: "svmlight", scans.Scan: "files"}
-NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options that name columns
+NO_PREDICTORS = ("weights", "freq_weights", "offset")  # options with a column's name
 HEADER = ["row", "predicted", "score"]  # the column of --id replaces "row"
 PROBABILITY = "probability_"  # prefix of the columns of the two classes
 HEADER_BYTES = 100_000  # maximum length of a header
@@ -65,7 +65,7 @@ class InputRows:
 
     @property
     def labelled(self) -> Any:
-        """Data with labels for a model: a frame, or labels and rows."""
+        """Data with labels: a frame or files, or the pair (labels, rows)."""
         if not isinstance(self.data, files.Svmlight):
             return self.data
         return self.data.X if self.data.y is None else (self.data.y, self.data.X)
@@ -90,7 +90,7 @@ class InputRows:
 
 
 def kinds_of(train: InputRows) -> Kinds:
-    """Types of the training columns, by which test data are read."""
+    """Types of the training columns, which the test data must have."""
     if isinstance(train.data, pd.DataFrame):
         columns = train.data.items()
         return {str(n): TEXT if is_text(c) else NUMBERS for n, c in columns}
@@ -98,7 +98,7 @@ def kinds_of(train: InputRows) -> Kinds:
 
 
 def style_of(reading: ReadingOptions, saved: Mapping[str, Any]) -> files.CsvStyle:
-    """Format of CSV files: from the options, else from the saved model."""
+    """Format of CSV files: each property from the options, else from `saved`."""
     usual = asdict(files.COMMAS)
     style = {n: getattr(reading, n) or saved.get(n, usual[n]) for n in usual}
     return files.CsvStyle(**style)
@@ -134,9 +134,9 @@ def read_data(
         is_mismatch = options.format == "svmlight" and not source.is_svmlight
         if is_mismatch or style != files.COMMAS:
             raise OptionError(
-                f"{path} is read block by block; --sep, --decimal, --encoding, "
-                "--na-values, --keep-na, --thousands, --strip and --format apply only "
-                "to a file that is read at once."
+                f"{path} is read block by block; omit --sep, --decimal, --encoding, "
+                "--na-values, --keep-na, --thousands, --strip and --format, which "
+                "apply only to a file that is read at once."
             )
         return InputRows(path, source)
     is_csv = options.format == "csv"
@@ -147,7 +147,7 @@ def read_data(
     sparse = files.read_svmlight(path, n_features, zero_based=zero_based)
     if sparse.n_dropped:
         features = errors.counted(sparse.n_dropped, "feature")
-        text = f"{features} of {path} ignored, beyond the {n_features:,} of the model."
+        text = f"{path}: {features} beyond the {n_features:,} of the model ignored."
         errors.warn_caller(text, errors.PegasosStatsWarning)
     return InputRows(path, replace(sparse, X=sparse.X.toarray()) if dense else sparse)
 
@@ -168,11 +168,11 @@ def are_scanned(path: str) -> bool:
 
 
 def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
-    """Formula of the options, or with the outcome on all other columns.
+    """Formula of the options, or of the outcome on all other columns.
 
-    The outcome of svmlight files that are read block by block is their label. Columns
-    of weights, offsets, groups and row names are not predictors. Returns None for an
-    svmlight file that is read at once, which needs no formula.
+    The outcome of svmlight files that are read block by block is the label of each
+    line. Columns of weights, offsets, groups and row names are not predictors. Returns
+    None for an svmlight file that is read at once, which needs no formula.
 
     Raises
     ------
@@ -193,8 +193,8 @@ def formula_for(options: FileFitting | Parity, train: InputRows) -> str | None:
     if outcome is None and formula is None:
         if not getattr(train.data, "is_svmlight", False):
             raise OptionError(
-                f"{train.path} has named columns; name the outcome with --outcome, or "
-                "write the model with --formula."
+                f"{train.path} has named columns; specify the outcome with --outcome, "
+                "or outcome and predictors with --formula."
             )
         outcome = files.LABEL_NAME
     if outcome is None:
@@ -249,7 +249,7 @@ def is_predictions(handle: IO[bytes]) -> bool:
     )
 
 
-NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # never CSV files
+NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # endings of other formats
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 
@@ -278,7 +278,7 @@ def check_places(
         if (real := os.path.realpath(writing.checked_path(path))) in used:
             where = writing.shown_path(path)
             raise OptionError(
-                f"{where} is an input or another output; use another path."
+                f"{where} is also an input or another output; use another path."
             )
         used.add(real)
     for path, kind in files:

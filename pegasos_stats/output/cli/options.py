@@ -75,8 +75,8 @@ class ReadingOptions:
     Attributes
     ----------
     unseen
-        factor levels that occur only in new rows: stop with an error, or treat
-        them as missing, without a prediction (default: error)
+        factor levels that occur only in new rows: error, stop; missing, treat them as
+        missing values, so that these rows get no prediction (default: error)
     format
         format of the data files (default: auto, from their first lines)
     sep
@@ -91,18 +91,19 @@ class ReadingOptions:
         text for a missing value in CSV files, such as '?', in addition to empty
         cells and NA; may be repeated: --na-values -99 --na-values k.A.
     keep_na
-        treat NA and similar text as levels, not as missing values
+        treat NA and similar text as levels of factors, not as missing values
     thousands
         thousands separator of CSV files (default: none)
     strip
         text to remove before and after the numbers of CSV files, such as % or
         CHF; may be repeated
     id
-        column of a CSV file with the row names: excluded from the predictors,
-        and the first column of predictions
+        column of a CSV file with the row names; it is not a predictor, and it becomes
+        the first column of predictions
     memory
         memory budget, such as 512MiB, for files that are read block by block; with
-        this option CSV and .svm files are also read in this way (default: 1GiB)
+        this option a single CSV or svmlight file is also read block by block (default:
+        1GiB)
     """
 
     unseen: Literal["error", "missing"] = "error"
@@ -161,10 +162,10 @@ class ModelOptions:
     intercept
         estimate the intercept (default), or fix it at 0
     coding
-        class coded -1: the first in sorted order, or the first in the data
-        (default: factor)
+        class coded -1: factor, the first in sorted order; first-seen, the first in the
+        data (default: factor)
     kernel
-        fit a kernel SVM (default: linear model, one coefficient per feature)
+        fit an SVM with this kernel (default: linear model, one coefficient per feature)
     degree
         degree of the polynomial kernel (default: 2)
     gamma
@@ -173,13 +174,13 @@ class ModelOptions:
         scale; polynomial kernel: 1)
     weights
         importance weight of each row: a column of a CSV file, or 'balanced', which
-        gives both classes the same total (default: equal weights)
+        gives both classes the same total weight (default: equal weights)
     freq_weights
         column of a CSV file with the number of rows that each line represents, in
         all files (default: 1)
     offset
         column of a CSV file that is added to each score, in all files; with the
-        polynomial kernel its constant term (default: none; kernel: 1)
+        polynomial kernel the constant term of the kernel (default: none; kernel: 1)
     standardize
         scale the features to mean 0 and standard deviation 1 (default: only with
         --kernel)
@@ -210,15 +211,15 @@ class StandardErrors:
     ----------
     cov_type
         type of standard errors: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
-        CR3, bootstrap, sandwich, none; CR0 to CR3 and bootstrap allow --groups
-        (default: log loss HC3, with --groups CR3; hinge bootstrap, or none for
-        files that are read block by block)
+        CR3, bootstrap, sandwich, none; only CR0, CR1, CR3 and bootstrap allow --groups
+        (default: log loss and squared hinge HC3, with --groups CR3; hinge bootstrap, or
+        none for files that are read block by block)
     groups
         column of a CSV file with the cluster of each row (default: independent
         rows)
     strata
-        column of a CSV file with the survey strata from which --groups, or single
-        rows, were sampled
+        column of a CSV file with the survey strata from which the groups, or without
+        --groups the rows, were sampled
     """
 
     cov_type: str | None = None
@@ -234,9 +235,9 @@ class SolverOptions:
     Attributes
     ----------
     solver
-        optimum: minimise to a tolerance; pegasos: stochastic subgradient steps, as
+        optimum: minimise to a tolerance; pegasos: stochastic subgradient steps, as in
         the R script; sdca: dual coordinate ascent, without intercept (default:
-        optimum; pegasos in demo and parity, and if one of its options, such as
+        optimum; pegasos in demo and parity, and if an option of pegasos, such as
         --epochs, is set)
     epochs
         passes over the rows (default: pegasos 20, but up to 1000 with --tol or
@@ -250,7 +251,8 @@ class SolverOptions:
     refine
         continue with optimum after pegasos, to this relative duality gap
     seed
-        random seed, as for set.seed() in R (default: 1; demo: 443)
+        random seed, as for set.seed() in R (default: 1; pegasos: a random seed, which
+        is printed; demo: 443)
     order
         shuffle: a new permutation in each epoch; sequential: the order of the file;
         replace: rows drawn with replacement; subset: batches drawn without
@@ -262,8 +264,8 @@ class SolverOptions:
     project
         project the coefficients onto the ball of radius 1 / sqrt(lambda)
     average
-        return the last iterate (none), the mean of all iterates (all), or the mean
-        over this number of last epochs (default: none)
+        return the last iterate (none), the mean of all iterates (all), or the mean of
+        the iterates in this number of last epochs (default: none)
     random_stop
         with sdca, stop at a random step within this number of last epochs
     refit_intercept
@@ -274,8 +276,8 @@ class SolverOptions:
     first_step
         number t of the first step (default: 1)
     step
-        step size: pegasos is 1/(lambda t); another name, or a constant (default:
-        pegasos)
+        step size: pegasos, which is 1/(lambda t); 1/(lambda n); 1/sqrt(t); or a
+        number, for a constant size (default: pegasos)
     change_tol
         stop when no coefficient changes in an epoch by more than this fraction of
         the largest coefficient (default: none)
@@ -320,10 +322,11 @@ class Output:
         show a progress bar
     save
         save the model to this file, for predict; replaces an earlier model, but no
-        other file; with --coefficients it also contains standard errors of an SVM
+        other file; with --coefficients the file also contains standard errors of an
+        SVM
     proof
-        write a proof that the fit is near its minimum, such as fit.proof.json, and
-        the design, fit.proof.csv, which contains the training rows
+        write a proof that the objective is near its minimum to this file, such as
+        fit.proof.json, and the design with the training rows to fit.proof.csv
     overwrite
         also replace files that pegasos-stats did not write
     """
@@ -403,9 +406,9 @@ class ReportOptions(FileFitting):
     Attributes
     ----------
     output
-        page to write (Markdown if it ends in .md), together with a CSV file of all
-        misclassified rows; replaces an earlier page, but no other file
-        (default: report.html)
+        file of the report (Markdown if it ends in .md); a CSV file of all
+        misclassified rows is written next to it; replaces an earlier report, but no
+        other file (default: report.html)
     overwrite
         also replace files that pegasos-stats did not write
     title
@@ -512,14 +515,14 @@ class Demo(Fitting):
 class Proof:
     """Check a proof of optimality.
 
-    Check in exact arithmetic that a fit is near its minimum. --print writes a program
-    that does the same without pegasos-stats. Example:
+    Check in exact arithmetic that the objective of a fit is near its minimum. --print
+    prints a program that does the same without pegasos-stats. Example:
     pegasos-stats proof --print > check_proof.py; python check_proof.py fit.proof.json
 
     Attributes
     ----------
     file
-        proof that fit --proof wrote; the exit code is 1 if the claim does not hold
+        proof that fit --proof wrote; the exit code is 1 if its claim does not hold
     print
         print the program that checks proofs
     language
@@ -537,8 +540,8 @@ class Compile:
     """Compile all kernels once.
 
     Compile all numba kernels and cache them, in about a minute. Without this command
-    each kernel is compiled at its first use. Useful for container images and tests;
-    NUMBA_CACHE_DIR sets the folder of the cache.
+    each kernel is compiled at its first use. This is useful for container images and
+    tests; the variable NUMBA_CACHE_DIR sets the folder of the cache.
     """
 
 

@@ -21,7 +21,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 MAX_MESSAGE = 2000  # characters of a message
-CALLS = {  # in messages, and the equivalent options
+CALLS = {  # calls in messages, and the equivalent options
     "ps.logit()": "--loss log",
     "ps.logit": "--loss log",
     "ps.svm": "--loss hinge",
@@ -132,7 +132,7 @@ def say(message: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Write to standard error, if possible."""
+    """Write a text to standard error, if possible."""
     with suppress(*UNWRITABLE):
         sys.stderr.write(visible(text))
         sys.stderr.flush()

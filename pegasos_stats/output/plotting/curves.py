@@ -58,7 +58,7 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
     Returns
     -------
     codes : int array, shape (n,)
-        0 for the first, 1 for the second level.
+        0 for the first, 1 for the second class.
     scores : float64 array, shape (n,)
     excluded : str
         Number of excluded rows, in brackets; empty if there are none.
@@ -78,22 +78,25 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
             "with labels and without missing values."
         )
     n = int((~used).sum())
-    excluded = f" ({counted(n, 'row')} without label or score left out)" if n else ""
+    excluded = f" ({counted(n, 'row')} without label or score excluded)" if n else ""
     return rows.codes[used], rows.scores[used], excluded
 
 
 def check_both_levels(
     codes: Codes, table: ConfusionMatrix, levels: Sequence[object]
 ) -> None:
-    """Raise `DataError` if a level has no row with a score."""
+    """Raise `DataError` if a class has no row with a score."""
     for code, level in enumerate(levels):
         if not (codes == code).any():
             rows = counted(len(table.scored.codes), "row")  # type: ignore[union-attr]
-            raise DataError(f"None of {rows} is {level!r} and has a score.")
+            raise DataError(
+                f"Among {rows}, none of class {level!r} has a score; pass data with "
+                "both classes and without missing values."
+            )
 
 
 def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: str = "") -> "Axes":
-    """Return square axes of both rates, with the diagonal."""
+    """Return square axes for a ROC curve, with the diagonal."""
     ax, (negative, positive) = style.square_axes(ax), map(style.short_level, levels)
     style.draw_reference(ax, [0, 1], [0, 1], "_Chance")
     x_label = f"False positive rate (of {negative}){excluded}"
@@ -128,7 +131,7 @@ def draw_roc(
     Raises
     ------
     DataError
-        If a level has no row with a score.
+        If a class has no row with a score.
     """
     problem, levels, cut = result.problem, result.coding.levels, 0.0
     codes, scores, excluded = labelled_scores(table)
@@ -166,9 +169,9 @@ def draw_roc(
 def draw_steps(ax: "Axes", band: pd.DataFrame, colour: str) -> None:
     """Fill a band between two step functions.
 
-    The columns are ``x``, one limit, and the other limit. Between two successive values
-    of ``x``, the first limit is constant at its value at the larger ``x``, the other at
-    its value at the smaller ``x``.
+    The columns of `band` are ``x`` and the two limits. Between two successive values of
+    ``x``, the first limit has its value at the larger ``x``, and the second limit its
+    value at the smaller ``x``.
     """
     x, before, after = band.to_numpy(np.float64).T
     places = np.column_stack([x[:-1], x[1:]]).ravel()
@@ -186,19 +189,22 @@ def draw_fold_rocs(
     """Draw a thin ROC curve for each fold, and their mean.
 
     The mean curve averages the true positive rates at each false positive rate. `area`
-    is the mean area. Folds without rows of both levels are excluded; the legend counts
-    them.
+    is the mean area. Folds without rows of both classes are excluded; the legend states
+    their number.
     """
     complete = [fold for fold in folds if len(set(fold[0].tolist())) == 2]
     if not complete:
-        raise DataError("No fold has rows of both levels, which a ROC curve needs.")
+        raise DataError(
+            "A ROC curve needs rows of both classes, which no fold has; use fewer "
+            "folds."
+        )
     curves = [roc_curve(*fold) for fold in complete]
     areas = np.array([area_under_curve(*fold) for fold in complete])
     label = f"Mean of {counted(len(complete), 'fold')}: area {area:.3f}"
     if len(complete) > 1:
         label += f" (folds {areas.min():.3f} to {areas.max():.3f})"
     if without := len(folds) - len(complete):
-        label += f"; {counted(without, 'fold')} with one level left out"
+        label += f"; {counted(without, 'fold')} of one class excluded"
     at = np.linspace(0.0, 1.0, 201)
     heights = [np.interp(at, c.false_positive, c.true_positive) for c in curves]
     mean = [0.0, *at], [0.0, *np.mean(heights, axis=0)]
@@ -248,9 +254,9 @@ def draw_scores(
     *,
     are_shares: bool = False,
 ) -> "Axes":
-    """Draw a histogram of the scores of each level, see `ResultPlots.scores`.
+    """Draw a histogram of the scores of each class, see `ResultPlots.scores`.
 
-    The bars of the first level are filled; the bars of the second level are hatched.
+    The bars of the first class are filled; the bars of the second class are hatched.
 
     Parameters
     ----------
@@ -259,7 +265,7 @@ def draw_scores(
     line : mapping
         Properties of the outlines.
     are_shares : bool
-        Draw probabilities of the second level instead of scores.
+        Whether to draw probabilities of the second class instead of scores.
 
     Raises
     ------
@@ -294,7 +300,7 @@ def draw_scores(
     for at in (-1.0, 1.0) * dashed:
         style.draw_reference(ax, at, None, "Margin 1" if at > 0.0 else "", "--")
     x_label = f"Predicted {kind} {style.short_level(levels[1])}{excluded}"
-    words = {"xlabel": x_label, "ylabel": "Rows of the level"}
+    words = {"xlabel": x_label, "ylabel": "Share of the class"}
     return style.finish(ax, percent="x" * are_shares + "y", **words)
 
 
@@ -384,7 +390,7 @@ def draw_binned_residuals(
     ax.fill_between(x, np.negative(half), half, **band)
     positive = style.short_level(result.coding.positive)
     words = {"xlabel": f"Predicted probability of {positive}{excluded}"}
-    words["ylabel"] = "Observed share less probability"
+    words["ylabel"] = "Observed share minus probability"
     return style.finish(ax, percent="xy", **words)
 
 
@@ -481,7 +487,7 @@ def draw_reliability(
 def draw_instability(
     table: pd.DataFrame, positive: object, ax: "Axes | None", line: Style
 ) -> "Axes":
-    """Draw each row's 2.5% and 97.5% quantile of predictions, see `Validation.plot`."""
+    """Draw the 2.5% and 97.5% quantiles of each prediction, see `Validation.plot`."""
     table, positive = table.sort_values("estimate"), style.short_level(positive)
     top = float(table[["estimate", "conf_high"]].max().max())
     ax = style.square_axes(ax, top)
@@ -490,7 +496,8 @@ def draw_instability(
     colour = style.draw_points(ax, ends[0], ends[0], 2.0, line, "")
     ax.vlines(*ends, colour, "solid", linewidth=0.6, alpha=0.4)
     x_label = f"Probability of {positive} by the model"
-    return style.finish(ax, xlabel=x_label, ylabel="95% of the resamples' models")
+    y_label = "2.5% to 97.5% quantile over the resamples"
+    return style.finish(ax, xlabel=x_label, ylabel=y_label)
 
 
 def draw_decision_curve(
@@ -527,8 +534,9 @@ def draw_decision_curve(
 def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "Axes":
     """Draw a metric or cost against the threshold, with the thresholds of the folds.
 
-    The line shows the rows that selected the threshold. The diamond, with its standard
-    error, estimates the performance on new rows. The vertical axis starts at 0.
+    The line shows the metric on the rows that were used to select the threshold. The
+    diamond shows the metric expected on new rows, with its standard error. Strokes at
+    the lower edge mark the thresholds of the folds. The vertical axis includes 0.
 
     Parameters
     ----------
@@ -620,7 +628,7 @@ def draw_path(
 
 
 def _finish_path(path: LambdaPath, ax: "Axes", **words: str) -> "Axes":
-    """Mark the selected lambdas; the label states whether one is an end of the path."""
+    """Mark the selected lambdas; the legend says if one is an end of the path."""
     ends = [path.lambdas.min(), path.lambdas.max()] if len(path.lambdas) > 1 else []
     for key, lam in path.marks().items():
         name, dashes = SELECTED[key]
@@ -672,9 +680,10 @@ def draw_folds(
 def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     """Draw the losses against the margin ``m = y (x'beta + alpha)``.
 
-    Four losses are drawn: the 0-1 loss ``[m < 0]``, the hinge ``max(0, 1 - m)`` of
-    `svm`, its square (``loss="squared_hinge"``), and the log loss ``log(1 + exp(-m))``
-    of `logit`. The last three are convex substitutes for the first.
+    Four losses are drawn: the 0-1 loss, which is 1 for misclassified rows (``m < 0``)
+    and 0 for others; the hinge ``max(0, 1 - m)`` of `svm`; its square
+    (``loss="squared_hinge"``); and the log loss ``log(1 + exp(-m))`` of `logit`. The
+    last three are convex substitutes for the first.
 
     Parameters
     ----------
@@ -701,14 +710,14 @@ def plot_losses(*, ax: "Axes | None" = None, **line: object) -> "Axes":
     >>> ax = ps.plot_losses(ax=Figure().subplots())
     >>> for label in ax.get_legend_handles_labels()[1]:
     ...     print(label)
-    0-1: an error
+    0-1: 1 if m < 0, else 0
     Hinge: max(0, 1 - m)
     Squared hinge: max(0, 1 - m)²
     Log: log(1 + exp(-m))
     """
     m = np.linspace(-2.0, 3.0, 501)
     curves = {
-        "0-1: an error": (m, np.where(m < 0.0, 1.0, 0.0)),
+        "0-1: 1 if m < 0, else 0": (m, np.where(m < 0.0, 1.0, 0.0)),
         "Hinge: max(0, 1 - m)": (m, np.maximum(0.0, 1.0 - m)),
         "Squared hinge: max(0, 1 - m)²": (m, np.maximum(0.0, 1.0 - m) ** 2),
         "Log: log(1 + exp(-m))": (m, np.logaddexp(0.0, -m)),
@@ -775,7 +784,7 @@ def plot_comparison(
     losses = curves("objective", "cpu_seconds", base)
     wide = style.is_wide(np.concatenate([np.ravel(ys) for _, *ys in losses.values()]))
     panels = {
-        "Loss less bound" if base else "Loss": (losses, "log" * wide),
+        "Objective minus bound" if base else "Objective": (losses, "log" * wide),
         f"{which.capitalize()} error": (curves(f"{which}_error", "epoch"), "percent"),
         "Duality gap": (curves("gap", "epoch"), "log"),
     }

@@ -27,7 +27,7 @@ INTERVAL = ["estimate", "conf_low", "conf_high"]
 class Series(NamedTuple):
     """Estimates of one colour: ``estimate, conf_low, conf_high``, indexed by row name.
 
-    Labelled series are drawn below each other within a row.
+    If several series have labels, their estimates are drawn below each other in a row.
     """
 
     table: pd.DataFrame
@@ -46,12 +46,12 @@ def draw_forest(
     numbers: bool = False,
     **words: str,
 ) -> "Axes":
-    """Draw estimates as points with intervals, from the top, levels under headings.
+    """Draw estimates as points with intervals, the levels of a factor under a heading.
 
     Parameters
     ----------
     names : sequence of str
-        Names of all rows, from the top.
+        Names of all rows, from the top down.
     series : sequence of Series
     ax : Axes, optional
     line : mapping
@@ -148,7 +148,7 @@ def rows_of_terms(
 def meaning(
     unit: str, levels: Sequence[object], marked: str = "", interval: str = ""
 ) -> str:
-    """Describe a coefficient and the level that its sign favours.
+    """Describe a coefficient and the class that its sign favours.
 
     Examples
     --------
@@ -294,8 +294,8 @@ def _draw_panels(
 def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     """Return the names of all rows, and the names of the reference levels.
 
-    If all contrasts of a factor have the same reference, a row is named by its other
-    level. If averages at several values (`at`) are drawn, names are not shortened.
+    A contrast is named by its level alone if all contrasts of the factor have the same
+    reference level. With averages at several values (`at`), names are not shortened.
     """
     whole = list(margins.estimates.hypotheses)
     keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)

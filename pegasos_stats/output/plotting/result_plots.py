@@ -23,7 +23,7 @@ from pegasos_stats.output.plotting.style import Style
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.solvers.pegasos import Pegasos
 
-ERROR_LABELS = {"training_error": "Rows of the fit", "test_error": "Held-out rows"}
+ERROR_LABELS = {"training_error": "Training rows", "test_error": "Test rows"}
 TRACE_AXES = "one to three, as for objective, gap and errors: plt.subplots(3, 1)[1]"
 
 
@@ -33,7 +33,7 @@ def draw_trace(
     line: Style,
     refined_from: int | None = None,
 ) -> NDArray[np.object_]:
-    """Draw objective and bound, duality gap, and error rates, see `ResultPlots.trace`.
+    """Draw objective, bound, gap and error rates by epoch, see `ResultPlots.trace`.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def draw_trace(
     wide = floor > 0.0 and style.is_wide(objective)
     rates = {n: trace[c].to_numpy() for c, n in ERROR_LABELS.items() if c in trace}
     above = {"Objective of the fit": (at, objective)}
-    above["Certified lower bound of the optimum"] = at, bound
+    above["Certified lower bound of the minimum"] = at, bound
     end = f"relative gap {gap[-1] / objective[-1]:.2g} at the end"
-    gaps = {f"Objective less bound; {end}": (at, gap)}
+    gaps = {f"Objective minus bound; {end}": (at, gap)}
     ends = {f"{n}, {rate[-1]:.2%} at the end": (at, rate) for n, rate in rates.items()}
     panels = {"Objective": (above, "log" * wide), "Duality gap": (gaps, "log")}
     panels["Misclassified rows"] = ends, "percent"
@@ -89,9 +89,9 @@ class ResultPlots:
     Figures that the package creates embed TrueType fonts (type 42). The settings of
     matplotlib apply, including dark styles.
 
-    `data` are new rows and `actual` their labels, by default the outcome's column of
-    `data`. Without `data` the training data are drawn. Rows without a label or a score
-    are excluded, and the figure states their number.
+    `data` are new rows and `actual` their labels; by default the labels are the outcome
+    column of `data`. Without `data` the training data are drawn. Rows without a label
+    or a score are excluded, and the figure states their number.
 
     Attributes
     ----------
@@ -221,8 +221,8 @@ class ResultPlots:
     ) -> "Axes":
         """Draw the table of actual and predicted labels, see `ConfusionMatrix.plot`.
 
-        For a fit loaded from a file, the table of the training data is available
-        without a `threshold` only.
+        A fit loaded from a file has the table of its training data only at the default
+        threshold.
         """
         if data is None and actual is None and offset is None and threshold is None:
             return self.result.training_table.plot(ax=ax)
@@ -243,12 +243,13 @@ class ResultPlots:
     ) -> "Axes":
         """Draw the ROC curve of the scores, with its area and the point of a threshold.
 
-        The threshold is the score 0 or `threshold`, as for ``result.predict()``. The
-        second class is the positive class. Rows with equal scores form one step, so the
-        area equals the area in `ConfusionMatrix.overall`. For new rows the legend adds
-        an interval, from DeLong's variance on the logit scale. With
-        ``band="simultaneous"``, a band covers the whole curve with 95% confidence, see
-        `pegasos_stats.roc_band`. For training data curve and band are too optimistic.
+        The point marks the rates at the score 0, or at `threshold`, as for
+        ``result.predict()``. The second class is the positive class. Rows with equal
+        scores form one step, so the area equals the AUC in `ConfusionMatrix.overall`.
+        For new rows the legend adds a 95% interval, from DeLong's variance on the logit
+        scale. With ``band="simultaneous"``, a band covers the whole curve with 95%
+        confidence, see `pegasos_stats.roc_band`. For training data, curve and band are
+        too optimistic.
 
         Raises
         ------
@@ -311,8 +312,8 @@ class ResultPlots:
         data : DataFrame
             Rows with the outcome.
         at : mapping of name to value, optional
-            Values of other predictors, by default their medians or most frequent
-            levels in `data`.
+            Values of other predictors, by default the median in `data` if numeric, else
+            the most frequent level.
         threshold : float, optional
             As for ``result.predict()``.
         ax : Axes, optional
@@ -337,7 +338,7 @@ class ResultPlots:
 
 @dataclass(frozen=True, repr=False)
 class LinearPlots(ResultPlots):
-    """Figures of a linear fit: figures of `ResultPlots`, and figures of coefficients.
+    """Figures of a linear fit: those of `ResultPlots`, and figures of coefficients.
 
     Examples
     --------
@@ -467,9 +468,10 @@ class LinearPlots(ResultPlots):
     ) -> "Axes | NDArray[np.object_]":
         """Draw the average prediction against a predictor, with a 95% band and a rug.
 
-        At each value of the predictor, all rows are set to this value, and the mean of
-        their predictions is drawn; see `LinearResults.predictions`. The rug marks the
-        values in the data. For a factor, one point per level is drawn.
+        For each value on the horizontal axis, the predictor is set to this value in all
+        rows, and the mean of the predictions is drawn; see `LinearResults.predictions`.
+        The rug marks the values in the data. For a factor, one point per level is
+        drawn.
 
         Parameters
         ----------
@@ -478,16 +480,18 @@ class LinearPlots(ResultPlots):
         data : DataFrame, optional
             Rows to average over, by default the training data.
         at : mapping of name to values, optional
-            Other predictors to set; one panel is drawn per combination.
+            Values of other predictors. For a numeric `variable`, one panel is drawn for
+            each combination of these values.
         scale : "response" or "link", optional
-            ``"link"`` is the score. By default the probability for the log loss, the
-            score for other losses.
+            ``"response"`` draws probabilities, ``"link"`` draws scores. The default is
+            ``"response"`` for the log loss and ``"link"`` for other losses.
         points : int, default 50
             Number of values of a numeric predictor, from the smallest to the largest.
         simultaneous : bool, default False
-            Whether the 95% confidence applies to the whole curve, see `Margins.tidy`;
-            by default it applies to each point.
-        ax : Axes, optional
+            Whether the band covers the whole curve with 95% confidence, see
+            `Margins.tidy`; by default it covers each point with 95% confidence.
+        ax : Axes or sequence of Axes, optional
+            Axes for all combinations of `at`, or one for each.
         **line
             Line properties.
 

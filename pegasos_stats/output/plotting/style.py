@@ -1,10 +1,9 @@
 """Axes, line styles, abbreviated names, percent axes and legends of all figures.
 
 The user's matplotlib settings apply. Axes passed by the user are not restyled; new axes
-get a light grid and two spines. In both, lines have the same colours, which
-colour-blind readers can distinguish, and different dashes, for printing in grey.
-Reference lines and other marks use the text colour, which is visible in dark styles.
-Legends are above the axes.
+get a light grid and two spines. Lines have colours that colour-blind readers can
+distinguish, and different dashes, for printing in grey. Reference lines and other marks
+use the text colour, which is visible in dark styles. Legends are above the axes.
 """
 
 import re
@@ -182,8 +181,8 @@ def panels_of(
 def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
     """Return square axes for two shares, in percent, from 0 to 1.
 
-    If `top` is below 0.7, the axes end a little above it, or at their previous end if
-    that is larger.
+    If `top` is below 0.7, the axes end 3% above it, or at their previous end if that is
+    larger.
     """
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
     before = ax.get_xlim()[1] if ax.has_data() else 0.0
@@ -199,7 +198,7 @@ def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
 
 
 def merge(style: Style, **defaults: object) -> dict[str, Any]:
-    """Add defaults to the user's line properties.
+    """Add defaults to the user's line properties, which take precedence.
 
     Examples
     --------
@@ -235,10 +234,10 @@ def draw_line(
     label: str = "",
     **defaults: object,
 ) -> "Line2D":
-    """Draw a line and, between two optional further curves, a band of its colour.
+    """Draw a line and, with two further curves, the band between them in its colour.
 
-    Unless `defaults` contain a colour, the line has the next style. The user's label
-    precedes `label`.
+    Unless `defaults` contain a colour, the line has the next style of the axes. The
+    user's label precedes `label`.
     """
     if "color" not in defaults:
         way = next_style(ax)
@@ -384,9 +383,9 @@ def as_text(name: object) -> str:
 def abbreviate(names: Sequence[object], width: int) -> list[str]:
     """Shorten names to at most `width` letters; different names stay different.
 
-    Names lose their beginning if they agree there, otherwise their middle. If the
-    results are not different, names lose their common prefix and their end, or they are
-    numbered.
+    If names have a common beginning, it is removed; otherwise the middle of each name
+    is. If two results are equal, the common beginning and the end are removed, or names
+    are numbered.
 
     Examples
     --------
@@ -443,7 +442,7 @@ class GroupHeading(str):
 
 
 def with_headings(names: Sequence[str]) -> list[str]:
-    """Put a row for each factor above its levels, which are ``factor: level``.
+    """Insert a heading above the levels of each factor, named ``factor: level``.
 
     Examples
     --------
@@ -476,7 +475,7 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 
 
 def short_level(name: object) -> str:
-    """Return a level for use in a text, without its middle if it is long."""
+    """Return the name of a class for use in a text; a long name loses its middle."""
     return as_text(abbreviate([name], 28)[0])
 
 
@@ -548,7 +547,7 @@ def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
 def finish(
     *axes: "Axes", legend: object = True, percent: str = "", **labels: str
 ) -> "Axes":
-    """Add labels and the legend, and wrap all texts so that they fit into the figure.
+    """Add labels and the legend, and wrap all texts so that they fit the axes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Confusion tables, images of coefficients, and maps of lambda by gamma."""
+"""Confusion tables, images of coefficients, maps of a metric by lambda and gamma."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -30,8 +30,8 @@ def draw_confusion(
     Parameters
     ----------
     table : DataFrame
-        Counts of rows by actual (rows) and predicted level (columns). A last column
-        that is no level counts rows without a prediction.
+        Counts by actual class (rows) and predicted class (columns). A further last
+        column counts rows without a prediction.
     title : str
     ax : Axes, optional
     """
@@ -171,8 +171,8 @@ def draw_map(
     ring: Style = {"color": style.POSITIVE, "mfc": "none", "mew": 2.0, "ms": 10}
     grids = table.loc[table["gamma"] == best[1], "lam"], table["gamma"]
     are_ends = (at in (v.min(), v.max()) for at, v in zip(best, grids, strict=True))
-    marks = [", an end of the grid" * is_end for is_end in are_ends]
-    label = f"Best: lambda {best[0]:.3g}{marks[0]}; gamma {best[1]:.3g}{marks[1]}"
+    marks = [" (an end of the grid)" * is_end for is_end in are_ends]
+    label = f"Best: lambda {best[0]:.3g}{marks[0]}, gamma {best[1]:.3g}{marks[1]}"
     ax.plot(*best, "D", label=label, **ring)
     ax.grid(visible=False)
     ax.set(xscale="log", yscale="log", xlabel="Lambda", ylabel="Gamma")

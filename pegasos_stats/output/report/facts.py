@@ -51,7 +51,7 @@ Lines = Sequence[Sequence[str]]
 
 MAX_STRONGEST = 3  # predictors
 MAX_WARNINGS = 3  # notes of the fit on the first screen
-FEW_NEW_ROWS, FEW_OF_CLASS = 30, 20  # new rows, for a rough error rate
+FEW_NEW_ROWS, FEW_OF_CLASS = 30, 20  # with fewer new rows, error rate and AUC are rough
 MAX_TABLE_ROWS = 30  # coefficients or predictors
 MISCLASSIFIED_COLUMNS = ["row", "actual", "predicted", "score"]
 P_VALUES = {
@@ -81,24 +81,25 @@ class EvaluatedRows:
     error_rate : float
         Share of misclassified rows; NaN without classified rows.
     majority, majority_error : label and float
-        The more frequent level, and the error rate of always predicting it.
+        The more frequent class, and the error rate of always predicting it.
     only : label or None
-        The level predicted for every row, if there is one.
+        The class predicted for every row, if it is the same for all.
     rarer : int
-        Classified rows of the rarer level.
+        Number of classified rows of the rarer class.
     pairs : PairCounts
         Shares of correctly ordered and of tied pairs of rows; out of fold, means over
         the folds.
     auc : float or None
         Area under the ROC curve, if defined; out of fold, the mean over the folds.
     is_new : bool
-        Whether no row is a training row. Error rates of new rows have intervals.
+        Whether none of the rows is a training row. Only error rates of new rows have
+        intervals.
     codes : int array, shape (n,)
-        Position of the actual level of each row, -1 if missing.
+        Actual class of each row: 0 for the first, 1 for the second, -1 if missing.
     scores : float64 array, shape (n,), or None
         None for the training rows of a loaded model.
     unscored : int array
-        Levels of the rows without a score because a predictor is missing.
+        Classes of the rows that have no score because a predictor is missing.
     """
 
     name: str
@@ -339,8 +340,9 @@ class ReportFacts:
             )
         if rows.is_new and (groups := getattr(self.result, "groups", None)):
             sentences.append(
-                f"The fit allows for {groups}; intervals and tests of the new rows do "
-                "not: with several new rows of a group, intervals are too short."
+                f"The standard errors allow for {groups}; intervals and tests on new "
+                "rows do not. If a group has several new rows, these intervals are too "
+                "short."
             )
         return sentences
 
@@ -399,15 +401,15 @@ class ReportFacts:
             yield (
                 f"A predictor probably contains the outcome: {name} alone separates "
                 f"'{self.positive}' and '{self.other}' (AUC {areas[name]:.3f} on the "
-                "training rows). If it is known only after the outcome, exclude it: "
-                "the numbers below do not apply to new cases."
+                "training rows). If its value is known only after the outcome, exclude "
+                "it: the numbers below do not apply to new cases."
             )
         elif self.rows.is_new or self.rows.rarer > 2 * len(self.result.design.names):
             yield (
                 "Predictors may contain the outcome: the model separates "
                 f"'{self.positive}' and '{self.other}' almost perfectly (AUC "
                 f"{self.rows.auc:.3f}), though no predictor does so alone. Exclude "
-                "what is known only after the outcome."
+                "predictors whose values are known only after the outcome."
             )
 
     @property
@@ -528,7 +530,7 @@ class ReportFacts:
             rule = f"probability of '{yes}' above {number(self._cut_of_positive)}"
         yield (
             f"{where} with a {rule} are predicted '{yes}': {percent(rates.share)} of "
-            f"{of}. These are {percent(rates.sensitivity)} of "
+            f"{of}. They include {percent(rates.sensitivity)} of "
             f"the '{yes}' rows (sensitivity) and {percent(1.0 - rates.specificity)} of "
             f"the '{no}' rows (specificity {percent(rates.specificity)})."
         )
@@ -566,23 +568,26 @@ class ReportFacts:
                 level = chosen.levels.index(chosen.positive)
                 name += f" of '{self.rows.table.levels[level]}'"
             yield (
-                f"The threshold was chosen by its {name} "
+                f"The threshold was chosen by the {name} in cross-validation "
                 f"({folds_text(chosen.folds)}): {number(here, 3)} is expected on new "
-                f"rows, {number(usual, 3)} at the usual threshold."
+                f"rows, and {number(usual, 3)} at the usual threshold."
             )
 
     def probabilities(self) -> Iterator[str]:
-        """Describe calibration in the large and its slope, in rows not used to fit."""
+        """Describe calibration in the large and the slope, in rows not used to fit."""
         if (calibration := self.calibration) is None:
             return
         mean, share = map(percent, self.in_the_large)
         yes, slope = self.positive, ""
         if math.isfinite(calibration.slope):
             low, high = calibration.slope_interval
-            slope = f"; the calibration slope is {calibration.slope:.2f} (95% interval "
-            slope += f"{low:.2f} to {high:.2f}), ideally 1; below 1 probabilities are "
-            slope += "too extreme"
-        yield f"The mean probability of '{yes}' is {mean}, {share} are '{yes}'{slope}."
+            slope = f" The calibration slope is {calibration.slope:.2f} (95% interval "
+            slope += f"{low:.2f} to {high:.2f}); ideally it is 1, and below 1 the "
+            slope += "probabilities are too extreme."
+        yield (
+            f"The mean predicted probability of '{yes}' is {mean}; {share} of the rows "
+            f"are '{yes}'.{slope}"
+        )
 
     def operating_point(self) -> Iterator[str]:
         """Describe sensitivity and specificity at the usual threshold."""
@@ -643,7 +648,7 @@ class ReportFacts:
             if not math.isnan(self.std_error):
                 note = f"standard error {percent(self.std_error)}, {note}"
             if validation.folds.repeats > 1:
-                note += ", the first of them"
+                note += "; this is the first repeat"
             if self.path is not None and validation.choosing is None:
                 note += "; optimistic, as lambda was chosen on these rows"
         yield names.get(rows.name, name), percent(rows.error_rate), note
@@ -707,7 +712,10 @@ class ReportFacts:
 
     @property
     def name_of_groups(self) -> str:
-        """Column with the groups of the folds, if the fit uses the same groups."""
+        """Name of the column that defines the groups of the folds, as for the fit.
+
+        Empty without groups, with other groups in the fit, or without a column name.
+        """
         own = getattr(self.result, "groups", None)
         codes = None if self.validation is None else self.validation.folds.groups
         if codes is None or own is None or not own.by_name:
@@ -730,9 +738,9 @@ class ReportFacts:
     def misclassified(self) -> pd.DataFrame:
         """Misclassified rows, by decreasing distance from the threshold.
 
-        The columns are ``row`` (its label), ``actual``, ``predicted``, ``score``, and
-        for the log loss ``probability`` of the second level. Replicated rows are listed
-        once.
+        The columns are ``row`` (the name of the row), ``actual``, ``predicted``,
+        ``score``, and for the log loss ``probability`` of the second class. With
+        `freq_weights`, equal rows are listed once.
         """
         from scipy.special import expit
 
@@ -775,10 +783,10 @@ class ReportFacts:
 
     @property
     def own_effects(self) -> list[list[int]]:
-        """Positions of the coefficients that describe one predictor completely.
+        """Positions of the coefficients of each predictor whose effect they determine.
 
-        Variables in several terms (interactions, squares), splines and polynomials are
-        excluded.
+        Each list belongs to one predictor. Variables in several terms (interactions,
+        squares), splines and polynomials are excluded.
         """
         inner = unscaled(self.result.design)
         if not isinstance(inner, FormulaDesign):
@@ -802,11 +810,11 @@ class ReportFacts:
     def strongest(self) -> Lines:
         """Predictors with the largest effects on the score: name, difference, effect.
 
-        Predictors are ranked by absolute coefficient times standard deviation, and by
-        the strongest column of a term; see `own_effects`. Effects of 0 are omitted. The
-        difference is 1 for 0/1 predictors and one standard deviation for others. With
-        the log loss the effect is the odds ratio of the positive class; with the hinge
-        loss, the change of the score.
+        Predictors are ranked by absolute coefficient times standard deviation; a factor
+        is ranked by its strongest level. See `own_effects` for the predictors that are
+        considered. Effects of 0 are omitted. The difference is 1 for 0/1 predictors and
+        one standard deviation for others. With the log loss the effect is the odds
+        ratio of the positive class; with the hinge losses, the change of the score.
         """
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
@@ -890,7 +898,7 @@ class ReportFacts:
 
     @property
     def _maximum_likelihood(self) -> "pd.Series[str] | None":
-        """Unpenalised coefficients, to show how much the penalty shrinks."""
+        """Maximum likelihood estimates, to show how much the penalty shrinks them."""
         result, problem = self.result, self.result.problem
         if not (isinstance(result, LinearResults) and problem.lam and problem.has_rows):
             return None
@@ -943,7 +951,7 @@ class ReportFacts:
 
     @cached_property
     def counts(self) -> Lines:
-        """Counts of rows, excluded rows, missing values by variable, rows by level."""
+        """Counts of rows, excluded rows, missing values by variable, rows by class."""
         columns = []
         for rows in self.sets:
             if rows.name == "out-of-fold":
@@ -960,7 +968,7 @@ class ReportFacts:
                 counts["Missing outcome"] = dropped.outcome
                 counts["Missing predictor"] = dropped.predictors
                 if problem.n_weightless:
-                    counts["Of weight 0"] = problem.n_weightless
+                    counts["Weight 0"] = problem.n_weightless
                 counts |= {f"Missing: {name}": n for name, n in dropped.missing}
             used = rows.table.counts.sum(axis=1) - unscored
             levels = (f"Used, '{level}'" for level in rows.table.levels)
@@ -970,7 +978,7 @@ class ReportFacts:
 
     @cached_property
     def by_level(self) -> Lines:
-        """Predictors by level: mean (standard deviation), or number (share) for 0/1."""
+        """Predictors by class: mean (standard deviation), or number (share) for 0/1."""
         problem = self.result.problem
         kernel = getattr(problem, "kernel", None)
         if self.fit_scores is None or getattr(kernel, "name", "") == "precomputed":
@@ -1021,7 +1029,7 @@ class ReportFacts:
 
     @cached_property
     def precision_recall(self) -> PrecisionRecall | None:
-        """Precision and recall of a level with less than a tenth of the rows."""
+        """Precision and recall of a class with less than a tenth of the rows."""
         scores, levels = self.rows.scores, self.result.coding.levels
         if scores is None or self.rows.auc is None:
             return None

@@ -1,7 +1,6 @@
 """Render reports from the template as Markdown, or as HTML with markdown-it.
 
-Templates escape every value, except output of other templates and values that are
-marked ``safe``.
+All values are escaped, except the output of other templates and values marked ``safe``.
 """
 
 import base64

@@ -135,7 +135,8 @@ class Report(Page):
         Parameters
         ----------
         path : str or path
-            Path of the file. An existing report is replaced, any other file is not.
+            Path of the file. An existing report is replaced; another existing file
+            raises an error.
         format : "html" or "markdown", optional
             By default from the path: Markdown for ``.md``, HTML for ``.html``.
         overwrite : bool
@@ -203,8 +204,8 @@ def report(
     test : DataFrame or pair (y, X), optional
         Held-out rows with labels. Training data passed as `test` are ignored.
     path : str or path, optional
-        File to write. An existing report is replaced, any other file is not. Without
-        `path` the report is only returned.
+        File to write. An existing report is replaced; another existing file raises an
+        error. Without `path` the report is only returned.
     format : "html" or "markdown", optional
         By default from the path: Markdown for ``.md``, HTML for ``.html``. Figures are
         embedded; pandoc and notebooks show them in Markdown, GitHub does not.
@@ -221,9 +222,10 @@ def report(
         The path from which lambda was selected, which the report then describes; by
         default the path of ``lam="cv"``.
     validation : CrossValidation or Validation, optional
-        Cross-validation of the same model: without test data the report uses its
-        out-of-fold predictions. Or the result of `validate` for the same model: the
-        report shows its statistics, corrected for optimism, and the instability plot.
+        Cross-validation of the same model, whose out-of-fold predictions the report
+        evaluates if there are no test data. Or the result of `validate` for the same
+        model: the report shows its statistics, corrected for optimism, and the
+        instability plot.
     unseen : "error" or "missing"
         Factor levels that are not in the training data raise an error, or count as
         missing values: their rows get no prediction, with a warning.
@@ -232,15 +234,16 @@ def report(
         if the offset of the fit was an array.
     threshold : float or Thresholds, optional
         Threshold of the predicted labels in tables and figures, as for
-        ``predict(threshold=)``. For the result of ``result.thresholds()`` the report
-        describes its selection. With `threshold` or `cost` the page begins with
-        sensitivity, specificity and costs instead of the error rate.
+        ``predict(threshold=)``. If it is the result of ``result.thresholds()``, the
+        report also describes how the threshold was selected. With `threshold` or `cost`
+        the page begins with sensitivity, specificity and costs instead of the error
+        rate.
     cost : dict, optional
         Costs of misclassification, as for ``result.thresholds(cost=)``. The page
         compares the mean cost per row with predicting one class for all rows. Without
         `threshold`, a logistic fit uses the threshold that minimises the expected cost
-        if probabilities are calibrated. Without `cost`, a probability threshold implies
-        costs.
+        if probabilities are calibrated. Without `cost`, the page uses the costs for
+        which a probability threshold is optimal.
     row_names : bool
         Whether the page names the rows that it lists; the CSV file always does.
     overwrite : bool
@@ -345,7 +348,7 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
 def _checked_study(
     name: str, study: object, kind: type[Study], result: Fitted
 ) -> Study | None:
-    """Validate that a study is of the same model as the fit."""
+    """Raise `OptionError` unless the study has the model of the fit."""
     if study is None:
         return None
     problem, lambdas = result.problem, {result.problem.lam}
@@ -394,7 +397,7 @@ def _checked_threshold(
     Raises
     ------
     OptionError
-        If it is not a threshold of this fit.
+        If the threshold is invalid, or its scale or classes differ from the fit.
     """
     if threshold is None:
         return None, None
