@@ -1,15 +1,17 @@
-"""Speed of another version of the package and of this one, in turns in one run.
+"""Compare the speed of another version of the package with this version.
 
     python benchmarks/beside.py COMMIT [--only WORD] [--rounds 5] [--peers]
 
-The other version is checked out into a temporary worktree. Both run with this Python,
-each in a process of its own with one thread and a cache of compiled kernels of its own.
-They take turns at every case; the shortest time counts. Prints the milliseconds of
-both, their ratio and, with ``--peers``, the program that a user would take instead:
-for an optimum the fastest of scikit-learn that comes as near to its minimum. Idle
-machines only: a busy one slows the two versions by different amounts.
+The other version is checked out into a temporary worktree. Both versions run with this
+Python, each in its own process with one thread and its own cache of compiled kernels.
+For each case the two versions are timed alternately; the shortest time of each counts.
+Prints the milliseconds of both and their ratio. With ``--peers`` it also prints the
+time of a peer: SGDClassifier, SVC, or, for an optimum, the fastest classifier of
+scikit-learn whose objective is as near to its minimum. Run it on an idle machine: other
+work would slow the two versions by different amounts.
 
-Sparse sets are read from the folder that PEGASOS_STATS_DATA names, or left out.
+Sparse data sets are read from the folder that PEGASOS_STATS_DATA names; without this
+variable they are omitted.
 """
 
 import argparse
@@ -29,9 +31,9 @@ ROOT = Path(__file__).parents[1]
 DATA = os.environ.get("PEGASOS_STATS_DATA")
 SPARSE = ("a9a.gz", "w8a.gz", "ijcnn1.bz2")
 SLOWER = 1.25  # a ratio that counts as slower
-LONG = 5.0  # seconds after which a case is run once in a round
-SPENT = 0.3  # seconds of repetitions in a round
-MOST_ENTRIES = 2e7  # of rows for which peers are timed
+LONG = 5.0  # seconds; a case that takes longer runs once in each round
+SPENT = 0.3  # seconds of repetitions of a case in each round
+MOST_ENTRIES = 2e7  # of a dense matrix; peers are not timed on larger ones
 
 Work = Callable[[], object]
 DENSE = [
@@ -53,7 +55,7 @@ DENSE = [
 
 @cache
 def dense(n: int, p: int) -> tuple[Any, Any]:
-    """Normal predictors; the classes are of equal size."""
+    """Simulate normal predictors and two classes of equal size."""
     import numpy as np
 
     rng = np.random.default_rng(n + p)
@@ -64,7 +66,7 @@ def dense(n: int, p: int) -> tuple[Any, Any]:
 
 @cache
 def text(n: int, p: int) -> tuple[Any, Any]:
-    """Counts of words: 40 entries a row."""
+    """Simulate a sparse matrix with 40 entries per row on average, as of words."""
     import numpy as np
     import scipy.sparse
 
@@ -87,7 +89,7 @@ def from_file(name: str) -> tuple[Any, Any]:
 
 @cache
 def patients(n: int) -> Any:
-    """A data frame with two factors and three numeric predictors."""
+    """Simulate a data frame with two factors and three numeric predictors."""
     import numpy as np
     import pandas as pd
 
@@ -138,10 +140,12 @@ def objective(name: str, X: Any, y: Any, w: Any, b: float, lam: float) -> float:
 
 
 def nearest_peer(name: str, X: Any, y: Any, lam: float, tol: float) -> Work | None:
-    """The fastest fit of scikit-learn whose objective is within `tol` of the minimum.
+    """Return the fastest fit of scikit-learn that reaches the minimum to within `tol`.
 
-    liblinear penalises the intercept: its objective has that penalty, and its minimum
-    is at most ours with the penalty added.
+    `tol` is relative. liblinear also penalises the intercept b by lam b^2 / 2. Its
+    objective includes this penalty. At our solution its objective is our minimum plus
+    the penalty of our intercept, an upper bound on its minimum; it must be within `tol`
+    of this bound.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
@@ -184,7 +188,7 @@ def nearest_peer(name: str, X: Any, y: Any, lam: float, tol: float) -> Work | No
 
 
 def frame_cases(n: int) -> Iterator[tuple[str, Callable[[], Work]]]:
-    """What an analyst does with a data frame, a line each."""
+    """Yield name and work of each operation of an analysis of a data frame."""
     import pegasos_stats as ps
 
     formula = "y ~ age * sex + pressure + ward + dose"
@@ -250,7 +254,7 @@ def svc(n: int, p: int) -> Work:
 
 
 def cases() -> Iterator[tuple[str, Callable[[], Work], Callable[[], Work | None]]]:
-    """Name, work and peer of each case; both are prepared when they are called."""
+    """Yield the name of each case, and functions that prepare its work and its peer."""
 
     def none() -> None:
         return None
@@ -316,7 +320,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Work], Callable[[], Work | None]
 
 
 def shortest(work: Work) -> float:
-    """Seconds of the shortest of some repetitions."""
+    """Return the seconds of the fastest repetition."""
     best, spent = float("inf"), 0.0
     while (spent < SPENT and best < LONG) or best == float("inf"):
         start = time.perf_counter()
@@ -327,7 +331,7 @@ def shortest(work: Work) -> float:
 
 
 def serve() -> None:
-    """Time the cases that the other process names, a line each."""
+    """Read the names of cases from standard input, one per line, and time each."""
     import warnings
 
     warnings.simplefilter("ignore")
@@ -349,7 +353,7 @@ def serve() -> None:
 
 
 class Version:
-    """A process that times cases with the package of a folder."""
+    """A process that times cases with the version of the package in a folder."""
 
     def __init__(self, folder: Path, caches: Path) -> None:
         threads = ("OMP", "OPENBLAS", "NUMBA", "MKL")
@@ -370,7 +374,10 @@ class Version:
         return json.loads(self.process.stdout.readline())
 
     def seconds(self, name: str, which: int) -> Any:
-        """Seconds of a case (0) or its peer (1), None without one; text if it fails."""
+        """Return the seconds of a case (0) or its peer (1).
+
+        Returns None if there is no peer, and the text of the exception if one occurs.
+        """
         assert self.process.stdin
         self.process.stdin.write(json.dumps([name, which]) + "\n")
         self.process.stdin.flush()
@@ -379,7 +386,7 @@ class Version:
 
 @contextmanager
 def worktree(commit: str, folder: Path) -> Iterator[Path]:
-    """A folder with the files of a commit."""
+    """Check out a commit into a folder, and remove it afterwards."""
     git = ["git", "-C", str(ROOT), "worktree"]
     subprocess.run([*git, "add", "--detach", "-q", folder, commit], check=True)
     try:
@@ -389,7 +396,7 @@ def worktree(commit: str, folder: Path) -> Iterator[Path]:
 
 
 def compare(old: Version, new: Version, options: argparse.Namespace) -> list[str]:
-    """Print a line a case; return those that are slower, or fail."""
+    """Print a line per case; return the cases that are slower or fail."""
     slower = []
     for name in old.names:
         if not any(word in name for word in options.only.split(",")):
@@ -400,7 +407,7 @@ def compare(old: Version, new: Version, options: argparse.Namespace) -> list[str
             times["new"].append(new.seconds(name, 0))
             times["peer"].append(new.seconds(name, 1) if options.peers else None)
         errors = {who: t[0] for who, t in times.items() if isinstance(t[0], str)}
-        if errors:  # an old version may lack what a case does
+        if errors:  # the old version may lack a feature that the case uses
             print(f"{name:36} {errors}", flush=True)
             slower += [name] * ("new" in errors)
             continue
@@ -417,8 +424,9 @@ def compare(old: Version, new: Version, options: argparse.Namespace) -> list[str
 def main() -> None:
     """Compare two versions."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("commit", help="of the other version")
-    parser.add_argument("--only", default="", help="words, one of which a case has")
+    parser.add_argument("commit", help="commit of the other version")
+    only = "words, separated by commas: run the cases whose names contain one of them"
+    parser.add_argument("--only", default="", help=only)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)

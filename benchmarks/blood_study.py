@@ -1,14 +1,15 @@
-"""The study of SDCA and Pegasos on blood cells, in full.
+"""Run the full study of SDCA and Pegasos on images of blood cells.
 
     python benchmarks/blood_study.py [--runs 5] [--write vignettes/blood_study.csv]
 
-Prints how many of the ready crops follow from their photographs in every pixel; then,
-on 14,400 pixels and on the first 40 principal components, for each solver the test
-error beside the published one, processor time to within 1% of the minimum, and that of
-an epoch, compiled and in plain numpy. One thread; compilation is not timed. With
---runs 100, as many as published, it takes some eight minutes, with 5 one minute.
-Needs scikit-image, and the files and photographs of blood cells in the folder that
-PEGASOS_STATS_DATA names; vignettes/05_sdca_beside_pegasos.py explains the steps.
+Prints how many of the prepared crops are reproduced from their photographs in every
+pixel. Then prints for each solver, on 14,400 pixels and on the first 40 principal
+components: the test error and the published one, the processor time until the objective
+is within 1% of the minimum, and the time of an epoch, compiled and in plain numpy. All
+runs use one thread; compilation is not timed. With ``--runs 100``, the published
+number, it takes about eight minutes; with 5, one minute. It needs scikit-image, and the
+files and photographs of blood cells in the folder that PEGASOS_STATS_DATA names. The
+vignette 05_sdca_beside_pegasos.py explains the steps.
 """
 
 import argparse
@@ -33,7 +34,7 @@ WITHIN = 0.01
 
 
 def print_crops(folder: Path, ready: cells.Cells, part: str) -> None:
-    """Compare the crops of all photographs with the ready ones, for both blurs."""
+    """Compare crops of all photographs with the prepared crops, for both blurs."""
     raw = folder / "blood_raw" / part
     files = [path for kind in cells.KINDS for path in cells.photographs(raw / kind)]
     keys = zip(ready.kind, ready.names, strict=True)
@@ -47,14 +48,15 @@ def print_crops(folder: Path, ready: cells.Cells, part: str) -> None:
         off = np.abs(corners[-1] - corners[0]).max(axis=1)
         print(
             f"{part}, {blur.__name__} blur: {same.all(axis=(1, 2)).sum()} of "
-            f"{len(same)} crops equal the ready ones, {same.mean():.1%} of all pixels; "
-            f"they are off by {np.median(off):g} pixels (median), {off.max()} at most",
+            f"{len(same)} crops equal the prepared ones, as do {same.mean():.1%} of "
+            f"all pixels; corners differ from the first blur's by {np.median(off):g} "
+            f"pixels (median), {off.max()} at most",
             flush=True,
         )
 
 
 def table_of(study: ps.SolverComparison, name: str) -> pd.DataFrame:
-    """Test errors in per cent, and times in milliseconds, of every solver."""
+    """Return the test error in percent and times in milliseconds for each solver."""
     last = study.runs.groupby(["solver", "run"], observed=True).last()
     error = last["test_error"].mul(100.0).groupby("solver", observed=True)
     near = cell_study.time_within(study, WITHIN).groupby("solver", observed=True)
@@ -77,7 +79,7 @@ def table_of(study: ps.SolverComparison, name: str) -> pd.DataFrame:
 
 
 def print_study(name: str, model: ps.SVM, test: Any, runs: int) -> pd.DataFrame:
-    """Print a line for each solver, and return them."""
+    """Run the study on one kind of predictors; print and return its table."""
     began = time.perf_counter()
     study = ps.compare_solvers(
         model, cell_study.SOLVERS, runs=runs, test=test, seed=443, workers=1

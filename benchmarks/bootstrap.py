@@ -1,10 +1,10 @@
-"""The bootstrap on one core and on all, and beside loops of refits by scikit-learn.
+"""Time the bootstrap on one core, on all cores, and compared with scikit-learn.
 
-``python benchmarks/bootstrap.py``. Runs on one worker and on all of them alternate; the
-ratio is the median of the pairs. On a machine that others use, the ratio falls short of
-what the program allows: the last figure, by Amdahl's law, from the processor time that
-the calling thread alone has to spend. The loops refit the same resamples, by weights,
-to the tolerance that scikit-learn has by default; they are timed on some resamples.
+``python benchmarks/bootstrap.py``. Runs with one worker and with all workers alternate;
+the speed-up is the median ratio over pairs of runs. The maximum speed-up follows from
+Amdahl's law and the share of processor time that the calling thread alone needs; on a
+busy machine the measured speed-up is smaller. For comparison, a loop refits models of
+scikit-learn, with their default tolerances, to some resamples, given as weights.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from pegasos_stats.solvers.problem import LossName, Problem, Solution
 from pegasos_stats.solvers.sdca_run import run_sdca
 
 SIZES = [(300, 5), (1000, 10), (6000, 9), (30_000, 10)]
-FEW = 2000  # rows that the loops are timed on, at most
+FEW = 2000  # maximum number of rows for which scikit-learn is timed
 LOSSES: tuple[LossName, ...] = ("hinge", "log")
 
 
@@ -46,14 +46,14 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def serial_share(run: Callable[[], Any]) -> float:
-    """Processor time of the calling thread over that of all threads."""
+    """Return the calling thread's share of the processor time of all threads."""
     every, own = time.process_time(), time.thread_time()
     run()
     return (time.thread_time() - own) / (time.process_time() - every)
 
 
 def measure(problem: Problem, fit: Solution, replicates: int, repeats: int) -> float:
-    """Print the times of the bootstrap; return the seconds of a replicate."""
+    """Print the times of the bootstrap; return the seconds per replicate."""
 
     def run(workers: int) -> None:
         bootstrap(problem, fit, Bootstrap(replicates, seed=443, workers=workers))
@@ -69,7 +69,7 @@ def measure(problem: Problem, fit: Solution, replicates: int, repeats: int) -> f
         f"{problem.n:>5} x {problem.p:<3} {problem.loss:>5}, lambda {problem.lam:.2g}: "
         f"{replicates} replicates "
         f"in {one:.3f} s on 1 worker, {many:.3f} s on {cores}, {ratio:.2f} times as "
-        f"fast ({allowed:.2f} allowed); {replicates / many:,.0f} a second",
+        f"fast (at most {allowed:.2f}); {replicates / many:,.0f} per second",
         flush=True,
     )
     return float(one) / replicates
@@ -86,7 +86,7 @@ def peers(problem: Problem) -> dict[str, Any]:
 
 
 def beside(problem: Problem, each: float, resamples: int) -> None:
-    """Print how long the loops take for a replicate."""
+    """Print the time per replicate of a loop that refits models of scikit-learn."""
     rng, n = RRandom(443), problem.n
     weights = [
         np.bincount(rng.sample_int(n, n, replace=True) - 1, minlength=n).astype(float)
@@ -99,15 +99,16 @@ def beside(problem: Problem, each: float, resamples: int) -> None:
                 model.fit(problem.X, problem.y, sample_weight=w)
 
         took = seconds(loop) / resamples
-        print(f"{'':>19}{name} {1e3 * took:.2f} ms a refit, {took / each:.1f} times")
+        print(f"{'':>19}{name} {1e3 * took:.2f} ms per fit, {took / each:.1f} times")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replicates", type=int, default=999)
     parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--lam", type=float, help="1e-3 and 1/n if not given")
-    parser.add_argument("--peers", type=int, default=50, help="resamples for the loops")
+    parser.add_argument("--lam", type=float, help="penalty (default: 1e-3 and 1/n)")
+    peers = "number of resamples for scikit-learn"
+    parser.add_argument("--peers", type=int, default=50, help=peers)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for n, p in SIZES:

@@ -1,12 +1,12 @@
-"""How far six programs, with their defaults, end from the minimum of their own problem.
+"""Certify how near the minimum six other programs end, with their defaults.
 
     python benchmarks/certified_programs.py > docs/certified_programs.csv
 
-A number is the relative gap, by `ps.certify`: the objective at the coefficients less a
-lower bound of its minimum, as a share of the objective. The penalty is ``lam = 1/n``,
-the ``C = 1`` of scikit-learn and e1071; `statsmodels` has none. LIBLINEAR also
-penalises the intercept, so that it minimises another function: its number tells how far
-that is from the model with a free intercept. R's packages are run by Rscript.
+The table contains relative gaps from `ps.certify`: the objective at the coefficients
+minus a lower bound of its minimum, divided by the objective. The penalty is ``lam =
+1/n``, which is ``C = 1`` in scikit-learn and e1071; `statsmodels` has no penalty.
+LIBLINEAR also penalises the intercept, so it minimises another function: its gap
+includes the effect of this penalty. R's packages run in Rscript.
 """
 
 import subprocess
@@ -43,14 +43,14 @@ R = {
 
 
 def simulated(shift: float) -> tuple[np.ndarray, np.ndarray]:
-    """5,000 rows of 20 columns, with means that are `shift` standard deviations."""
+    """Simulate 5,000 rows of 20 columns with standard deviation 1 and mean `shift`."""
     rng = np.random.default_rng(1)
     X = rng.standard_normal((5000, 20))
     return X + shift, X[:, :5].sum(axis=1) + rng.logistic(size=5000) > 0.0
 
 
 def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Rows and outcome, by name."""
+    """Return predictors and outcome of each data set, by name."""
     affairs = ps.datasets.load_affairs()
     spector = sm.datasets.spector.load_pandas()
     cancer, wine = datasets.load_breast_cancer(), datasets.load_wine()
@@ -69,7 +69,7 @@ def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def in_r(name: str, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Intercept and coefficients of a package of R."""
+    """Return intercept and coefficients by a package of R."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.csv")
         frame = pd.DataFrame(X).assign(y=np.where(y, 1, -1))
@@ -86,7 +86,7 @@ def in_r(name: str, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def sklearn_fit(model: LogisticRegression | svm.LinearSVC) -> Callable[..., np.ndarray]:
-    """From rows to the intercept and coefficients of a model of scikit-learn."""
+    """Return a function from rows and labels to intercept and coefficients."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> np.ndarray:
         model.fit(X, y)
@@ -118,7 +118,7 @@ PROGRAMS: dict[str, tuple[type, dict[str, object], Callable[..., np.ndarray]]] =
 
 
 def relative_gap(program: str, X: np.ndarray, y: np.ndarray) -> str:
-    """Distance of a program's coefficients, or why there is none."""
+    """Return the relative gap of a program's coefficients, or "no estimate"."""
     kind, options, fit = PROGRAMS[program]
     model = kind(np.where(y, 1, -1), X, **{"lam": 1.0 / len(y), **options})
     try:

@@ -1,13 +1,13 @@
-"""Coverage of nominal 95% intervals where rows come in groups, by simulation.
+"""Simulate the coverage of nominal 95% intervals for clustered rows.
 
     python benchmarks/cluster_coverage.py
 
-Rows of a group share a shift of the predictors and one of the outcome; groups have 4 to
-16 rows. For every loss and number of groups: how often intervals cover the minimiser
-of the penalised risk in the population, for every coefficient, intercept first.
-``CR3`` is for logistic regression; ``normal`` is ``CR1`` with ``use_t=False``; ``rows``
-is the sandwich that takes rows for independent; ``bootstrap`` draws whole groups
-(``--bootstrap 199``). The population is a sample of 40,000 groups.
+Groups have 4 to 16 rows and random effects on the predictors and on the outcome. Prints
+for every loss and number of groups how often intervals contain the minimiser of the
+penalised risk in the population, for each coefficient, the intercept first. ``CR3`` is
+only for logistic regression; ``normal`` is ``CR1`` with ``use_t=False``; ``rows`` is
+the sandwich for independent rows; ``bootstrap`` draws whole groups (``--bootstrap
+199``). A sample of 40,000 groups represents the population.
 """
 
 import argparse
@@ -26,7 +26,7 @@ POPULATION = 40_000  # groups: the target is known to 3% of a standard error or 
 
 
 def drawn(rng: np.random.Generator, number: int) -> tuple[Vector, Vector, Vector]:
-    """Rows, labels and groups."""
+    """Simulate predictors, labels and groups."""
     sizes = rng.integers(4, 17, number)
     groups = np.repeat(np.arange(number), sizes)
     n, p = groups.size, SLOPES.size
@@ -39,7 +39,7 @@ def drawn(rng: np.random.Generator, number: int) -> tuple[Vector, Vector, Vector
 def intervals(
     model: type[ps.SVM | ps.Logit], number: int, resamples: int, seed: int
 ) -> dict[str, Vector]:
-    """Limits of every coefficient by every method, each of shape (k, 2)."""
+    """Return the intervals of all coefficients by each method, shape (k, 2)."""
     X, y, groups = drawn(np.random.default_rng([seed, number]), number)
     fit = model(y, X, lam=LAM).fit(ps.Optimum(tol=1e-7, epochs=1000, seed=1))
     kinds: dict[str, ps.Cluster | ps.Bootstrap] = {
@@ -63,7 +63,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     error = (0.95 * 0.05 / given.replications) ** 0.5
-    print(f"A coverage of 0.950 is known to a standard error of {error:.4f}.")
+    print(f"An estimated coverage of 0.950 has a standard error of {error:.4f}.")
     models = {"log": ps.Logit, "hinge": ps.SVM}
     for (loss, model), number in itertools.product(models.items(), given.groups):
         X, y, _ = drawn(np.random.default_rng(0), POPULATION)

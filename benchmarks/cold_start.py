@@ -1,10 +1,10 @@
-"""A first fit in a new process, with nothing compiled, beside scikit-learn's.
+"""Time the first fit in a new process, compared with scikit-learn.
 
     python benchmarks/cold_start.py [--repeats 5]
 
-Processor time from ``import pandas`` to the end of a fit of 1,000 rows of 10 columns:
-the imports, and what is compiled, included. The cache of compiled code is empty each
-time; files of bytecode are there.
+The processor time starts after ``import pandas`` and ends after a fit to 1,000 rows and
+10 columns. It includes the other imports and the compilation. The cache of compiled
+code is empty in each process; Python's bytecode files exist.
 """
 
 import argparse
@@ -47,7 +47,7 @@ PAIRS = {
 
 
 def seconds(imports: str, fit: str) -> float:
-    """Processor time in a process of its own."""
+    """Return the processor time of a fit in its own process."""
     script = SCRIPT.format(imports=imports, fit=fit, n=ROWS, p=COLUMNS)
     with tempfile.TemporaryDirectory() as empty:
         ran = subprocess.run(
@@ -61,7 +61,7 @@ def seconds(imports: str, fit: str) -> float:
 
 
 def comparisons(repeats: int = 5) -> Iterator[Comparison]:
-    """Each first fit beside one of scikit-learn."""
+    """Compare each first fit with a first fit of scikit-learn."""
     for task, (fit, peer) in PAIRS.items():
         theirs = f"{peer}().fit(d.drop(columns='y'), d['y'])"
         seconds(OURS, fit), seconds(PEERS[peer], theirs)

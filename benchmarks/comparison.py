@@ -1,6 +1,7 @@
-"""What a comparison with another program found, and how two runs are timed.
+"""Results of comparisons with other programs, and functions that time two runs.
 
-`everything.py` gathers the comparisons of the scripts that have them.
+`everything.py` collects the comparisons of all scripts that have a function
+``comparisons``.
 """
 
 import time
@@ -11,7 +12,10 @@ import numpy as np
 
 
 class Ratio(NamedTuple):
-    """Processor seconds of ours, and how many times that the other program takes."""
+    """Our processor time in seconds, and the other program's time as a multiple of it.
+
+    `times` is the median ratio; `lowest` and `highest` are its extremes.
+    """
 
     seconds: float
     times: float
@@ -20,7 +24,7 @@ class Ratio(NamedTuple):
 
     @classmethod
     def of(cls, ours: list[float], theirs: list[float]) -> "Ratio":
-        """Medians of runs in turn, and the extremes of their ratios."""
+        """Summarise the times of alternating runs."""
         ratios = np.divide(theirs, ours)
         seconds = float(np.median(ours))
         return cls(seconds, *(float(f(ratios)) for f in (np.median, np.min, np.max)))
@@ -32,9 +36,9 @@ class Comparison(NamedTuple):
     Attributes
     ----------
     task, until : str
-        What this package did, and to which tolerance.
+        The work of this package, and its tolerance or number of epochs.
     peer, peer_until : str
-        What did the same.
+        The other program, and its tolerance or number of epochs.
     data : str
     n, p : int
         Rows and columns.
@@ -42,7 +46,7 @@ class Comparison(NamedTuple):
         "dense" or "sparse".
     ratio : Ratio
     remark : str
-        How near the optimum both came, where it is known.
+        For example, how near the optimum both programs came.
     """
 
     task: str
@@ -66,7 +70,7 @@ class Comparison(NamedTuple):
         ratio: Ratio,
         remark: str = "",
     ) -> "Comparison":
-        """The line of a comparison on the rows of `X`."""
+        """Build the line of a comparison on the rows of `X`."""
         stored = "dense" if isinstance(X, np.ndarray) else "sparse"
         return cls(*ours, *theirs, data, *X.shape, stored, ratio, remark)
 
@@ -81,7 +85,7 @@ class Comparison(NamedTuple):
 
 
 def seconds(run: Callable[[], object]) -> float:
-    """Processor time of a call, that of its threads included."""
+    """Return the processor time of a call, including its threads."""
     begin = time.process_time()
     run()
     return time.process_time() - begin
@@ -90,9 +94,9 @@ def seconds(run: Callable[[], object]) -> float:
 def in_turn(
     ours: Callable[[int], object], theirs: Callable[[int], object], repeats: int
 ) -> Ratio:
-    """Time two calls in turn, each given the number of the repeat as its seed.
+    """Time two calls alternately; their argument, a seed, is the number of the repeat.
 
-    One run of each comes before, and is not timed: it compiles, and fills caches.
+    A first run of each, which compiles and fills caches, is not timed.
     """
     ours(0), theirs(0)
     pairs = [

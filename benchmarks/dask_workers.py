@@ -1,11 +1,12 @@
-"""Fits from a frame of Dask on local clusters of 1, 2 and 4 processes.
+"""Time fits to Dask frames on local clusters of 1, 2 and 4 processes.
 
     python benchmarks/dask_workers.py --rows 5e6 --columns 20
 
-generates normal predictors of two classes on the workers, keeps them in their memory,
-and fits the hinge to a relative gap of 1e-4; the same with a9a, if the folder that
-PEGASOS_STATS_DATA names has it. Seconds are of model and fit, with the read that
-counts; the coefficients have to be the same bits for all numbers of processes.
+Simulates normal predictors of two classes in the memory of the workers, and fits a
+linear SVM to a relative gap of 1e-4. It also fits a9a, which is read from the folder
+that PEGASOS_STATS_DATA names. The times include the model, whose first pass counts rows
+and classes, and the fit. Prints whether the coefficients are bitwise equal for all
+numbers of processes.
 """
 
 import argparse
@@ -29,7 +30,7 @@ LAM = 1e-3
 
 
 def generated(part: int, rows: int, columns: int) -> pd.DataFrame:
-    """Rows of one partition, from a seed of its own."""
+    """Simulate the rows of one partition, which has its own seed."""
     rng = np.random.default_rng([1, part])
     y = rng.integers(0, 2, rows)
     shift = np.where(np.arange(columns) < max(1, columns // 5), 0.3, 0.0)
@@ -47,14 +48,14 @@ def a9a(folder: Path) -> pd.DataFrame:
 
 
 def fitted(name: str, data: Any, workers: int) -> np.ndarray:
-    """Fit, print what it took, and return the coefficients."""
+    """Fit, print time, passes and gap, and return the coefficients."""
     began = time.perf_counter()
     result = ps.svm("y ~ .", data, lam=LAM).fit(
         ps.Optimum(tol=TOL, seed=1), cov_type=None
     )
     seconds = time.perf_counter() - began
     print(
-        f"{name:>16}, {workers} processes: {seconds:6.2f} s, {result.n_reads} reads, "
+        f"{name:>16}, {workers} processes: {seconds:6.2f} s, {result.n_reads} passes, "
         f"relative gap {result.relative_gap:.1e}",
         flush=True,
     )
@@ -69,7 +70,7 @@ def main() -> None:
     given = parser.parse_args()
     made = partial(generated, rows=int(given.rows) // PARTITIONS, columns=given.columns)
     found: dict[str, list[np.ndarray]] = {}
-    # A worker that is slow to come back is not given up.
+    # Dask waits longer for a worker that has lost its connection.
     dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})
     for workers in given.workers:
         cluster = LocalCluster(
@@ -93,7 +94,7 @@ def main() -> None:
                 del data
     for name, each in found.items():
         same = all(np.array_equal(one, each[0]) for one in each)
-        print(f"{name:>16}: the bits are {'the same' if same else 'NOT the same'}")
+        print(f"{name:>16}: coefficients {'are' if same else 'are NOT'} bitwise equal")
 
 
 if __name__ == "__main__":

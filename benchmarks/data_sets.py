@@ -1,8 +1,8 @@
-"""Data sets with two classes, by name, for `thirty_sets.py`: none needs a network.
+"""Data sets with two classes, by name, for `thirty_sets.py`; none needs a network.
 
-Those of scikit-learn and statsmodels, generated ones, and some of the folder that
-PEGASOS_STATS_DATA names. Rows of a set are a dense array or a sparse one, labels are -1
-and +1.
+They come from scikit-learn, statsmodels, simulation, and the folder that
+PEGASOS_STATS_DATA names. Predictors are a dense or a sparse array; labels are -1 and
++1.
 """
 
 import os
@@ -27,7 +27,7 @@ def signs(positive: Any) -> np.ndarray:
 
 
 def pair(load: Callable[[], Any], negative: int, positive: int) -> Data:
-    """Two of the classes of a set of scikit-learn."""
+    """Return two classes of a data set of scikit-learn."""
     found = load()
     rows = np.isin(found.target, (negative, positive))
     return found.data[rows], signs(found.target[rows] == positive)
@@ -39,7 +39,10 @@ def diabetes() -> Data:
 
 
 def statsmodels_set(name: str, outcome: str, above: float | None = 0.0) -> Data:
-    """A column of a set of statsmodels is above a number, or above its median."""
+    """Return a data set of statsmodels; the label is whether a column exceeds `above`.
+
+    If `above` is None, it is the median of the column.
+    """
     from statsmodels import datasets as more
 
     frame = getattr(more, name).load_pandas().data.dropna()
@@ -59,7 +62,7 @@ def star98() -> Data:
 
 
 def svmlight(name: str, dense: bool = False) -> Data:
-    """The first rows of a file of the folder; `FileNotFoundError` without it."""
+    """Return the first rows of a file of the folder, or raise `FileNotFoundError`."""
     folder = os.environ.get("PEGASOS_STATS_DATA")
     if folder is None:
         raise FileNotFoundError("PEGASOS_STATS_DATA is not set")
@@ -76,20 +79,20 @@ def normal(seed: int, n: int, p: int) -> tuple[np.random.Generator, np.ndarray]:
 def noisy(
     rng: np.random.Generator, X: Rows, k: int = 2, noise: float = 1.0
 ) -> np.ndarray:
-    """Labels by the sum of the first columns and noise."""
+    """Return labels that depend on the sum of the first columns and noise."""
     return signs(X[:, :k].sum(axis=1) + noise * rng.standard_normal(X.shape[0]) > 0.3)
 
 
 def shaped(
     seed: int, change: Callable[[np.ndarray], np.ndarray], n: int = 300, p: int = 5
 ) -> Data:
-    """Normal rows that are changed once they have their labels."""
+    """Return labels of normal predictors, and the predictors after a transformation."""
     rng, X = normal(seed, n, p)
     return change(X), noisy(rng, X)
 
 
 def collinear() -> Data:
-    """Twenty columns of rank 6."""
+    """Return twenty columns of rank 6."""
     rng, Z = normal(2, 400, 6)
     return Z @ rng.standard_normal((6, 20)), noisy(rng, Z)
 
@@ -101,14 +104,17 @@ def nearly_collinear() -> Data:
 
 
 def heavy_tails() -> Data:
-    """Student's t with 1.5 degrees of freedom, labels by the middle of it."""
+    """Return predictors of Student's t with 1.5 degrees of freedom.
+
+    The labels depend on the hyperbolic tangents of the predictors.
+    """
     rng = np.random.default_rng(4)
     X = rng.standard_t(1.5, (500, 6))
     return X, noisy(rng, np.tanh(X), noise=0.5)
 
 
 def rare(count: int = 6) -> Data:
-    """A class of few rows, two standard deviations off in one column."""
+    """Return a class of few rows, whose mean in one column differs by 2."""
     _, X = normal(5, 400, 5)
     y = signs(np.arange(400) < count)
     X[:, 0] += y
@@ -126,14 +132,14 @@ def wide(n: int = 120, p: int = 2000) -> Data:
 
 
 def duplicated() -> Data:
-    """Forty rows, each there up to twenty times, some with both labels."""
+    """Return forty distinct rows with repetitions, some of them with both labels."""
     rng, X = normal(8, 40, 4)
     rows = rng.integers(0, 40, 400)
     return X[rows], noisy(rng, X[rows], noise=0.7)
 
 
 def text(n: int = 500, p: int = 3000) -> Data:
-    """Rows of some thirty words, common ones first, each row of length 1."""
+    """Return sparse rows of length 1, each from thirty words with Zipf frequencies."""
     rng = np.random.default_rng(9)
     words = np.minimum(rng.zipf(1.3, (n, 30)) - 1, p - 1)
     counts = csr_array(
@@ -149,7 +155,7 @@ def text(n: int = 500, p: int = 3000) -> Data:
 
 
 def sparse_far() -> Data:
-    """Sparse columns whose scales are between a thousandth and a hundred thousand."""
+    """Return sparse columns whose scales are between 1e-3 and 1e5."""
     rng = np.random.default_rng(10)
     X = csr_array(random_sparse(600, 30, 0.3, "csr", None, rng, rng.standard_normal))
     y = signs(X @ rng.standard_normal(30) + rng.standard_normal(600) > 0)

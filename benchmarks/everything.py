@@ -1,10 +1,10 @@
-"""All comparisons with other programs, in one table and one figure.
+"""Run all comparisons with other programs; write one table and one figure.
 
     python benchmarks/everything.py [--folder docs] [--only side_by_side log_time]
 
-Runs the comparisons of the scripts beside it, with their defaults, some ten minutes,
-and writes to the folder ``benchmarks.csv``, the figure ``benchmarks.svg``, and
-``benchmarks.txt`` with the machine and the versions. One thread.
+Runs the comparisons of the other scripts with their default options, in one thread,
+which takes about ten minutes. Writes to the folder ``benchmarks.csv``, the figure
+``benchmarks.svg``, and ``benchmarks.txt`` with the machine and the versions.
 """
 
 import argparse
@@ -42,7 +42,7 @@ BLUE = "#3366aa"
 
 
 def line(found: Comparison) -> list[str]:
-    """Cells of the table."""
+    """Return the cells of a line of the table."""
     task, until, peer, its, data, n, p, stored, (time, *times), remark = found
     return [
         *(task, peer, data, f"{n:,}", f"{p:,}"),
@@ -52,7 +52,7 @@ def line(found: Comparison) -> list[str]:
 
 
 def made_on() -> str:
-    """The machine, and versions of all that took part."""
+    """Describe the machine and the versions of all programs."""
     cpu, facts = platform.machine(), Path("/proc/cpuinfo")
     for each in facts.read_text().splitlines() if facts.exists() else ():
         if each.startswith("model name"):
@@ -69,7 +69,7 @@ def made_on() -> str:
 
 
 def draw(table: list[list[str]], path: Path) -> None:
-    """One row for each task and peer, a dot with its range for each data set."""
+    """Draw a row per task and peer, with a dot and its range for each data set."""
     rows: dict[str, list[list[float]]] = {}
     for cells in table:
         task, peer, until, *times = (cells[HEAD.index(name)] for name in DRAWN)

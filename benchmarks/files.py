@@ -1,11 +1,11 @@
-"""Fits from Parquet files: reads, time and memory, beside reading alone.
+"""Measure passes, time and memory of a fit to Parquet files.
 
     python benchmarks/files.py --rows 2e6 --columns 50 --folder build/rows
 
-writes normal predictors of two classes, unless the folder has them already, fits the
-hinge to a relative gap of 1e-4 in a process of its own, and compares its time with that
-of reading all columns five times by pyarrow alone, and its largest resident memory with
-the budget.
+Writes normal predictors of two classes, unless the folder already contains files. Fits
+a linear SVM to a relative gap of 1e-4 in a separate process. Prints its passes over the
+data, its largest resident memory, and its time as a multiple of the time in which
+pyarrow alone reads all columns five times.
 """
 
 import argparse
@@ -19,14 +19,14 @@ import numpy as np
 
 import pegasos_stats as ps
 
-GROUP = 100_000  # rows of a row group
-FILE = 1_000_000  # rows of a file
+GROUP = 100_000  # rows per row group
+FILE = 1_000_000  # rows per file
 READS = 5
 BATCH = 2**16
 
 
 def write(folder: Path, rows: int, columns: int) -> None:
-    """Write the rows, a file for each million."""
+    """Simulate rows and write them, a million per file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -44,7 +44,7 @@ def write(folder: Path, rows: int, columns: int) -> None:
 
 
 def read_alone(files: list[Path]) -> float:
-    """Seconds that pyarrow takes to read all columns once."""
+    """Return the seconds in which pyarrow reads all columns once."""
     import pyarrow.parquet as parquet
 
     began = time.perf_counter()
@@ -55,13 +55,13 @@ def read_alone(files: list[Path]) -> float:
 
 
 def fitted(folder: Path, memory: str, tol: float) -> dict[str, float]:
-    """Fit in this process: reads, seconds, gap, resident memory."""
+    """Fit in this process; return passes, seconds, gap and resident memory."""
     began = time.perf_counter()
     model = ps.svm("y ~ .", ps.scan(str(folder / "*.parquet"), memory=memory), lam=1e-3)
     result = model.fit(ps.Optimum(tol=tol, seed=1), cov_type=None)
     seconds = time.perf_counter() - began
     return {
-        "reads": result.n_reads or 0,
+        "passes": result.n_reads or 0,
         "seconds": seconds,
         "relative gap": result.relative_gap,
         "GiB resident": largest_resident() / 2**30,
@@ -69,9 +69,9 @@ def fitted(folder: Path, memory: str, tol: float) -> dict[str, float]:
 
 
 def largest_resident() -> int:
-    """Bytes that this program has held at most, on Linux.
+    """Return the largest resident memory of this process in bytes, on Linux.
 
-    ``getrusage`` would count those of the program that started it as well.
+    ``getrusage`` would also count the memory of the process that started this one.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     found = next(line for line in lines if line.startswith("VmHWM:"))
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=50)
     parser.add_argument("--memory", default="1GiB")
     parser.add_argument("--tol", type=float, default=1e-4)
-    parser.add_argument("--fit", action="store_true", help="fit alone, as JSON")
+    parser.add_argument("--fit", action="store_true", help="only fit, and print JSON")
     given = parser.parse_args()
     if given.fit:
         print(json.dumps(fitted(given.folder, given.memory, given.tol)))
@@ -103,9 +103,9 @@ def main() -> None:
     found = json.loads(told.stdout)
     for name, value in found.items():
         print(f"{name:>32}: {value:.3g}")
-    print(f"{'seconds of one read by pyarrow':>32}: {min(alone):.3g}")
+    print(f"{'seconds of one pass by pyarrow':>32}: {min(alone):.3g}")
     ratio = found["seconds"] / (READS * float(np.median(alone)))
-    print(f"{f'times {READS} reads by pyarrow':>32}: {ratio:.3g}")
+    print(f"{f'times {READS} passes by pyarrow':>32}: {ratio:.3g}")
 
 
 if __name__ == "__main__":

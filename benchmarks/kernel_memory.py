@@ -1,8 +1,10 @@
-"""Kernel Pegasos on 20,000 rows within 1 GiB: ``python benchmarks/kernel_memory.py``.
+"""Measure the memory of kernel Pegasos on 20,000 rows.
 
-Prints the process's memory at its peak and by how much it grew, the time, and how many
-kernel rows were in memory; then the certificate, predictions, and the time of
-scikit-learn's SVC at the same lambda.
+    python benchmarks/kernel_memory.py
+
+Prints the time, how many rows of the Gram matrix were computed and how many were found
+in memory, the growth of the process's peak memory, the certificate, the error rate on
+new rows, and the time of scikit-learn's SVC at the same lambda.
 """
 
 import contextlib
@@ -37,7 +39,7 @@ def peak_mib() -> float:
 
 
 def two_classes(n: int, rng: RRandom) -> tuple[np.ndarray, np.ndarray]:
-    """Rows whose first five features tell the classes apart by their squares."""
+    """Simulate rows whose class depends on the squares of the first five features."""
     X = rng.rnorm(n * P).reshape(n, P)
     score = (X[:, :5] ** 2).sum(axis=1) - 5.0 + rng.rnorm(n)
     return X, np.where(score > 0.0, 1.0, -1.0)
@@ -66,7 +68,7 @@ def fit_and_print(n: int) -> None:
     print_certificate(X, y, counts, g)
     print_predictions(X, y, counts, two_classes(n, rng))
     print(
-        f"  memory after all: grew by {peak_mib() - before:.0f} MiB = "
+        f"  memory at the end: grew by {peak_mib() - before:.0f} MiB = "
         f"{(peak_mib() - before) / 1024:.2f} x 1 GiB, whole process "
         f"{peak_mib():.0f} MiB"
     )
@@ -101,7 +103,7 @@ def print_predictions(
     errors = float((np.sign(scores) != new[1]).mean())
     print(
         f"  scores of {len(scores):,} new rows: {time.perf_counter() - start:.2f} s, "
-        f"{errors:.1%} errors"
+        f"{errors:.1%} misclassified"
     )
 
 

@@ -1,12 +1,13 @@
-"""Kernel machines at their optimum beside scikit-learn's SVC: one thread, one run.
+"""Compare kernel SVMs with scikit-learn's SVC, in one thread.
 
     python benchmarks/kernel_optimum.py [--repeats 3] [--exact]
 
-For each data set, drawn here, the time of ``KernelSVM.fit()`` at tolerances 1e-3 and
-1e-6 beside that of SVC at its default tolerance of 1e-3; how far SVC is above the
-certified lower bound of the optimum, relative to it; and how many rows are support
-rows. With ``--exact`` also SVC at its tolerance of 1e-8, slow: its objective must not
-be below ours by more than our gap. Compilation is not timed.
+Prints for each simulated data set: the time of ``KernelSVM.fit()`` with the tolerances
+1e-3 and 1e-6; the time of SVC with its default tolerance of 1e-3; how far the objective
+of SVC is above the certified lower bound of the minimum, relative to this bound; and
+the share of support rows. With ``--exact`` it also runs SVC with a tolerance of 1e-8,
+which is slow, and checks that our objective exceeds the objective of SVC by at most our
+gap. Compilation is not timed.
 """
 
 import argparse
@@ -24,7 +25,7 @@ Data = tuple[np.ndarray, np.ndarray]
 
 
 def moons(n: int, rng: np.random.Generator) -> Data:
-    """Two half circles with much noise: two columns, nearly all support rows bound."""
+    """Two noisy half circles: two columns; nearly all dual variables are at a bound."""
     angle, upper = rng.uniform(0.0, np.pi, n), rng.random(n) < 0.5
     x1 = np.where(upper, 1.0 - np.cos(angle), np.cos(angle))
     x2 = np.where(upper, 0.5 - np.sin(angle), np.sin(angle))
@@ -33,14 +34,14 @@ def moons(n: int, rng: np.random.Generator) -> Data:
 
 
 def indicators(n: int, rng: np.random.Generator) -> Data:
-    """A hundred columns of 0 and 1, most of them rare, as of a census."""
+    """A hundred dummies, most of them rare, as in a census."""
     X = (rng.random((n, 100)) < rng.beta(0.4, 2.0, 100)).astype(float)
     score = X @ rng.standard_normal(100) + 1.5 * rng.logistic(size=n)
     return X, np.where(score > np.quantile(score, 0.76), 1, -1)
 
 
 def waves(n: int, rng: np.random.Generator) -> Data:
-    """Twenty-two columns, one row in ten positive, few weights at a bound."""
+    """Twenty-two columns, 10% positive rows; few dual variables at a bound."""
     X = rng.uniform(-1.0, 1.0, (n, 22))
     score = np.sin(3 * X[:, 0]) + 2 * X[:, 1] * X[:, 2] + X[:, 3] ** 2
     score += 0.3 * rng.standard_normal(n)
@@ -48,7 +49,7 @@ def waves(n: int, rng: np.random.Generator) -> Data:
 
 
 def images(n: int, rng: np.random.Generator) -> Data:
-    """Ten groups of rows of 256 columns, as pixels: few support rows."""
+    """Ten groups of rows with 256 columns, as of pixels: few support rows."""
     centres, group = rng.standard_normal((10, 256)), rng.integers(0, 10, n)
     noise = rng.standard_normal((n, 20)) @ rng.standard_normal((20, 256))
     X = centres[group] + 0.3 * noise + 0.4 * rng.standard_normal((n, 256))
@@ -56,7 +57,7 @@ def images(n: int, rng: np.random.Generator) -> Data:
 
 
 def mixed(n: int, rng: np.random.Generator) -> Data:
-    """Ten measured columns and 44 of 0 and 1, as of a map: hard to tell apart."""
+    """Ten numeric columns and 44 dummies: classes that are hard to separate."""
     measured, marks = rng.standard_normal((n, 10)), rng.random((n, 44)) < 0.1
     score = np.sin(2 * measured[:, 0]) + measured[:, 1] * measured[:, 2]
     score += np.abs(measured[:, 3]) + marks @ rng.standard_normal(44)
@@ -85,7 +86,7 @@ CASES = [
 
 
 def objective_of(peer: SVC, model: ps.KernelSVM, C: float) -> float:
-    """The risk of the function of SVC, with the best intercept."""
+    """Return the objective of SVC's function, with the best intercept."""
     problem = model.problem
     scores = peer.decision_function(problem.X) - peer.intercept_
     a = np.abs(peer.dual_coef_[0]) / C
@@ -98,7 +99,7 @@ def objective_of(peer: SVC, model: ps.KernelSVM, C: float) -> float:
 
 
 def compare(case: Case, repeats: int) -> Iterator[Comparison]:
-    """Both tolerances beside SVC at its own."""
+    """Compare fits with both tolerances with SVC at its default tolerance."""
     X, y = case.draw(case.n, np.random.default_rng(1))
     model = ps.KernelSVM(y, X, lam=1.0 / (case.C * case.n), gamma=case.gamma)
     peer = SVC(C=case.C, gamma=case.gamma)
@@ -121,18 +122,18 @@ def compare(case: Case, repeats: int) -> Iterator[Comparison]:
 
 
 def check_exact(case: Case) -> None:
-    """Print how far ours is above SVC at a tolerance of 1e-8; at most by its gap."""
+    """Check that our objective exceeds SVC's, at tolerance 1e-8, by at most our gap."""
     X, y = case.draw(case.n, np.random.default_rng(1))
     model = ps.KernelSVM(y, X, lam=1.0 / (case.C * case.n), gamma=case.gamma)
     best = model.fit(ps.Optimum(tol=1e-6, seed=1))
     peer = SVC(C=case.C, gamma=case.gamma, tol=1e-8).fit(X, y)
     apart = best.objective - objective_of(peer, model, case.C)
-    print(f"  ours less SVC at 1e-8: {apart:.1e}, our gap {best.gap:.1e}")
+    print(f"  our objective minus SVC's at 1e-8: {apart:.1e}, our gap {best.gap:.1e}")
     assert apart <= best.gap
 
 
 def comparisons(repeats: int = 3) -> Iterator[Comparison]:
-    """Every case."""
+    """Compare all cases."""
     for case in CASES:
         yield from compare(case, repeats)
 

@@ -1,11 +1,12 @@
-"""Coverage of log odds ratios by maximum likelihood and with the penalty 1/n.
+"""Simulate the coverage of intervals by maximum likelihood and with the penalty 1/n.
 
     python benchmarks/likelihood_coverage.py [--samples 300] [--write docs]
 
 The population is the maximum likelihood fit to 944 voters of 1996 (statsmodels'
-anes96); samples redraw their votes. Counts how often nominal 95% intervals contain the
-coefficients of the population, in the samples whose estimate exists. The reference of
-the factor has 200 voters, of whom 3 chose Dole.
+anes96); each sample draws new votes from it. Prints how often nominal 95% intervals
+contain the coefficients of the population, in the samples for which the maximum
+likelihood estimate exists. The reference level of the factor has 200 voters, of whom 3
+chose Dole.
 """
 
 import argparse
@@ -23,13 +24,13 @@ FORMULA = "vote ~ party + selfLR + age + educ + income + TVnews"
 
 
 def covers(fit: ps.LinearResults, truth: pd.Series) -> pd.Series:
-    """Which intervals of a fit contain the coefficients of the population."""
+    """Return which intervals of a fit contain the coefficients of the population."""
     limits = fit.conf_int()
     return limits.iloc[:, 0].le(truth) & limits.iloc[:, 1].ge(truth)
 
 
 def coverage(samples: int) -> tuple[pd.DataFrame, int]:
-    """Coverage of each coefficient, and the number of samples with an estimate."""
+    """Return the coverage of each coefficient, and the number of samples used."""
     voters = anes96.load_pandas().data
     voters["party"] = pd.Categorical.from_codes(voters["PID"].astype(int), PARTIES)
     voters["vote"] = np.where(voters["vote"] == 1, "Dole", "Clinton")

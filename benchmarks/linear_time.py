@@ -1,16 +1,16 @@
-"""Processor time of a row, from ten thousand rows to ten million.
+"""Measure the processor time per row, from ten thousand to ten million rows.
 
     python benchmarks/linear_time.py [--most 1e7] [--columns 20] [--copy] [--write docs]
 
-Fits normal predictors of two classes, in memory and from Parquet files, with both
-losses and to two tolerances, and prints microseconds of processor time for each row:
-the least of repeats, as other work on the machine only adds to it; all threads and the
-checks of the data included. Memory that is given back stays with the process where the
-C library is glibc, so that repeats after the first do not wait for the system to hand
-it out, which takes longer on some machines than the fit. In memory rows are read-only,
-so that the model need not copy them; with ``--copy`` it does. Rows are in a file for
-each million, in a folder that is removed. Compilation is not timed. Needs 5 GB of
-memory and 2 GB of disk for 1e7 rows of 20 columns.
+Fits both losses to simulated normal predictors, in memory and from Parquet files, to
+two tolerances. Prints the microseconds of processor time per row, of all threads and
+including the checks of the data. The shortest of several repeats counts, because other
+work on the machine only adds time. With glibc, the process keeps memory that it frees,
+so that repeats after the first do not wait for new memory, which on some machines takes
+longer than the fit. Rows in memory are read-only, so that the model need not copy them;
+with ``--copy`` it copies them. The files contain a million rows each, in a folder that
+is removed at the end. Compilation is not timed. For 1e7 rows of 20 columns it needs
+5 GB of memory and 2 GB of disk space.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 import pegasos_stats as ps
 
 LEAST = 10_000  # rows
-FILE = 1_000_000  # rows of a file
+FILE = 1_000_000  # rows per file
 LAM = 1e-3
 TOLS = [1e-3, 1e-6]
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**33), "MALLOC_TRIM_THRESHOLD_": str(2**34)}
@@ -38,7 +38,7 @@ MODELS = {"hinge": (ps.SVM, ps.svm), "log": (ps.Logit, ps.logit)}
 
 
 def rows(n: int, p: int) -> tuple[Any, Any]:
-    """Rows of two classes, about one in six on the wrong side."""
+    """Simulate rows of two classes, of which about one in six is misclassified."""
     X, y = np.empty((n, p)), np.empty(n)
     rng = np.random.default_rng(0)
     direction = rng.standard_normal(p) / np.sqrt(p)
@@ -51,7 +51,7 @@ def rows(n: int, p: int) -> tuple[Any, Any]:
 
 
 def write(X: Any, y: Any, folder: Path) -> None:
-    """Write the rows, a file for each million."""
+    """Write the rows, a million per file."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -67,7 +67,7 @@ def write(X: Any, y: Any, folder: Path) -> None:
 def times(
     n: int, p: int, repeats: int, copy: bool
 ) -> Iterator[tuple[str, str, float, float]]:
-    """Where the rows are, loss, tolerance, and microseconds a row."""
+    """Yield where the rows are, loss, tolerance, and microseconds per row."""
     X, y = rows(n, p)
     X.flags.writeable = copy
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +117,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if not KEPT.keys() <= os.environ.keys():  # read when the process begins
+    if not KEPT.keys() <= os.environ.keys():  # glibc reads them at the start
         os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEPT})
     warnings.simplefilter("ignore")
     with threadpool_limits(1):

@@ -1,13 +1,14 @@
-"""The log loss beside the solvers of scikit-learn's LogisticRegression.
+"""Compare logistic regression with the solvers of LogisticRegression.
 
     python benchmarks/log_time.py [--repeats 5] [--within 1e-9]
 
-All minimise the same objective, with an intercept that is not penalised, to the same
-distance from the minimum: for each solver of scikit-learn the largest tolerance of
-1e-1, 1e-2, ... is taken with which it comes within that of the certified minimum,
-relative to it. Processor time of the fit, one thread of BLAS; compilation is not timed.
-The checks of the data, made once when the model is built, are timed apart: with them is
-a copy of the data, whose time is that of a machine that hands out memory.
+All programs minimise the same objective, with an unpenalised intercept, to the same
+relative distance from the minimum. Each solver of scikit-learn gets the largest
+tolerance among 1e-1, 1e-2, ... with which its objective is within this distance of the
+certified minimum. The table contains the processor time of the fit, with one BLAS
+thread; compilation is not timed. The checks of the data, once per model, are timed
+separately. They include a copy of the data, whose time depends mainly on how fast the
+machine allocates memory.
 """
 
 import argparse
@@ -30,7 +31,7 @@ SOLVERS = ["lbfgs", "newton-cholesky", "newton-cg"]
 
 
 def rows(n: int, p: int) -> tuple[Any, Any]:
-    """Normal predictors, the chance of +1 logistic in their sum."""
+    """Simulate normal predictors and the labels of a logistic model."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p))
     score = X @ (rng.standard_normal(p) / np.sqrt(p)) * 2.0 - 0.5
@@ -38,7 +39,7 @@ def rows(n: int, p: int) -> tuple[Any, Any]:
 
 
 def near(model: ps.Logit, solver: str, minimum: float, within: float) -> Any:
-    """The solver with a tolerance that brings it near; None if none does."""
+    """Return LogisticRegression with the largest tolerance that suffices, or None."""
     problem = model.problem
     for digits in range(1, 16):
         peer = LogisticRegression(
@@ -54,7 +55,7 @@ def near(model: ps.Logit, solver: str, minimum: float, within: float) -> Any:
 
 
 def comparisons(repeats: int = 5, within: float = 1e-9) -> Iterator[Comparison]:
-    """Every solver on every set."""
+    """Compare with every solver, on every data set."""
     for n, p in SHAPES:
         X, y = rows(n, p)
         for lam in LAMBDAS:
@@ -67,7 +68,7 @@ def comparisons(repeats: int = 5, within: float = 1e-9) -> Iterator[Comparison]:
 
 
 def compare(model: ps.Logit, peer: Any, repeats: int, within: float) -> Comparison:
-    """Both fits, and the checks of the data."""
+    """Time both fits and the checks of the data."""
     X, y, lam = model.problem.X, model.problem.y, model.problem.lam
     checks = median(seconds(lambda: ps.Logit(y, X, lam=lam)) for _ in range(repeats))
 

@@ -1,10 +1,11 @@
-"""The hinge with very many more rows than columns.
+"""Time linear SVMs with many more rows than columns.
 
     python benchmarks/many_rows.py [--rows 1000000] [--columns 50] [--peer]
 
-Prints, for each lambda and tolerance, processor time and elapsed time of Optimum. With
---peer LinearSVC too (hinge, dual, tol 1e-3, a penalised intercept, no certificate).
-Compilation is not timed. Ends with an error if a gap is above the tolerance.
+Prints the processor time and the elapsed time of Optimum for each lambda and tolerance.
+With ``--peer`` it also times LinearSVC (hinge, dual, tol 1e-3), which penalises the
+intercept and gives no certificate. Compilation is not timed. The script fails if a
+relative gap exceeds the tolerance.
 """
 
 import argparse
@@ -26,7 +27,7 @@ LAMBDAS, TOLS = [1e-2, 1e-3, 1e-5], [1e-3, 1e-6]
 
 
 def rows(n: int, p: int) -> tuple[Any, Any]:
-    """Normal predictors; about one row in six is on the wrong side."""
+    """Simulate normal predictors; about one row in six is misclassified."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, p))
     scores = X @ (rng.standard_normal(p) / np.sqrt(p)) + 0.2
@@ -34,14 +35,14 @@ def rows(n: int, p: int) -> tuple[Any, Any]:
 
 
 def times(run: Callable[[], object]) -> tuple[float, float]:
-    """Processor time and elapsed time."""
+    """Return the processor time and the elapsed time of a call."""
     began = time.process_time(), time.perf_counter()
     run()
     return time.process_time() - began[0], time.perf_counter() - began[1]
 
 
 def compare(problem: Problem, tol: float, repeats: int, has_peer: bool) -> str:
-    """The time of Optimum, and that of the other program once."""
+    """Return a line with the median time of Optimum and, from one run, LinearSVC."""
     solver, found, ours = Optimum(tol=tol, seed=1), [], []
 
     def by_reads() -> None:
@@ -82,7 +83,7 @@ def main() -> None:
     for lam in LAMBDAS:
         for tol in TOLS:
             problem = Problem(X, y, lam)
-            problem.radius  # noqa: B018 - known for all fits of a model
+            problem.radius  # noqa: B018 - computed once for all fits of a model
             print(compare(problem, tol, options.repeats, options.peer), flush=True)
 
 

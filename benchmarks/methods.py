@@ -1,9 +1,10 @@
-"""Time of the method that `Optimum` chooses, beside the one that would serve as well.
+"""Compare the method that `Optimum` chooses with an alternative method.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/methods.py [--rounds 3]
 
-Prints milliseconds to a relative gap of 1e-6 for both, in turns; the table in
-``pegasos_stats/solvers/optimum.py`` has them from an idle machine.
+Both run alternately to a relative gap of 1e-6. Prints the milliseconds of the fastest
+run of each. The table in ``pegasos_stats/solvers/optimum.py`` contains times from an
+idle machine.
 """
 
 import argparse
@@ -26,17 +27,17 @@ Start = Callable[[Problem, Optimum], Any]
 
 
 def chosen(problem: Problem, solver: Optimum) -> Any:
-    """The method of the table."""
+    """Return the method that the table chooses."""
     return first_method(problem, solver, None)
 
 
 def newton(problem: Problem, solver: Optimum) -> Any:
-    """Newton steps that choose among rows themselves."""
+    """Return Newton steps with their default choice of rows."""
     return newton_steps(problem, solver)
 
 
 def newton_over_all(problem: Problem, solver: Optimum) -> Any:
-    """Newton steps over all rows from the null model: no sample, no active rows."""
+    """Return Newton steps over all rows from the null model, without subsamples."""
     if problem.loss != "hinge":
         theta = null_model(problem)
         start = theta[:-1], float(theta[-1]), 0.5 * problem.row_weights
@@ -60,7 +61,7 @@ CASES: list[tuple[str, tuple[int, int], float, Start]] = [
 
 
 def seconds(problem: Problem, start: Start) -> float:
-    """Of a run to the tolerance; infinite if 100 steps do not reach it."""
+    """Return the seconds of a run; infinite if it does not reach the tolerance."""
     solver = Optimum()
     began = time.perf_counter()
     with one_thread():
@@ -71,7 +72,7 @@ def seconds(problem: Problem, start: Start) -> float:
 
 
 def main() -> None:
-    """Print a line a case."""
+    """Print a line per case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     rounds = parser.parse_args().rounds
@@ -82,7 +83,7 @@ def main() -> None:
         kind = ps.Logit if name == "log" else ps.SVM
         problem = kind(y, X, lam=lam).problem
         times: dict[Start, list[float]] = {chosen: [], other: []}
-        for _ in range(rounds + 1):  # the first compiles
+        for _ in range(rounds + 1):  # the first round, with compilation, is not timed
             for start, measured in times.items():
                 measured.append(seconds(problem, start))
         a, b = (1e3 * min(measured[1:]) for measured in times.values())

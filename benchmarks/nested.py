@@ -1,14 +1,14 @@
-"""Nested cross-validation beside the error on new rows, by simulation.
+"""Simulate how well nested cross-validation estimates the error rate on new rows.
 
     python benchmarks/nested.py
 
-Samples of 60 rows with four predictors, of noise and with one effect. Lambda
-is chosen by ten folds, and its error estimated by the same folds (``best``) and by five
-folds, in each of which it is chosen anew (``nested``). The truth is the error of the
-chosen fit on 20,000 new rows, those of a level weighted by its share of the sample, as
-folds have it. Printed are means over the samples, less the truth, with
-their Monte-Carlo errors, and how often an estimate, plus and minus 1.96 of its standard
-errors, held the truth.
+Each sample has 60 rows and four predictors, of which one or none has an effect. Lambda
+is chosen by ten-fold cross-validation. Its error rate is estimated by the same folds
+(``best``), and by five folds in each of which lambda is chosen anew (``nested``). The
+true error rate is that of the chosen fit on 20,000 new rows, weighted so that the class
+shares equal those of the sample, as in stratified folds. Prints the mean difference
+between estimate and truth with its Monte Carlo standard error, and how often the
+estimate plus or minus 1.96 standard errors contains the truth.
 """
 
 import argparse
@@ -26,13 +26,13 @@ NEW = 20_000
 
 
 def drawn(rng: np.random.Generator, n: int, effect: float) -> tuple[Vector, Vector]:
-    """Predictors and labels."""
+    """Simulate predictors and labels."""
     X = rng.normal(size=(n, 4))
     return X, np.where(effect * X[:, 0] + rng.normal(size=n) > 0.0, 1, 0)
 
 
 def sample(effect: float, seed: int) -> tuple[Vector, Vector]:
-    """Estimates and standard errors of ``best`` and ``nested``, less the truth."""
+    """Return estimates minus truth, and standard errors, of ``best`` and ``nested``."""
     rng = np.random.default_rng([seed, int(10 * effect)])
     X, y = drawn(rng, 60, effect)
     model = ps.SVM(y, X, lam=1.0)

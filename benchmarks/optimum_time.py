@@ -1,11 +1,12 @@
-"""Optimum with a free intercept beside scikit-learn's LinearSVC and SVC, one thread.
+"""Compare Optimum with scikit-learn's LinearSVC and SVC, in one thread.
 
     python benchmarks/optimum_time.py [--repeats 7] [--tol 1e-3] [--svc]
 
-Prints, for each data set and lam, the processor time to a relative gap of ``tol``, how
-many times that LinearSVC (hinge, dual, tol 1e-3, a penalised intercept, no certificate)
-takes, and with --svc how many times SVC with a linear kernel takes, which is minutes.
-Compilation is not timed. The sets a9a, ijcnn1 and w8a are read from the folder that
+Prints, for each data set and lambda, the processor time of Optimum, with an unpenalised
+intercept, until the relative gap is ``tol``. The time of LinearSVC (hinge, dual, tol
+1e-3), which penalises the intercept and gives no certificate, is printed as a multiple
+of this time. ``--svc`` adds SVC with a linear kernel, which takes minutes. Compilation
+is not timed. The data sets a9a, ijcnn1 and w8a are read from the folder that
 PEGASOS_STATS_DATA names.
 """
 
@@ -33,7 +34,7 @@ LAMBDAS = [1e-3, 1e-4]
 
 
 def excess(problem: Problem, model: Any, dual: float) -> float:
-    """How far a fitted model is above the dual objective, relative to it."""
+    """Return the relative distance of a fitted model's objective from `dual`."""
     beta = model.coef_
     beta = np.ravel(beta.toarray() if hasattr(beta, "toarray") else beta)
     return primal(problem, beta, float(model.intercept_[0])) / dual - 1.0
@@ -42,7 +43,7 @@ def excess(problem: Problem, model: Any, dual: float) -> float:
 def compare(
     name: str, problem: Problem, peer: Any, repeats: int, tol: float
 ) -> Comparison:
-    """Optimum beside a classifier of scikit-learn that solves nearly the same."""
+    """Compare Optimum with a classifier that solves nearly the same problem."""
     found: Any = None
 
     def ours(seed: int) -> None:
@@ -69,7 +70,7 @@ def compare(
 def comparisons(
     repeats: int = 7, tol: float = 1e-3, svc: bool = False
 ) -> Iterator[Comparison]:
-    """The sets that are there, for every lambda."""
+    """Compare on the available data sets, for every lambda."""
     folder = os.environ.get("PEGASOS_STATS_DATA")
     for file in FILES if folder else ():
         X, y = load_svmlight_file(str(Path(str(folder)) / file))

@@ -1,9 +1,10 @@
-"""How often intervals for a difference of errors out of fold leave out a true 0.
+"""Simulate how often intervals for a difference of cross-validated errors exclude 0.
 
-``python benchmarks/paired_errors.py``: some 20 minutes. Two models of predictors that
-are alike in law err equally often; of 95% intervals 5% may leave out 0. "corrected" are
-those of `ps.compare_errors`, "plain" the same without the correction for rows that fits
-share, "rows'" those from the differences of single rows, by the normal distribution.
+``python benchmarks/paired_errors.py`` takes about 20 minutes. The predictors of the two
+models have the same distribution, so the true difference is 0, and 5% of 95% intervals
+should exclude 0. "corrected" intervals are those of `ps.compare_errors`; "plain" ones
+omit its correction for training rows that folds share; "rows'" intervals use the
+differences of single rows and the normal distribution.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from scipy.stats import norm, t
 
 import pegasos_stats as ps
 
-# Predictors that make the odds, and those of either model.
+# Effects of the six predictors, and the predictors of the two models.
 POPULATIONS = {
     "one predictor each": ([1.0, 1.0, 0.0, 0.0, 0.0, 0.0], [0], [1]),
     "noise of their own": ([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0, 2, 3], [0, 4, 5]),
@@ -28,7 +29,7 @@ MODELS = [(ps.Logit, "error_rate"), (ps.Logit, "log_loss"), (ps.SVM, "error_rate
 def losses(
     found: ps.CrossValidation, y: NDArray[np.float64], metric: str
 ) -> NDArray[np.float64]:
-    """Mean loss of each row over the repeats."""
+    """Return the mean loss of each row over the repeats."""
     margins = found.scores_by_repeat.to_numpy() * y[:, None]
     each = margins < 0.0 if metric == "error_rate" else np.logaddexp(0.0, -margins)
     return np.asarray(each.mean(axis=1))
@@ -37,7 +38,7 @@ def losses(
 def p_values(
     rng: np.random.Generator, n: int, population: str, model: int, repeats: int
 ) -> tuple[float, float, float]:
-    """P-values of the hypothesis that both err equally often, by three intervals."""
+    """Simulate a sample; return p-values for equal errors, by the three methods."""
     effects, first, second = POPULATIONS[population]
     build, metric = MODELS[model]
     X = rng.normal(size=(n, 6))

@@ -1,12 +1,12 @@
-"""lambda_path beside R's cv.glmnet and scikit-learn's LogisticRegressionCV.
+"""Compare lambda_path with R's cv.glmnet and scikit-learn's LogisticRegressionCV.
 
     python benchmarks/path_time.py [--folds 10] [--count 30] [--repeats 5]
 
-All fit the same values of lambda on the same folds of the same rows, one thread:
-lambda_path of both losses with all its metrics, to a relative gap of 1e-3,
-``cv.glmnet(alpha = 0, standardize = FALSE)``, timed inside R, and LogisticRegressionCV,
-both of the log loss and with their own tolerances. Rows are drawn by R's generator on
-both sides. Without R, or the package in it, cv.glmnet is left out.
+All programs fit the same lambdas on the same folds of the same rows, in one thread.
+lambda_path fits either loss to a relative gap of 1e-3 and computes all its metrics.
+``cv.glmnet(alpha = 0, standardize = FALSE)``, timed inside R, and LogisticRegressionCV
+fit the log loss with their default tolerances. R's generator draws the rows in both
+languages. Without R or its package glmnet, cv.glmnet is omitted.
 """
 
 import argparse
@@ -39,7 +39,7 @@ for (k in seq_len({repeats})) cat(system.time(fit <- fitted())[["user.self"]], "
 
 
 def in_r(model: Any, grid: Any, fold: Any, repeats: int) -> list[float]:
-    """Seconds of cv.glmnet; nothing without it."""
+    """Return the seconds of each run of cv.glmnet; empty if it is not available."""
     if not shutil.which("Rscript"):
         return []
     n, p = model.problem.X.shape
@@ -58,7 +58,7 @@ def in_r(model: Any, grid: Any, fold: Any, repeats: int) -> list[float]:
 
 
 def compare(model: Any, folds: int, count: int, repeats: int) -> Iterator[Comparison]:
-    """A path beside both peers, on the same folds."""
+    """Compare a path with both peers, on the same folds."""
     problem = model.problem
     X, y, n = problem.X, problem.y, problem.n
     grid = ps.lambda_grid(model, count)
@@ -95,7 +95,7 @@ def compare(model: Any, folds: int, count: int, repeats: int) -> Iterator[Compar
 def comparisons(
     folds: int = 10, count: int = 30, repeats: int = 5
 ) -> Iterator[Comparison]:
-    """Both losses on rows of both sizes."""
+    """Compare paths of both losses, on data of each shape."""
     for n, p in SHAPES:
         rng = ps.RRandom(1)
         X = np.ascontiguousarray(rng.rnorm(n * p).reshape((n, p), order="F"))

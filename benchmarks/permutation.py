@@ -1,6 +1,7 @@
-"""R's permutation beside numpy's own, in one run: ``python benchmarks/permutation.py``.
+"""Compare R's permutation with numpy's: ``python benchmarks/permutation.py``.
 
-The three are timed in turn, over and over; a line gives medians and their ratios.
+RRandom, numpy's default generator and its legacy RandomState are timed in turn. Each
+line contains the median times and their ratios.
 """
 
 import statistics

@@ -1,9 +1,10 @@
-"""The fit beside the same algorithm as a loop in R.
+"""Compare Pegasos with the same algorithm as a loop in R.
 
     python benchmarks/r_loop.py
 
-Runs ``pegasos()`` of ``r_reference/R`` in a process of its own, timed inside R, and the
-same fit here, from the same seed; checks that both have the same bits.
+Runs ``pegasos()`` of ``r_reference/R`` in its own process, timed inside R, and the same
+fit in Python, from the same seed. Prints both times, and whether the coefficients are
+bitwise equal.
 """
 
 import subprocess

@@ -1,12 +1,12 @@
-"""Fits beside those of R's packages e1071 and glmnet, on the same rows.
+"""Compare fits with R's packages e1071 and glmnet, on the same rows.
 
     python benchmarks/r_peers.py [--repeats 3]
 
-Rows are drawn by R's generator on both sides. Beside the hinge stands
-``e1071::svm(kernel = "linear", cost = 1 / (n lambda), scale = FALSE)``, beside the log
-loss ``glmnet(alpha = 0, lambda = lambda, standardize = FALSE)``, both with their own
-tolerances, timed inside R. Their objective is computed here. A package that R does not
-find is left out.
+R's generator draws the rows in both languages. The hinge is compared with
+``e1071::svm(kernel = "linear", cost = 1 / (n lambda), scale = FALSE)``, the log loss
+with ``glmnet(alpha = 0, lambda = lambda, standardize = FALSE)``. Both have their
+default tolerances and are timed inside R; this script computes their objectives. A
+package that is not installed in R is omitted.
 """
 
 import argparse
@@ -51,7 +51,7 @@ PEERS = {
 
 
 def in_r(package: str, n: int, p: int, lam: float, repeats: int) -> list[list[str]]:
-    """Seconds, and the intercept and coefficients; nothing without the package."""
+    """Return seconds, and intercept and coefficients; empty without the package."""
     fit, coefficients, _ = PEERS[package]
     script = SCRIPT.format(
         **{"package": package, "n": n, "p": p, "repeats": repeats},
@@ -70,7 +70,7 @@ def in_r(package: str, n: int, p: int, lam: float, repeats: int) -> list[list[st
 def compare(
     package: str, model: ps.SVM | ps.Logit, repeats: int
 ) -> Iterator[Comparison]:
-    """One line, or none where R does not find the package."""
+    """Compare with one package; nothing if it is not installed in R."""
     problem = model.problem
     n, p = problem.X.shape
     if not (found := in_r(package, n, p, problem.lam, repeats)):
@@ -94,7 +94,7 @@ def compare(
 
 
 def comparisons(repeats: int = 3) -> Iterator[Comparison]:
-    """Both packages on every set; none without R."""
+    """Compare with both packages on data of each shape; nothing without R."""
     for n, p in SHAPES if shutil.which("Rscript") else ():
         rng = ps.RRandom(1)
         X = np.ascontiguousarray(rng.rnorm(n * p).reshape((n, p), order="F"))

@@ -1,11 +1,11 @@
-"""Coverage and width of 95% bands of a ROC curve, in simulated samples.
+"""Simulate the coverage and width of 95% bands of a ROC curve.
 
     python benchmarks/roc_bands.py [--samples 200]
 
-The first share is that of samples whose simultaneous band (`ps.roc_band`) contains the
-whole curve; the second that of samples whose pointwise intervals do, which are by the
-normal distribution with the true variance, at 199 places. The width is the mean width
-of the band, as a multiple of that of the intervals.
+Prints the share of samples whose simultaneous band (`ps.roc_band`) contains the whole
+true curve. For comparison, prints the share of samples whose pointwise intervals at 199
+false positive rates all contain it; these are normal intervals with the true variance.
+The width is the mean width of the band divided by the mean width of these intervals.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from scipy import stats
 import pegasos_stats as ps
 from pegasos_stats.metrics.scores import roc_curve
 
-POPULATIONS = {  # distributions of the scores of negatives and of positives
+POPULATIONS = {  # distributions of the scores of negative and of positive rows
     "equal variances": (stats.norm(), stats.norm(1.0)),
     "unequal variances": (stats.norm(), stats.norm(1.5, 2.0)),
     "no difference": (stats.norm(), stats.norm()),

@@ -1,10 +1,11 @@
-"""Row visits of the fast arithmetic beside a bare loop that only sums the rows.
+"""Compare the speed of Pegasos steps with a bare loop that only sums the rows.
 
     python benchmarks/row_visits.py [--repeats 15]
 
-Both visit the same rows in the same random order, on one thread, in turn. The bare loop
-is compiled with sums in any order, and does nothing but add up the entries. A ratio
-above 1 says that the fast kernel visits more rows a second than the bare loop.
+The kernels of both arithmetics and the bare loop visit the same rows in the same random
+order, alternately, in one thread. The bare loop only adds up the entries, and is
+compiled to sum in any order. A ratio above 1 means that the kernel visits more rows per
+second than the bare loop.
 """
 
 import argparse

@@ -1,14 +1,13 @@
-"""lambda_path beside scikit-learn's GridSearchCV, one core.
+"""Compare lambda_path with scikit-learn's GridSearchCV, on one core.
 
     python benchmarks/selection_time.py [--folds 10] [--count 30] [--most 120]
 
-Both fit the same values of lambda on the same folds: lambda_path by Optimum to a
-relative gap of 1e-3 with an intercept that is not penalised, GridSearchCV with SVC
-(linear kernel), LinearSVC (hinge) or LogisticRegression at their default tolerances.
-Prints seconds, the ratio, and the error rates at the lambda that each of them chose.
-SVC and LinearSVC are left out of a set where the first of their fits says that they
-would take more than --most seconds. The sets jhu_bio and a9a are read from the folder
-that PEGASOS_STATS_DATA names.
+Both fit the same lambdas on the same folds. lambda_path uses Optimum to a relative gap
+of 1e-3, with an unpenalised intercept. GridSearchCV uses SVC (linear kernel), LinearSVC
+(hinge) or LogisticRegression, with their default tolerances. Prints the time, its
+ratio, and the smallest error rates. A classifier is omitted on a data set if the time
+of a first fit implies that the search would take more than ``--most`` seconds. The data
+sets jhu_bio and a9a are read from the folder that PEGASOS_STATS_DATA names.
 """
 
 import argparse
@@ -37,7 +36,7 @@ PEERS: dict[str, list[Any]] = {
 def compare(
     name: str, model: Any, folds: int, count: int, most: float
 ) -> Iterator[Comparison]:
-    """A path beside GridSearchCV with each of the peers, on the same folds."""
+    """Compare a path with GridSearchCV of each peer, on the same folds."""
     X, y = model.problem.X, model.problem.y
     grid = ps.lambda_grid(model, count)
     options = {"folds": folds, "seed": 1, "metrics": "error_rate", "workers": 1}
@@ -71,7 +70,7 @@ def compare(
 def comparisons(
     folds: int = 10, count: int = 30, most: float = 120.0
 ) -> Iterator[Comparison]:
-    """Both losses on every set."""
+    """Compare paths of both losses, on every data set."""
     train, _ = ps.datasets.load_digits56()
     sets = [("digits", train["digit"], train.drop(columns="digit"))]
     folder = os.environ.get("PEGASOS_STATS_DATA")

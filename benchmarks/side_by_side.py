@@ -1,12 +1,12 @@
-"""Pegasos beside scikit-learn's SGDClassifier: equal epochs, one thread, one run.
+"""Compare Pegasos with scikit-learn's SGDClassifier: equal epochs, one thread.
 
     python benchmarks/side_by_side.py [--epochs 5] [--repeats 7]
 
-Prints, for each data set, how many times as fast each arithmetic is. The times of
-Pegasos include R's random permutations and the count of slope weights; compilation is
-not timed. The checks of the data, made once when the model is built, are timed apart.
-Sparse sets are read from the folder that the environment variable PEGASOS_STATS_DATA
-names; without it they are left out.
+Prints, for each data set and arithmetic, the time of SGDClassifier as a multiple of the
+time of Pegasos. The times of Pegasos include R's random permutations and the sum of the
+subgradient weights; compilation is not timed. The checks of the data, once per model,
+are timed separately. Sparse data sets are read from the folder that PEGASOS_STATS_DATA
+names; without this variable they are omitted.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def dense_problem(n: int, p: int) -> tuple[Any, Any]:
 
 
 def comparisons(epochs: int = 5, repeats: int = 7) -> Iterator[Comparison]:
-    """Normal rows of several shapes, and the sparse sets that are there."""
+    """Compare on normal rows of several shapes and on the available sparse sets."""
     for n, p in DENSE:
         yield from compare("normal", *dense_problem(n, p), epochs, repeats)
     folder = os.environ.get("PEGASOS_STATS_DATA")

@@ -1,25 +1,26 @@
-"""Fits, certificates and warnings on some forty data sets, beside scikit-learn.
+"""Check fits, certificates and warnings on about forty data sets, with scikit-learn.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/thirty_sets.py [--bad] [--only wine]
 
-Every set of `data_sets.py` is fitted as it is and standardized, with the hinge and the
-log loss, with and without intercept, for lam from 1e-1 to 1e-5; by ``model.fit()``, and
-by a poor run of Pegasos with ``refine=1e-6``. The same objective is minimised by SVC,
-by liblinear without intercept, and by LogisticRegression. A case is marked
+Every data set of `data_sets.py` is fitted in original units and standardized, with the
+hinge and the log loss, with and without intercept, for lam from 1e-1 to 1e-5. Each case
+is fitted by ``model.fit()``, and by two epochs of Pegasos with ``refine=1e-6``. SVC,
+liblinear (without intercept) and LogisticRegression minimise the same objective. A case
+is marked with
 
 * ``x`` if scikit-learn's objective is below ours by more than our certified gap,
-* ``d`` if the certified bound is above an objective that someone reached, the gap below
-  0, or the objective not that of the coefficients, computed in long double precision,
-* ``c`` if the fit has not converged, or says so,
-* ``s`` if liblinear is faster to an objective as low as ours, to 1e-6 of it, where it
-  has the same problem; processor time, the median of ``--repeats`` runs of each in
-  turn. At its default tolerance it often ends far above our objective, and is then
-  given a tenth of the tolerance, and again, and ten times the epochs, until it is
-  there, or takes ten times as long as we do. The time at the default tolerance, with
-  the objective that was reached in it, is printed beside. Both are counted.
+* ``d`` if the certified bound exceeds an objective that either program reached, if the
+  gap is negative, or if the objective differs from the objective of the coefficients in
+  long double precision,
+* ``c`` if the fit has not converged, or warns that it has not,
+* ``s`` if liblinear is faster on the same problem. The times are medians of
+  ``--repeats`` alternating runs, until the objective is at most ours times 1 + 1e-6. If
+  the default tolerance of liblinear does not reach this objective, tolerances that
+  decrease by factors of ten and larger numbers of epochs are tried, until a fit takes
+  ten times as long as ours. The time at the default tolerance is also printed.
 
-``--bad`` prints marked cases alone. Sets that are not there are named. Compilation is
-not timed.
+``--bad`` prints only marked cases. Missing data sets are listed. Compilation is not
+timed.
 """
 
 import argparse
@@ -46,16 +47,16 @@ import pegasos_stats as ps  # noqa: E402
 LAMBDAS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 TOL = 1e-6
 SEED = 1
-SVC_ROWS, SVC_STEPS = 700, 100_000  # as many as SVC gets, which is slow on raw data
-ROUNDING = 1e-11  # of objectives of columns that are not far from zero
-TOLERANCES = 10.0 ** -np.arange(1, 6)  # of liblinear, times its default
-EPOCHS = (1000, 10_000, 100_000)  # of liblinear at most, its default first
-GIVEN_UP = 10.0  # times our time
+SVC_ROWS, SVC_STEPS = 700, 100_000  # limits for SVC, which is slow on unscaled data
+ROUNDING = 1e-11  # relative rounding error of an objective
+TOLERANCES = 10.0 ** -np.arange(1, 6)  # of liblinear, relative to its default
+EPOCHS = (1000, 10_000, 100_000)  # maximum epochs of liblinear, first its default
+GIVEN_UP = 10.0  # maximum time of a fit by liblinear, relative to our time
 
 
 @dataclass(frozen=True)
 class Case:
-    """A problem, and how it is fitted."""
+    """A data set, a model and a way to fit it."""
 
     data: Data
     loss: str
@@ -65,7 +66,7 @@ class Case:
     poor: bool
 
     def model(self) -> ps.SVM | ps.Logit:
-        """The model, not fitted."""
+        """Build the model, without fitting it."""
         X, y = self.data
         given: dict[str, Any] = {
             "lam": self.lam,
@@ -75,14 +76,14 @@ class Case:
         return (ps.SVM if self.loss == "hinge" else ps.Logit)(y, X, **given)
 
     def fitting(self) -> dict[str, Any]:
-        """Arguments of fit()."""
+        """Return the arguments of ``fit``."""
         if not self.poor:
             return {"solver": ps.Optimum(seed=SEED)}
         return {"solver": ps.Pegasos(epochs=2, seed=SEED), "refine": TOL}
 
 
 def told(case: Case) -> tuple[Any, set[str]]:
-    """A fit, and what its warnings are about."""
+    """Return a fit, and the topics and categories of its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = case.model().fit(**case.fitting())
@@ -91,9 +92,9 @@ def told(case: Case) -> tuple[Any, set[str]]:
 
 
 def peer(problem: Any) -> tuple[Any, bool]:
-    """A model of scikit-learn for the same objective, if there is one.
+    """Return a classifier of scikit-learn for the same objective, or None.
 
-    And whether it is liblinear with the same problem.
+    Also returns whether it is liblinear, whose times are compared.
     """
     C, free = 1.0 / (problem.lam * problem.n), problem.intercept
     if problem.loss == "hinge":
@@ -112,7 +113,7 @@ def peer(problem: Any) -> tuple[Any, bool]:
 
 
 def objective(problem: Any, beta: Any, alpha: float) -> float:
-    """``lam/2 ||beta||^2 + mean loss`` in long double precision."""
+    """Compute ``lam/2 ||beta||^2 + mean loss`` in long double precision."""
     wide = np.longdouble
     beta = np.ravel(beta.toarray() if hasattr(beta, "toarray") else beta).astype(wide)
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.astype(wide)
@@ -131,9 +132,10 @@ def timed(run: Callable[[], Any]) -> float:
 
 
 class Ratios(NamedTuple):
-    """Liblinear's time by ours: at its default tolerance, and to our objective.
+    """Time of liblinear divided by ours: at its default tolerance, to our objective.
 
-    NaN where it has not the same problem, infinite where it does not get there.
+    NaN if liblinear does not solve this problem; infinite if it does not reach our
+    objective.
     """
 
     default: float
@@ -144,7 +146,7 @@ NO_RATIOS = Ratios(np.nan, np.nan)
 
 
 def against(case: Case, repeats: int) -> tuple[float, Ratios]:
-    """Scikit-learn's objective by default, NaN for none, and times of liblinear."""
+    """Return the objective that scikit-learn reaches, or NaN, and time ratios."""
     model, solver = case.model(), case.fitting()["solver"]
     problem = model.problem
     other, same = peer(problem)
@@ -153,7 +155,7 @@ def against(case: Case, repeats: int) -> tuple[float, Ratios]:
     X = problem.X.copy()
     try:
         other.fit(X, problem.y)
-    except ValueError:  # where it overflows
+    except ValueError:  # overflow
         return np.nan, NO_RATIOS
     alpha = float(np.ravel(other.intercept_)[0]) if problem.intercept else 0.0
     reached = objective(problem, other.coef_, alpha)
@@ -170,7 +172,7 @@ def against(case: Case, repeats: int) -> tuple[float, Ratios]:
 
 
 def time_to(goal: float, problem: Any, X: Any, ours: float, repeats: int) -> float:
-    """Liblinear's time to an objective; infinite if that takes far longer than ours."""
+    """Return the time of liblinear to an objective; infinite if it takes too long."""
     other, _ = peer(problem)
     default = other.tol
     for epochs in EPOCHS:
@@ -189,7 +191,7 @@ def time_to(goal: float, problem: Any, X: Any, ours: float, repeats: int) -> flo
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case."""
+    """Marks, time ratios and printed line of a case."""
 
     marks: str
     ratios: Ratios
@@ -197,7 +199,7 @@ class Outcome:
 
 
 def judged(case: Case, best: float, theirs: float, ratios: Ratios) -> Outcome:
-    """Fit a case and hold it against the best objective that is known, and others'."""
+    """Fit a case and compare it with the objective of scikit-learn and the best one."""
     result, found = told(case)
     problem, at = result.problem, result.certificate
     true = objective(problem, result.solution.beta, result.solution.alpha)
@@ -213,7 +215,7 @@ def judged(case: Case, best: float, theirs: float, ratios: Ratios) -> Outcome:
     }
     marks = "".join(mark for mark, is_so in bad.items() if is_so)
     line = (
-        f"{at.objective:10.4g} gap {at.relative_gap:8.1e} beside {excess:9.1e} "
+        f"{at.objective:10.4g} gap {at.relative_gap:8.1e} excess {excess:9.1e} "
         f"liblinear {ratios.default:5.1f} times, {ratios.equal:5.1f} to our objective"
     )
     line += "".join(f"; {text}" for text in sorted(found))
@@ -221,7 +223,7 @@ def judged(case: Case, best: float, theirs: float, ratios: Ratios) -> Outcome:
 
 
 def cases_of(data: Data, options: argparse.Namespace) -> Iterator[tuple[Case, Case]]:
-    """Every problem of a set: by fit(), and through refine=."""
+    """Yield all cases of a data set, in pairs: by ``fit()`` and with ``refine=``."""
     for standardize in (False, True):
         for loss in options.loss:
             for intercept in (True, False):
@@ -231,7 +233,7 @@ def cases_of(data: Data, options: argparse.Namespace) -> Iterator[tuple[Case, Ca
 
 
 def try_set(name: str, data: Data, options: argparse.Namespace) -> list[Outcome]:
-    """Print the cases of a set, or those that are marked."""
+    """Run the cases of a data set; print all, or only the marked cases."""
     found = []
     for plain, poor in cases_of(data, options):
         theirs, ratios = against(plain, options.repeats)
@@ -251,21 +253,21 @@ def try_set(name: str, data: Data, options: argparse.Namespace) -> list[Outcome]
 
 
 def summed(outcomes: list[Outcome]) -> str:
-    """How many cases are as they should be, and the ratios of times."""
+    """Return the numbers of cases without and with marks, and the time ratios."""
     marks = Counter(mark for each in outcomes for mark in each.marks)
-    text = f"{sum(not each.marks for each in outcomes)} of {len(outcomes)} cases as "
-    text += "they should be" + "".join(f", {n} {mark}" for mark, n in marks.items())
+    text = f"{sum(not each.marks for each in outcomes)} of {len(outcomes)} cases "
+    text += "without marks" + "".join(f", {n} {mark}" for mark, n in marks.items())
     found = [each.ratios for each in outcomes if each.ratios.default > 0.0]
     if found:
         default, equal = np.array(found).T
-        late = f"{np.mean(np.isinf(equal)):.0%} given up"
+        late = f"{np.mean(np.isinf(equal)):.0%} stopped"
         text += f"; liblinear to our objective: {time_of(equal)}, {late}; "
-        text += f"at its default tolerance, wherever that ends: {time_of(default)}"
+        text += f"at its default tolerance, to any objective: {time_of(default)}"
     return text
 
 
 def time_of(ratios: np.ndarray) -> str:
-    """Quantiles of times by ours; infinite ones are larger than any."""
+    """Return quantiles of time ratios; infinite ratios count as the largest."""
     tenth, middle = np.quantile(ratios, [0.1, 0.5], method="lower")
     return (
         f"{middle:.1f} times our time in the median, {tenth:.1f} times in a tenth, "
@@ -275,7 +277,8 @@ def time_of(ratios: np.ndarray) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", nargs="+", default=[""], help="parts of names")
+    only = "parts of names of data sets"
+    parser.add_argument("--only", nargs="+", default=[""], help=only)
     parser.add_argument("--lam", type=float, nargs="+", default=LAMBDAS)
     parser.add_argument("--loss", nargs="+", default=["hinge", "log"])
     parser.add_argument("--repeats", type=int, default=3)
@@ -288,7 +291,7 @@ def main() -> None:
         try:
             data = make()
         except (ImportError, FileNotFoundError) as error:
-            print(f"{name} is left out: {error}")
+            print(f"{name} is not available: {error}")
             continue
         found = try_set(name, data, options)
         outcomes += found

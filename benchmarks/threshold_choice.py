@@ -1,10 +1,10 @@
-"""Whether the cost that ``result.thresholds()`` expects is that of new rows.
+"""Simulate how well ``result.thresholds()`` estimates the cost on new rows.
 
     python benchmarks/threshold_choice.py [samples]
 
-Rows are of a population with one weak and four useless predictors. By each sample a
-threshold is chosen; its cost on 20,000 new rows is compared with the nested estimate,
-and with the cost on the rows that have chosen it.
+The population has one weak predictor and four without effect. Each sample selects a
+threshold. Its cost on 20,000 new rows is compared with the nested estimate, and with
+the apparent cost on the rows that selected it.
 """
 
 import sys
@@ -19,7 +19,7 @@ MANY = 20_000
 
 
 def population(rng: np.random.Generator, n: int) -> pd.DataFrame:
-    """Rows with a label that the first of five predictors says little about."""
+    """Simulate rows whose label depends weakly on the first of five predictors."""
     frame = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
     chance = 1.0 / (1.0 + np.exp(1.5 - 0.8 * frame["a"]))
     frame["y"] = np.where(rng.random(n) < chance, "yes", "no")
@@ -27,7 +27,7 @@ def population(rng: np.random.Generator, n: int) -> pd.DataFrame:
 
 
 def costs(seed: int, n: int, loss: str, new: pd.DataFrame) -> tuple[float, ...]:
-    """Estimate, cost on the rows that chose, and cost of new rows."""
+    """Return nested estimate, apparent cost, cost on new rows and standard error."""
     rng = np.random.default_rng(seed)
     make = ps.logit if loss == "log" else ps.svm
     model = make("y ~ .", population(rng, n), lam=0.01, weights="balanced")
@@ -39,7 +39,7 @@ def costs(seed: int, n: int, loss: str, new: pd.DataFrame) -> tuple[float, ...]:
 
 
 def main(samples: int) -> None:
-    """Print biases, with their simulation errors."""
+    """Print biases with their Monte Carlo standard errors."""
     new = population(np.random.default_rng(10**6), MANY)
     print("loss   n    true    nested - true      apparent - true    covered")
     for loss in ("hinge", "log"):

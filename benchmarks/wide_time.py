@@ -1,10 +1,10 @@
-"""Optimum with a free intercept beside liblinear, one thread, more columns than rows.
+"""Compare Optimum with liblinear on data with more columns than rows, in one thread.
 
     python benchmarks/wide_time.py [--repeats 7] [--tol 1e-3] [--lam 1e-2 1e-3 1e-4]
 
-Prints what ``benchmarks/optimum_time.py`` prints. Beside the log loss stands
-scikit-learn's LogisticRegression (liblinear, dual, tol 1e-3, a penalised intercept).
-Gaussian columns are made here; jhu_speech, jhu_nlp, rcv1 and reuters are read from the
+Prints the same as ``benchmarks/optimum_time.py``, also for the log loss, which is
+compared with LogisticRegression (liblinear, dual, tol 1e-3, penalised intercept).
+Gaussian columns are simulated; jhu_speech, jhu_nlp, rcv1 and reuters are read from the
 folder that PEGASOS_STATS_DATA names.
 """
 
@@ -69,7 +69,7 @@ def with_short_indices(X: Any) -> Any:
 
 
 def peer(problem: Problem) -> Any:
-    """The classifier of scikit-learn that liblinear solves."""
+    """Return scikit-learn's classifier that uses liblinear for this loss."""
     C = 1.0 / (problem.lam * problem.n)
     if problem.loss == "hinge":
         return LinearSVC(loss="hinge", dual=True, tol=1e-3, C=C)
@@ -79,7 +79,7 @@ def peer(problem: Problem) -> Any:
 def comparisons(
     repeats: int = 7, tol: float = 1e-3, lam: Sequence[float] = (1e-2, 1e-3, 1e-4)
 ) -> Iterator[Comparison]:
-    """Every set, both losses, for every lambda."""
+    """Compare on every data set, with both losses, for every lambda."""
     for name, X, y in sets():
         for loss in LOSSES:
             for each in lam:

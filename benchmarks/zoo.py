@@ -1,25 +1,27 @@
-"""Coverage of the 95% intervals of the two defaults, and of others, by simulation.
+"""Simulate the coverage of 95% intervals, of the two defaults and other methods.
 
     python benchmarks/zoo.py build/zoo.csv
     python benchmarks/zoo.py build/zoo.csv --loss log --rows 300
     python benchmarks/zoo.py build/zoo.csv another.csv --table docs
 
-A cell is one of fifteen populations, a loss, a number of rows and lambda, 1/n among
-them; 200 replications are made 20 at a time, all cells in turn. Every 20 are lines of
-the file, one for each method: how often the interval of each slope held the minimiser
-of the penalised risk in the population, how long it was, in how many samples there was
-one (none where separation is reported), and how often the true values of all slopes
-were rejected together at 5%. What the file has is not made again, so a run
-can be stopped and goes on later, and files can be joined. The minimiser is exact where
-predictors are discrete, all cells being fitted with their probabilities; else it is
-that of 1,000,000 rows, each with both labels, weighted by their probabilities.
+A cell is a combination of population (fifteen), loss, number of rows and lambda, where
+0 stands for 1/n. Each cell has 200 replications, in parts of 20; a part of every cell
+is simulated before the next part of any. Each part is a line of the file for each
+method. It has, for each slope: how often the interval contained the minimiser of the
+penalised risk in the population, the sum of its lengths, and the number of samples with
+an interval (separated samples have none). It also has the number of samples in which
+the joint test of all slopes rejected the true values at 5%. Parts that are in the file
+are not repeated, so that a run can be interrupted and continued, and files can be
+joined. The minimiser is exact for discrete predictors: all their combinations are
+fitted, weighted by their probabilities. For other predictors it is fitted to 1,000,000
+rows, each with both labels, weighted by the probabilities of the labels.
 
-Methods of the hinge, from one set of 399 resamples (as with 999 the outer 2.5% are
-whole numbers of them): ``envelope``, which is the default; ``Hall``, minus and plus the
-95% quantile of the distances on both sides, and the joint tests of the default;
-``percentile``, quantiles of the resamples, joint tests by distances in their
-covariance; ``normal``, 1.96 standard deviations, joint tests by chi-squared. Methods of
-the log loss: ``HC3``, which is the default, HC0 and nonrobust, as ``cov_type=``.
+The methods for the hinge use one set of 399 resamples; 2.5% of 399 + 1 is a whole
+number, as it is of 999 + 1. ``envelope`` is the default. ``Hall`` subtracts and adds
+the 95% quantile of the absolute deviations, with the joint test of the default.
+``percentile`` uses quantiles of the resamples, with a joint test by Mahalanobis
+distances. ``normal`` uses 1.96 standard deviations, with a chi-squared test. The
+methods for the log loss are ``HC3``, the default, HC0 and nonrobust, as ``cov_type=``.
 """
 
 import argparse
@@ -46,10 +48,10 @@ Vector = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], tuple[Vector, Vector]]
 
 LEVEL = 0.05
-TOGETHER = 20  # replications that are one part of the file
+TOGETHER = 20  # replications in a part
 RESAMPLES = 399
-LARGE = 1_000_000  # rows that stand for a population
-NOISE = 1e-5  # of scores: what is the solver's
+LARGE = 1_000_000  # rows that represent a population
+NOISE = 1e-5  # numerical error of distances, due to the tolerance of the solver
 TARGET = ps.Optimum(tol=1e-7, epochs=2000, seed=1)
 CELLS = ps.Optimum(tol=1e-11, epochs=20_000, seed=1)
 LOSSES: dict[str, Any] = {"hinge": ps.SVM, "log": ps.Logit}
@@ -61,32 +63,32 @@ COLUMNS = [*AXES, "part", "method", *LISTS, *SUMS]
 
 
 def linear(X: Vector, c: float, *g: float) -> Vector:
-    """``P(y = 1) = 1 / (1 + exp(-c - x'g))``."""
+    """Return ``P(y = 1) = 1 / (1 + exp(-c - x'g))``."""
     return np.asarray(expit(c + X @ np.array(g)))
 
 
 def normals(rng: np.random.Generator, n: int, p: int, r: float = 0.0) -> Vector:
-    """Normal columns, each two with the correlation ``r``."""
+    """Draw standard normal columns; each pair has the correlation ``r``."""
     own, shared = rng.standard_normal((n, p)), rng.standard_normal((n, 1))
     return np.sqrt(1.0 - r) * own + np.sqrt(r) * shared
 
 
 def factor(rng: np.random.Generator, n: int, shares: list[float]) -> Vector:
-    """Indicators of all levels but the first."""
+    """Draw a factor; return the indicators of all levels except the first."""
     level = rng.choice(len(shares), n, p=shares)
     return (level[:, None] == np.arange(1, len(shares))).astype(float)
 
 
-# Discrete populations: all rows there can be, their shares, P(y = 1).
+# Discrete populations: all possible rows, their probabilities, P(y = 1).
 
 
 def grid(*values: int) -> Vector:
-    """All combinations of 0, 1, ... below each number."""
+    """Return all combinations of integers from 0 to below each of `values`."""
     return np.array(list(itertools.product(*map(range, values))), dtype=float)
 
 
 def checklist() -> tuple[Vector, Vector, Vector]:
-    """Six yes-or-no items of two kinds of people; two of them interact."""
+    """Six binary items in a mixture of two groups of people; two items interact."""
     X = grid(*[2] * 6)
     kinds = [0.7, 0.6, 0.5, 0.4, 0.3, 0.6], [0.3, 0.2, 0.4, 0.1, 0.15, 0.5]
     each = [binom.pmf(X, 1, kind).prod(axis=1) for kind in kinds]
@@ -96,7 +98,7 @@ def checklist() -> tuple[Vector, Vector, Vector]:
 
 
 def crossed() -> tuple[Vector, Vector, Vector]:
-    """Two factors of three levels, with interaction; one cell has 2% of the rows."""
+    """Two factors with three levels each and interactions; one cell has 2% of rows."""
     levels = grid(3, 3)
     shares = np.outer([0.5, 0.3, 0.2], [0.6, 0.3, 0.1]).ravel()
     a, b = ((levels[:, [i]] == [1.0, 2.0]).astype(float) for i in (0, 1))
@@ -106,7 +108,7 @@ def crossed() -> tuple[Vector, Vector, Vector]:
 
 
 def likert() -> tuple[Vector, Vector, Vector]:
-    """Scales of 4, 4, 3 and 11 points that three kinds of people share, and sex."""
+    """Scales of 4, 4, 3 and 11 points in a mixture of three groups, and sex."""
     X = grid(4, 4, 3, 11, 2)
     kinds = [0.3, (0.2, 0.3, 0.2, 0.5)], [0.4, (0.5, 0.4, 0.4, 0.75)]
     kinds += ([0.3, (0.8, 0.7, 0.7, 0.9)],)
@@ -117,11 +119,11 @@ def likert() -> tuple[Vector, Vector, Vector]:
     return X, np.asarray(shares), linear(X, -2.2, 0.6, -0.5, 0.0, 0.3, 0.4)
 
 
-# Others: rows and their P(y = 1).
+# Other populations: random rows and their P(y = 1).
 
 
 def regions(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """A factor of six levels, three of 7%, 3% and 2%; age, and a dummy."""
+    """A factor with six levels, three of them with 7%, 3% and 2%; age; a dummy."""
     shares = [0.45, 0.3, 0.13, 0.07, 0.03, 0.02]
     age, city = rng.uniform(1.8, 8.0, n), rng.random(n) < 0.6
     X = np.column_stack([factor(rng, n, shares), age, city])
@@ -129,7 +131,7 @@ def regions(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def trial(x: Vector) -> tuple[Vector, Vector]:
-    """Rows of `dose` with these values of the covariate."""
+    """Return rows of `dose` with the values `x` of the covariate."""
     i = np.arange(x.size)
     level, arm = i % 4, i // 4 % 2
     doses = (level[:, None] == [1, 2, 3]).astype(float)
@@ -143,14 +145,17 @@ def dose(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def dose_cells() -> tuple[Vector, Vector, Vector]:
-    """The same with a fine grid for the normal covariate."""
+    """As `dose`, with a fine grid for the normal covariate."""
     x = np.repeat(np.linspace(-6.0, 6.0, 2401), 8)
     X, likely = trial(x)
     return X, norm.pdf(x) / norm.pdf(x).sum(), likely
 
 
 def visits(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """Counts: overdispersed, with many zeros, geometric; P(y) from 0.1 to 0.85."""
+    """Overdispersed, zero-inflated and geometric counts, and a dummy.
+
+    P(y = 1) is between 0.1 and 0.85.
+    """
     many = rng.negative_binomial(0.7, 0.26, n)
     zeros = rng.poisson(4.0, n) * (rng.random(n) < 0.4)
     X = np.column_stack([many, zeros, rng.geometric(0.4, n), rng.random(n) < 0.3])
@@ -164,14 +169,14 @@ def elliptical(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def contaminated(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """A logistic model; 8% of the rows are five times as far out, with any label."""
+    """A logistic model; 8% of rows are five times as far from 0, with random labels."""
     X, odd = normals(rng, n, 4), rng.random(n) < 0.08
     likely = linear(X, 0.2, 1.5, -1.0, 0.5, 0.0)
     return X * np.where(odd, 5.0, 1.0)[:, None], np.where(odd, 0.5, likely)
 
 
 def clumps(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """Three kinds of rows around three centres; the log odds are far from linear."""
+    """A mixture of three normal groups; the log odds are far from linear."""
     kind = rng.choice(3, n, p=[0.5, 0.3, 0.2])
     centres = np.array([[0.0, 0, 0, 0], [2.5, 0, 1, 0], [0, 3, -1, 0]])
     X = centres[kind] + normals(rng, n, 4) * np.array([1.0, 0.7, 0.4])[kind][:, None]
@@ -180,7 +185,7 @@ def clumps(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def heaped(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """Ages that half of the people round to 5, rounded incomes, schooling, a dummy."""
+    """Age, rounded to 5 by half of the people; rounded income; schooling; a dummy."""
     age = np.round(rng.gamma(9.0, 5.0, n))
     age = np.where(rng.random(n) < 0.5, 5.0 * np.round(age / 5.0), age)
     income = np.round(2.0 * np.exp(1.0 + 0.6 * rng.standard_normal(n))) / 2.0
@@ -190,7 +195,7 @@ def heaped(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def claims(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """An outcome of a fifth of the rows, well told apart."""
+    """An outcome with a share of one fifth, which the predictors separate well."""
     young, city = rng.random(n) < 0.15, rng.random(n) < 0.4
     power, years = 1 + rng.binomial(5, 0.3, n), rng.uniform(0.0, 2.0, n)
     X = np.column_stack([young, city, power, years, normals(rng, n, 1)])
@@ -198,7 +203,7 @@ def claims(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def laboratory(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """Measurements on scales far apart, two of them skew; to be standardized."""
+    """Measurements on very different scales, two of them skewed; standardized."""
     X = np.column_stack(
         [
             40.0 * rng.gamma(1.5, 1.0, n),
@@ -212,20 +217,20 @@ def laboratory(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
 
 
 def nothing(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """Predictors of five kinds, none of which says anything."""
+    """Predictors of five kinds without any effect."""
     scale = np.digitize(rng.standard_normal(n), [-1.0, 0.0, 1.0])
     columns = rng.standard_normal(n), rng.standard_t(3, n), rng.random(n) < 0.3
     return np.column_stack([*columns, rng.poisson(1.5, n), scale]), np.full(n, 0.5)
 
 
 def dense(rng: np.random.Generator, n: int, p: int) -> tuple[Vector, Vector]:
-    """Normal columns, all with an effect of the same size."""
+    """Normal columns, all with effects of equal absolute value."""
     X = normals(rng, n, p)
     return X, np.asarray(expit(0.3 + 1.5 * X @ directions(p).ravel()))
 
 
 def along(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """`dense` along its direction, in which the minimiser lies by symmetry."""
+    """`dense` in the direction of its effects, which contains the minimiser."""
     x = rng.standard_normal(n)
     return x[:, None], np.asarray(expit(0.3 + 1.5 * x))
 
@@ -235,14 +240,14 @@ def directions(p: int) -> Vector:
 
 
 def four(rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-    """The predictors of `questionnaire` that have an effect."""
+    """The four predictors of `questionnaire` that have an effect."""
     scale = np.digitize(rng.standard_normal(n), [-1.0, 0.0, 1.0])
     X = np.column_stack([normals(rng, n, 2), rng.random(n) < 0.4, scale])
     return X, linear(X, -0.8, 1.0, -0.5, 0.8, 0.4)
 
 
 def questionnaire(rng: np.random.Generator, n: int, p: int) -> tuple[Vector, Vector]:
-    """Beside four predictors scales of five points and dummies, without effect."""
+    """Four predictors with an effect; five-point scales and dummies without effect."""
     X, likely = four(rng, n)
     scales = np.digitize(rng.standard_normal((n, p - 4)), [-1.2, -0.4, 0.4, 1.2])
     dummies = rng.random((n, p - 4)) < 0.35
@@ -251,19 +256,23 @@ def questionnaire(rng: np.random.Generator, n: int, p: int) -> tuple[Vector, Vec
 
 @dataclass(frozen=True)
 class Population:
-    """Rows with their `P(y = 1)`, and how they are fitted.
+    """A distribution of rows with their ``P(y = 1)``, and how they are fitted.
 
     Attributes
     ----------
     draw : callable, optional
-        Gives `n` rows and their probabilities, or with `wide` ``n`` rows of ``p``.
+        Returns ``n`` random rows and their ``P(y = 1)``; with `wide` it also takes the
+        number ``p`` of columns.
     cells : callable, optional
-        Gives all rows there can be, their shares and probabilities: for the minimiser,
-        and for samples if `draw` is missing.
+        Returns all possible rows, their probabilities and ``P(y = 1)``. The minimiser
+        is computed from these; without `draw`, samples are drawn from them as well.
     at_large : callable, optional
-        Rows of a smaller problem whose minimiser gives that of all predictors.
+        Returns rows of a smaller problem, whose minimiser determines the minimiser of
+        the full problem.
     wide : callable, optional
-        The matrix that takes slopes of the smaller problem to all ``p`` of them.
+        Returns the matrix that maps slopes of the smaller problem to all ``p`` slopes.
+    standardize : bool
+        Whether predictors are standardized.
     """
 
     draw: Callable[..., tuple[Vector, Vector]] | None = None
@@ -273,7 +282,7 @@ class Population:
     standardize: bool = False
 
     def sample(self, rng: np.random.Generator, n: int) -> tuple[Vector, Vector]:
-        """Rows and labels of 1 and -1."""
+        """Draw ``n`` rows and their labels, 1 or -1."""
         if self.draw is not None:
             size = {"p": n // 10 - 1} if self.wide else {}
             X, likely = self.draw(rng, n, **size)
@@ -285,7 +294,10 @@ class Population:
         return X, np.where(rng.random(n) < likely, 1.0, -1.0)
 
     def slopes(self, rng: np.random.Generator, build: Any, lam: float) -> Vector:
-        """Those of the minimiser of the penalised risk, but for `wide`."""
+        """Return the slopes that minimise the penalised risk in the population.
+
+        With `at_large` these are the slopes of the smaller problem.
+        """
         if self.cells is not None:
             X, shares, likely = self.cells()
         else:
@@ -299,7 +311,7 @@ class Population:
         model = build(y, np.vstack([X, X]), **options)
         fit = model.fit(CELLS if self.cells else TARGET, cov_type="none")
         if not fit.certificate.relative_gap < 1e-6:
-            raise RuntimeError(f"The population's minimiser is not known: {fit}")
+            raise RuntimeError(f"The fit to the population has not converged: {fit}")
         return np.asarray(fit.params.to_numpy()[1:])
 
 
@@ -333,7 +345,7 @@ class Cell(NamedTuple):
         return self.lam or 1.0 / self.rows
 
     def generator(self, *numbers: int) -> np.random.Generator:
-        """Random numbers of this population alone."""
+        """Return a random generator that depends on the population and `numbers`."""
         return np.random.default_rng([zlib.crc32(self.population.encode()), *numbers])
 
 
@@ -353,7 +365,7 @@ def true_slopes(cell: Cell, p: int) -> Vector:
 
 
 class Outcome(NamedTuple):
-    """Of one method in one sample: intervals, and a joint test of all slopes."""
+    """Intervals by one method in one sample, and the joint test of all slopes."""
 
     low: Vector
     high: Vector
@@ -361,14 +373,14 @@ class Outcome(NamedTuple):
 
 
 def by_fit(found: Any, true: Vector) -> Outcome:
-    """What the fit says itself."""
+    """Return the intervals and the joint test of the fit."""
     low, high = found.conf_int().to_numpy()[1:].T
     joint = found.wald_test((np.eye(true.size + 1)[1:], true))
     return Outcome(low, high, joint.pvalue)
 
 
 def by_resamples(found: Any, true: Vector) -> dict[str, Outcome]:
-    """Other methods of the hinge, from the resamples of the fit."""
+    """Apply the other methods for the hinge to the resamples of the fit."""
     theta, drawn = found.params.to_numpy()[1:], found.covariance
     apart, noise = drawn.estimates[:, 1:] - theta, drawn.solver_noise[1:]
     m, ordered = len(apart), np.sort(apart, axis=0)
@@ -391,7 +403,7 @@ def by_resamples(found: Any, true: Vector) -> dict[str, Outcome]:
 
 
 def replication(cell: Cell, number: int, size: int) -> dict[str, dict[str, Any]]:
-    """By method: which intervals hold the truth, their lengths, joint tests."""
+    """Return, by method, which intervals contain the truth, lengths, joint tests."""
     population = POPULATIONS[cell.population]
     X, y = population.sample(cell.generator(cell.rows, number), cell.rows)
     options = {"lam": cell.penalty, "standardize": population.standardize}
@@ -417,7 +429,7 @@ def replication(cell: Cell, number: int, size: int) -> dict[str, dict[str, Any]]
 
 
 def part_of(cell: Cell, part: int, size: int) -> Iterator[dict[str, object]]:
-    """The lines of one part of a cell: sums over its replications."""
+    """Yield the lines of one part of a cell: sums over its replications."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         numbers = range(part * TOGETHER, (part + 1) * TOGETHER)
@@ -432,14 +444,14 @@ def part_of(cell: Cell, part: int, size: int) -> Iterator[dict[str, object]]:
 
 
 def read(paths: list[Path]) -> pd.DataFrame:
-    """The lines of all files, each part of a cell once."""
+    """Return the lines of all files, each part of a cell once."""
     known = [pd.read_csv(path) for path in paths if path.exists()]
     lines = pd.concat(known) if known else pd.DataFrame(columns=COLUMNS)
     return lines.drop_duplicates([*AXES, "part", "method"])
 
 
 def run(path: Path, cells: list[Cell], parts: int, size: int) -> None:
-    """Add what is missing to the file, a part of every cell in turn."""
+    """Add missing parts to the file: the first part of every cell, then the second."""
     done = set(read([path])[[*AXES, "part"]].itertuples(index=False, name=None))
     begun = path.exists()
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -454,7 +466,7 @@ def run(path: Path, cells: list[Cell], parts: int, size: int) -> None:
 
 
 def joined(lines: pd.DataFrame) -> pd.DataFrame:
-    """A row for every cell and method, lengths relative to those of the default."""
+    """Return a row per cell and method; lengths are relative to the default method."""
     usual = np.ones(0)
     rows = []
     for names, parts in lines.groupby([*AXES, "method"], sort=False):
@@ -477,7 +489,7 @@ def joined(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_method(cells: pd.DataFrame) -> pd.DataFrame:
-    """Means and extremes over cells."""
+    """Return means and extremes over all cells, by method."""
     return cells.groupby(["loss", "method"], sort=False).agg(
         cells=("mean", "size"),
         mean=("mean", "mean"),
@@ -490,7 +502,7 @@ def by_method(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_population(cells: pd.DataFrame) -> pd.DataFrame:
-    """What the two defaults have in each population, the three lambdas together."""
+    """Return the results of the two defaults in each population, over all lambdas."""
     parts = []
     for loss, method in DEFAULTS.items():
         some = cells[(cells["loss"] == loss) & (cells["method"] == method)]
@@ -513,7 +525,8 @@ def main() -> None:
     every = list(POPULATIONS)
     default = [Path("build/zoo.csv")]
     parser.add_argument("files", nargs="*", type=Path, default=default)
-    parser.add_argument("--table", type=Path, help="folder for tables of the files")
+    table = "folder; write tables of the files there, without simulating"
+    parser.add_argument("--table", type=Path, help=table)
     parser.add_argument("--population", nargs="+", choices=every, default=every)
     parser.add_argument("--loss", nargs="+", choices=LOSSES, default=list(LOSSES))
     parser.add_argument("--rows", nargs="+", type=int, default=[300, 1000])
