@@ -272,6 +272,14 @@ def test_names_of_rows_and_words_among_numbers_are_said(capsys):
 FITS_OF_COEFFICIENTS = {
     "": (ps.svm, {}),
     "--loss log --groups hospital": (ps.logit, {"groups": "hospital"}),
+    "--loss log --groups hospital --cov-type CR0": (
+        ps.logit,
+        {"groups": "hospital", "cov_type": "CR0"},
+    ),
+    "--loss log --groups hospital --cov-type CR1": (
+        ps.logit,
+        {"groups": "hospital", "cov_type": "CR1"},
+    ),
     "--loss squared_hinge": (partial(ps.svm, loss="squared_hinge"), {}),
     "--cov-type none": (ps.svm, {"cov_type": "none"}),
 }
