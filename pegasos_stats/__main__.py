@@ -1,4 +1,4 @@
-"""``python -m pegasos_stats`` is the command line."""
+"""Run the command line by ``python -m pegasos_stats``."""
 
 import sys
 

@@ -88,7 +88,7 @@ def check_threshold(value: object, is_probability: bool) -> float:
         If it is not a number, or not a probability where one is required.
     """
     if not is_probability:
-        return _between("threshold", value, -math.inf, math.inf, "a score")
+        return _between("threshold", value, -math.inf, math.inf, "a number, a score")
     allowed = "a probability of the second level, from 0 to 1"
     return _between("threshold", value, 0.0, 1.0, allowed)
 

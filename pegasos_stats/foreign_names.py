@@ -40,7 +40,7 @@ RESULT_OF = {  # replacements that adapt a suggestion for a result to another ob
 
 @cache
 def table() -> dict[str, Any]:
-    """Return the content of the file."""
+    """Return the content of ``foreign_names.toml``."""
     with TABLE.open("rb") as handle:
         return tomllib.load(handle)
 
@@ -264,8 +264,8 @@ def missing_key(key: object, statistics: Iterable[str]) -> errors.MissingKeyErro
 def suggest_arguments(call: Call) -> Call:
     """Let a function, method or class suggest names for arguments that it lacks.
 
-    Frames and columns of other libraries are converted to pandas, and returned rows to
-    the library of the caller, see `pegasos_stats.other_frames`.
+    Frames and columns of other libraries are converted to pandas, and resulting frames
+    and columns to the library of ``data``, see `pegasos_stats.other_frames`.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Convert frames of other libraries to pandas, and results back.
 
-Supported are Polars, pyarrow, DuckDB and other libraries that narwhals can read. The
-decorator `foreign_names.suggest_arguments` of public functions uses `are_among` and
-`called`.
+Supported are Polars, pyarrow, DuckDB and other libraries that narwhals can read. Public
+functions convert their arguments and results by the decorator
+`foreign_names.suggest_arguments`, which calls `are_among` and `called`.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,10 +27,10 @@ LIBRARIES = {
     *("polars", "pyarrow", "duckdb", "narwhals", "modin", "cudf"),
     *("dask", "ibis", "pyspark", "sqlframe"),
 }
-N_ITEMS = 3  # longer lists are not searched for columns
+N_ITEMS = 3  # longer lists and tuples are not searched for frames and columns
 Call = TypeVar("Call", bound=Callable[..., object])
 ROWS = ("X", "data", "test")  # arguments in which a single column is a predictor
-NULLABLE = {"bool": "boolean"} | {  # nullable types of pandas by names of arrow
+NULLABLE = {"bool": "boolean"} | {  # nullable pandas types, by the names of arrow types
     f"{sign.lower()}int{bits}": f"{sign}Int{bits}"
     for sign in ("", "U")
     for bits in (8, 16, 32, 64)
@@ -38,7 +38,7 @@ NULLABLE = {"bool": "boolean"} | {  # nullable types of pandas by names of arrow
 
 
 def are_among(values: Iterable[object]) -> bool:
-    """Return whether arguments include data of another library, or rows in files.
+    """Return whether any argument contains data of another library, or rows in files.
 
     Examples
     --------
@@ -53,15 +53,18 @@ def are_among(values: Iterable[object]) -> bool:
 def called(call: Callable[..., object], bound: BoundArguments) -> object:
     """Call a function with frames and columns of other libraries converted to pandas.
 
-    A resulting Series or DataFrame is converted to the library of ``data``. Frames of
-    other libraries have no row labels: they get the labels of a pandas argument of the
-    same length, or are matched by position.
+    A resulting Series or DataFrame is converted to the library of ``data``. Frames
+    without row labels, such as those of Polars, get the labels of the first pandas
+    argument with the same number of rows. Without such an argument, their labels are 0,
+    1, ....
 
     Raises
     ------
     DataError
-        For a query that is not computed yet, such as a LazyFrame of polars, or for data
-        of Dask in a function that needs them in memory.
+        If an argument is a query that is not computed yet, such as a Polars LazyFrame,
+        or is damaged; also for data of Dask in a function that needs them in memory.
+    ColumnError
+        If a column name occurs twice.
     DependencyError
         If narwhals or pyarrow is not installed.
     """
@@ -113,7 +116,10 @@ def _items(value: object) -> Iterable[object]:
 
 
 def _library(value: object) -> str:
-    """Return the other library of a value's class or base classes, or empty."""
+    """Return the library in `LIBRARIES` that defines the class of a value, or ``""``.
+
+    A class that is derived from a class of the library counts too.
+    """
     kind: Any = type(value)
     return _library_of(kind)
 
@@ -131,8 +137,8 @@ def _narwhals_frame(value: object) -> object:
     if library == "dask":
         named = "pegasos_stats.dask.rows(data, columns=)" if kind == "Array" else "data"
         raise errors.DataError(
-            f"The data are {name}, whose rows are not in this process; pass the rows, "
-            f"data.compute(), or {named} with a formula to svm or logit."
+            f"The data are {name}, whose rows are not in memory; pass data.compute(), "
+            f"or call svm or logit with a formula and {named}."
         )
     try:
         import narwhals as nw
@@ -155,8 +161,8 @@ def _narwhals_frame(value: object) -> object:
             native.validate(full=True)
         except pa.ArrowException as error:  # text that is not UTF-8, wrong offsets
             raise errors.DataError(
-                f"The frame {name} is damaged ({errors.one_line(error, 120)}); write "
-                "the file again, or read it with its own encoding."
+                f"The data are {name} that is damaged ({errors.one_line(error, 120)}); "
+                "write the file again, or read it with the correct encoding."
             ) from None
     for column in getattr(native, "column_names", ()):
         if native.column_names.count(column) > 1:
@@ -175,7 +181,7 @@ def _narwhals_frame(value: object) -> object:
 
 
 def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
-    """Convert frames and columns of other libraries, also in a list, to pandas.
+    """Convert frames and columns of other libraries, also in collections, to pandas.
 
     A column becomes a Series if it is a predictor. Otherwise it becomes an Index, which
     has a name and a type but no row labels.
@@ -186,7 +192,7 @@ def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
         if isinstance(value, dict):
             return {k: as_pandas(item, False, labelled) for k, item in value.items()}
         return type(value)(
-            as_pandas(item, rows and place == 1, labelled)  # of test=(y, X)
+            as_pandas(item, rows and place == 1, labelled)  # only X of test=(y, X)
             for place, item in enumerate(value)
         )
     frame = _narwhals_frame(value)
@@ -199,7 +205,7 @@ def as_pandas(value: Any, rows: bool, labelled: list[pd.Index]) -> Any:
         )
         return pd.Index(single, tupleize_cols=False)
     if not isinstance(converted, pd.Series | pd.DataFrame):
-        return value  # such as an expression
+        return value  # such as an expression of Polars
     index = next((index for index in labelled if len(index) == len(converted)), None)
     return converted if index is None else converted.set_axis(index)
 
@@ -236,7 +242,7 @@ def _column(column: "nw.Series") -> DataColumn:
 
     if _has_labels(column):
         return pd.Series(column.to_pandas())
-    if column.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow has none of them
+    if column.dtype in (nw.Object, nw.Int128, nw.UInt128):  # arrow lacks these types
         series = pd.Series(column.to_list(), dtype=object)
     else:
         series = in_pandas(column.to_arrow())
@@ -253,10 +259,10 @@ def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
     types = None if nullable is None else {kind: pandas_dtype(nullable)}.get
     try:
         series = array.to_pandas(date_as_object=False, types_mapper=types)
-    except (TypeError, ValueError):  # duplicate or missing levels
+    except (TypeError, ValueError):  # levels that are duplicate, missing or nested
         if not pa.types.is_dictionary(kind):
             raise
-        if pa.types.is_nested(kind.value_type):  # values that are not levels
+        if pa.types.is_nested(kind.value_type):  # pandas allows no lists as categories
             return pd.Series(array.to_pylist(), dtype=object)
         levels = [v for chunk in array.chunks for v in chunk.dictionary.to_pylist()]
         categories = pd.unique(pd.Series(levels).dropna())
@@ -265,10 +271,19 @@ def in_pandas(array: "pa.Array | pa.ChunkedArray") -> DataColumn:
 
 
 def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
-    """Convert rows to a frame or column of the library of the data.
+    """Convert a pandas result to a frame or column of the library of the data.
 
-    If the first columns repeat the data, as in `augment`, the original columns are
-    returned.
+    If the first columns of the result equal the data, as in `augment`, the original
+    columns replace them, so that their types do not change.
+
+    Parameters
+    ----------
+    rows : Series or DataFrame
+        The result.
+    frame : frame of narwhals or pandas
+        The data.
+    ours : object
+        The data in pandas.
     """
     import narwhals as nw
     import pyarrow as pa
@@ -288,8 +303,8 @@ def like(rows: pd.Series | pd.DataFrame, frame: Foreign, ours: object) -> Any:
         library = frame.implementation.value
         mixed = sorted({type(v).__name__ for v in new.iloc[:, 0].dropna()})
         raise errors.DataError(
-            f"The labels are of the types {', '.join(mixed)}, which {library} cannot "
-            "combine in a column; pass a pandas object."
+            f"The labels in the result are of the types {', '.join(mixed)}, which "
+            f"{library} cannot store in one column; pass a pandas object."
         ) from None
     added = nw.DataFrame.from_arrow(table, backend=frame.implementation)
     if frame.implementation.is_polars():

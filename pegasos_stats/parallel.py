@@ -4,9 +4,9 @@ Products and solves of small matrices are fastest in one thread. numpy's OpenBLA
 distributes products of a few thousand numbers over all cores, and its threads wait for
 each other in a loop. Two threads save a tenth of the time on an idle machine, but need
 several times as long if another process runs. OpenBLAS limits threads only for the
-whole process. So `one_thread` sets the limit to 1 during a fit by numpy, and restores
-it after the last of the simultaneous fits. Products in other threads of the process use
-one core meanwhile. Other BLAS libraries are not changed.
+whole process. So `one_thread` sets the limit to 1 during a fit that uses numpy, and
+restores the limit after the last of several simultaneous fits. Meanwhile, products in
+other threads of the process use one core too. Other BLAS libraries are not changed.
 """
 
 import ctypes
@@ -121,7 +121,7 @@ def one_ahead(items: Iterable[Item]) -> Iterator[Item]:
 
 
 class Library:
-    """The OpenBLAS of numpy.
+    """The OpenBLAS library of numpy, with the number of fits that limit its threads.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Library:
     Attributes
     ----------
     fits : int
-        Number of running fits.
+        Number of running fits, each of which limits the threads to 1.
     before : int
         Number of threads before the first of these fits.
 

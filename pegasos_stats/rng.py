@@ -43,7 +43,7 @@ LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
 
 LARGEST_N = 4_500_000_000_000_000
 
-HASH_ABOVE = 10_000_000  # above it R does not list the numbers it draws from
+HASH_ABOVE = 10_000_000  # for larger n, R may draw distinct numbers without listing n
 
 HALF_UNIFORM = 2.328306437080797e-10 / 2  # the value of R's runif for the word 0
 
@@ -187,7 +187,7 @@ class RRandom:
 
     @cached_property
     def _words(self) -> Words:
-        """Words from the seed on, generated at the first draw: not all fits draw."""
+        """Words from the seed on; created at the first draw, as not all fits draw."""
         return Words.seeded(self.seed or 0)
 
     def __repr__(self) -> str:
@@ -494,7 +494,7 @@ def require(good: Verdict, name: str, value: object, allowed: str) -> None:
 
 
 def refusal(name: str, value: object, allowed: str) -> str:
-    """Return the error that states the value and the allowed values."""
+    """Return the message that states the value and the allowed values."""
     return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
 
 

@@ -30,14 +30,14 @@ LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "[": "{[}",  # after the end of a row it would begin an option
+    "[": "{[}",  # at the start of a row it would begin an option of the row before
     "<": "$<$",
     ">": "$>$",
     "|": "$|$",
 } | {character: f"\\{character}" for character in "&%$#_"}
-MARKS = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters that are marks in Markdown
+MARKS = re.compile(r"([\\`*_{\[<#|$~^&])")  # characters with a meaning in Markdown
 NUMBER = re.compile(r"[(<]?-?[\d,]+((?:\.\d+)?(?:e[-+]?\d+)?[)*]*)")
-NEGATIVE = re.compile(r"(?:^|(?<=[(}\s]))-(?=[\d.])")  # alone, or in brackets
+NEGATIVE = re.compile(r"(?:^|(?<=[(}\s]))-(?=[\d.])")  # the minus sign of a number
 
 TABLE = (
     "border-collapse:collapse;border-top:2px solid;border-bottom:2px solid;"
@@ -49,7 +49,7 @@ VALUE = "text-align:right;padding:.15em .5em;white-space:nowrap"
 OVER = f"text-align:center;{VALUE.partition(';')[2]}"
 CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
-COUNTED = ["p-value"]  # for resamples, whose deviation is not a standard error
+COUNTED = ["p-value"]  # headings of tests for p-values that count bootstrap resamples
 LIBRARIES = "pegasos_stats numpy pandas scipy numba formulaic statsmodels matplotlib"
 
 
@@ -177,14 +177,14 @@ class Displayed(ABC):
 
 
 class Exported(Displayed):
-    """A result that is a table with lines below it, in several formats."""
+    """A result with a table and lines below it, which can be exported."""
 
     _over: ClassVar[str] = ""  # heading above all columns
     _corner: ClassVar[str] = ""  # heading above the names
 
     @abstractmethod
     def _sheet(self) -> tuple[pd.DataFrame, Sequence[str], Collection[int]]:
-        """Return the table, lines below it, and rows with a rule above them."""
+        """Return the table, lines below it, and positions of rows with a rule above."""
 
     def _parts(self) -> Sequence[Part]:
         table, lines, ruled = self._sheet()
@@ -196,12 +196,13 @@ class Exported(Displayed):
 
     @suggest_arguments
     def to_latex(self, caption: str = "", label: str = "") -> str:
-        """Return LaTeX for the package booktabs, and the lines below it.
+        """Return a LaTeX table for the package booktabs, and lines below it.
 
         Parameters
         ----------
         caption, label : str, optional
-            With one of these the result is a ``table``; otherwise a tabular.
+            With a caption or a label, the result is a floating ``table``; otherwise a
+            ``tabular``.
         """
         if not (caption or label):
             return latex_of(Exported._parts(self))
@@ -210,7 +211,7 @@ class Exported(Displayed):
         return floating_latex(tabular, caption, label, lines)
 
     def to_markdown(self) -> str:
-        """Return a Markdown table, and the lines as paragraphs."""
+        """Return a Markdown table, and lines below it as paragraphs."""
         return markdown_of(Exported._parts(self))
 
 
@@ -244,7 +245,7 @@ class Facts(Displayed):
 @suggest_names("summary")
 @dataclass(frozen=True, repr=False, eq=False)
 class Summary(Displayed):
-    """A summary: ``print()`` shows text, a notebook HTML.
+    """A summary, which ``print()`` shows as text and a notebook as HTML.
 
     Attributes
     ----------
@@ -282,7 +283,7 @@ class Summary(Displayed):
         return [*self._body(), Lines([self.footer] if self.footer else [])]
 
     def _body(self) -> Sequence[Part]:
-        """Return all parts except the footer, which names calls."""
+        """Return all parts except the footer, for `to_latex` and `to_markdown`."""
         title, *others = self.header
         facts = [Pairs("", self.left, self.right)] if self.left else []
         head: list[Part] = [Heading(title), Lines(others)]
@@ -299,8 +300,9 @@ class Summary(Displayed):
         Parameters
         ----------
         caption, label : str, optional
-            With one of these the result is a ``table`` with notes below it; otherwise a
-            tabular with the header above and the notes as paragraphs below.
+            With a caption or a label, the result is a floating ``table`` with header
+            and notes below the tabular. Otherwise the header is above the tabular, and
+            the notes are paragraphs below it.
         """
         if not (caption or label):
             return latex_of(self._body())
@@ -340,9 +342,9 @@ class Summarised(DisplayedBySummary):
 
 
 def percent(share: float) -> str:
-    """Write a share in percent: one decimal, below 10% three significant digits.
+    """Write a share in percent: one decimal, or three significant digits below 10%.
 
-    Equal ratios of counts yield equal text.
+    Equal shares, such as 1/3 and 2/6, yield the same text.
 
     Examples
     --------
@@ -367,9 +369,9 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def fixed(value: float, digits: int = 3) -> str:
-    """Write a number with `digits` decimals, or as a power of ten.
+    """Write a number with `digits` decimals, or in scientific notation.
 
-    Powers of ten are used for numbers that would show only zeros, and from a million.
+    Scientific notation is for numbers that would be rounded to 0, and from a million.
 
     Examples
     --------
@@ -383,10 +385,10 @@ def fixed(value: float, digits: int = 3) -> str:
 
 
 def headings_of_tests(df: float, resampled: bool = False) -> list[str]:
-    """Return headings of a statistic and its p-value; for resamples only the p-value.
+    """Return the headings of a test statistic and its p-value.
 
     The statistic is ``t`` for finite degrees of freedom, otherwise ``z``. P-values that
-    count resamples do not depend on a statistic.
+    count bootstrap resamples (`resampled`) have no test statistic.
 
     Examples
     --------
@@ -412,9 +414,10 @@ def estimate_cells(
     tidy : DataFrame
         Columns ``term, estimate, std_error, statistic, p_value, conf_low, conf_high``.
     headings : sequence of str
-        Headings of tests, see `headings_of_tests`; by default only estimates.
+        Headings of tests, see `headings_of_tests`; without them, the table contains
+        only estimates.
     alpha : float
-        The headings of the limits are for the confidence level ``1 - alpha``.
+        The confidence level of the limits is ``1 - alpha``; their headings show it.
     digits : int
         Decimals of estimates, standard errors and limits.
     """
@@ -673,9 +676,10 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
-    """Pair each cell with the blanks that align its decimal point with the others.
+    """Pair each cell with the end that it lacks for the alignment of decimal points.
 
-    Blanks as wide as these ends align right-justified numbers at their decimal points.
+    If blanks as wide as these ends follow the numbers, and the numbers are
+    right-justified, their decimal points are aligned.
 
     Examples
     --------
@@ -732,7 +736,7 @@ def params_markdown(params: pd.DataFrame, corner: str = "") -> str:
 
 
 def markdown(text: str) -> str:
-    r"""Write a text for Markdown on one line, with its special characters escaped.
+    r"""Escape the special characters of Markdown, and write a text on one line.
 
     Examples
     --------
@@ -743,7 +747,7 @@ def markdown(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    r"""Write a text for LaTeX on one line, with its special characters escaped.
+    r"""Escape the special characters of LaTeX, and write a text on one line.
 
     Examples
     --------
@@ -783,7 +787,7 @@ def _tabular(columns: str, lines: Sequence[str]) -> str:
 
 @dataclass(frozen=True, repr=False)
 class SessionInfo(Displayed):
-    """Versions and machine of a session: ``print()`` shows them.
+    """Versions of libraries and the operating system, shown by ``print()``.
 
     Attributes
     ----------
@@ -834,7 +838,7 @@ def session_info() -> SessionInfo:
     """
     installed = {"pegasos_stats": "", "Python": platform.python_version()}
     for name in LIBRARIES.split():
-        with suppress(PackageNotFoundError):  # metadata alone, nothing is imported
+        with suppress(PackageNotFoundError):  # reads metadata without an import
             installed[name] = version(name)
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     return SessionInfo(installed, system)

@@ -272,8 +272,8 @@ def checked_path(path: object) -> str:
     if not possible:
         what = ascii(name) if isinstance(name, str) else type(name).__name__
         raise OptionError(
-            f"{what} is not a path; pass text or a pathlib.Path (of report(), the data "
-            "come first: report(data, path))."
+            f"{what} is not a path; pass text or a pathlib.Path (report() takes the "
+            "data first: report(data, path))."
         )
     return str(name)
 

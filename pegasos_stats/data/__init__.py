@@ -1,1 +1,1 @@
-"""Outcome, predictors and weights: from what a user has to arrays."""
+"""Convert users' data to arrays: outcome, predictors and weights."""

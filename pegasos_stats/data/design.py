@@ -33,7 +33,7 @@ class ModelMatrix:
     missing : dict of str to int array
         Positions of the rows without a value, for each column that has such rows.
     offset : float64 array, shape (n_complete,), or None
-        Offset of each score, for a fit with an offset.
+        Offset of each row, if the model has an offset.
     """
 
     values: Predictors
@@ -85,11 +85,11 @@ class FrameDesign:
     columns : tuple
         Column labels of the frame; for an array ``x1, x2, ...``.
     named : bool
-        Whether the labels came with the data.
+        Whether the data are a frame or a Series, which has column names.
     formula : str or None
         The formula whose terms are these columns, if there was one.
     functions : dict of str to callable
-        Functions of the caller that its outcome may call.
+        Functions of the caller that the outcome of the formula may call.
 
     Examples
     --------
@@ -124,8 +124,8 @@ class FrameDesign:
         if named:
             try:
                 names = pd.Index([str(column) for column in columns], dtype=object)
-            except Exception:  # code of others
-                what = "A column has a name that cannot be written; rename it."
+            except Exception:  # str() of a foreign object may raise any exception
+                what = "A column has a name that cannot be written as text; rename it."
                 raise ColumnError(what) from None
             check_unique(names)
             if wrong := [name for name in names if not user_data.is_valid_text(name)]:
@@ -183,7 +183,8 @@ def table_of(X: Any) -> Table:
     if len(X.shape) != 2:
         dimensions = counted(len(X.shape), "dimension")
         raise errors.DataError(
-            f"The sparse predictors have {dimensions}; use one row per observation."
+            f"The sparse predictors have {dimensions}; use a matrix with one row for "
+            "each observation and one column for each predictor."
         )
     return X
 
@@ -283,12 +284,12 @@ def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
 
 
 def labels_of(columns: Iterable[Hashable]) -> pd.Index:
-    """Return labels as an index, also if they are tuples or booleans."""
+    """Return labels as an Index of objects, even if they are tuples or booleans."""
     return pd.Index(list(columns), dtype=object, tupleize_cols=False)
 
 
 def check_distinct(names: Sequence[object]) -> None:
-    """Raise `ColumnError` where two terms make columns of the same name.
+    """Raise `ColumnError` if two columns of the design matrix have the same name.
 
     Examples
     --------
@@ -303,12 +304,13 @@ def check_distinct(names: Sequence[object]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """``z_j = (x_j - centre_j) / scale_j`` for every column ``j``.
+    """Standardization ``z_j = (x_j - centre_j) / scale_j`` of every column ``j``.
 
     Attributes
     ----------
     centre : float64 array, shape (p,)
-        Means; 0 for sparse data, which would not stay sparse, and without intercept.
+        Means; 0 for sparse data, which centring would make dense, and for models
+        without an intercept.
     scale : float64 array, shape (p,)
         Standard deviations with the divisor ``n - 1``; 1 for a constant column. With
         weights, both are weighted, see `moments`.
@@ -355,16 +357,16 @@ class Scaling:
     ) -> "Scaling":
         """Scaling by these means and standard deviations."""
         size = np.maximum(np.abs(means), deviations)
-        constant = deviations <= 1e-12 * size  # rounding of the mean alone
+        constant = deviations <= 1e-12 * size  # at most the rounding error of the mean
         return cls(
             centre=means if centred else np.zeros(means.size),
             scale=np.where(constant, 1.0, deviations),
         )
 
     def apply(self, X: Predictors) -> Predictors:
-        """Return the scaled columns; dense or CSR and of the same type, as `X`.
+        """Return the scaled columns, with the dtype of `X`.
 
-        Sparse rows become dense where columns are centred.
+        A CSR array becomes dense if any `centre` is not 0.
         """
         if not isinstance(X, np.ndarray) and self.centre.any():
             X = X.toarray()
@@ -377,7 +379,7 @@ class Scaling:
         return scaled
 
     def unapply(self, X: Predictors) -> Predictors:
-        """Return the columns as they were before `apply`, to rounding."""
+        """Invert `apply`, up to rounding errors."""
         if isinstance(X, np.ndarray):
             return X * self.scale + self.centre
         unscaled = X.astype(np.float64)
@@ -385,15 +387,16 @@ class Scaling:
         return unscaled
 
     def undone(self, beta: Vector, alpha: float) -> tuple[Vector, float]:
-        """``beta_j / scale_j`` and ``alpha - sum_j centre_j beta_j / scale_j``.
+        """Convert coefficients of the scaled columns to those of the original columns.
 
-        With the original columns, the scores equal those of the scaled columns.
+        They are ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``
+        is the intercept. The scores do not change.
         """
         original = beta / self.scale
         return original, float(alpha - self.centre @ original)
 
     def undoing(self, intercept: bool) -> NDArray[np.float64]:
-        """Matrix that maps ``(alpha, beta)``, or only ``beta``, to `undone` values.
+        """Matrix of the linear map `undone`, from ``(alpha, beta)`` or only ``beta``.
 
         Returns
         -------
@@ -473,13 +476,13 @@ def moments(
 
 
 def power_of_two(sizes: Vector | float) -> NDArray[np.int32]:
-    """Exponents ``e`` with ``size / 2^e`` in [1/2, 1): squares do not underflow."""
+    """Exponents ``e`` with ``size / 2^e`` in [1/2, 1), whose squares are in range."""
     return np.asarray(np.frexp(sizes)[1], dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledDesign:
-    """A design whose columns are scaled, in the same way on new data.
+    """A design with standardized columns; new data are scaled as the training data.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Read data files, which may be compressed; messages describe a problem in a sentence.
+"""Read data files, which may be compressed, and describe a problem in one sentence.
 
 A column of a text file becomes numeric if all its cells are numbers. Integers remain
 integers if cells are empty. A column of integers becomes text if one of them exceeds 64
@@ -71,7 +71,7 @@ ASIDE = re.compile(rb"#[^\n]*|[ \t]qid:\S+")
 def cell_reader(
     decimal: str = ".", thousands: str = "", units: Collection[str] = ()
 ) -> Reader:
-    """Return a function that parses cells; it returns the text of a number, or None.
+    """Return a function that converts a cell to the text of a number, or to None.
 
     Parameters
     ----------
@@ -160,8 +160,8 @@ def is_text(column: DataColumn) -> bool:
 def as_at_fit(frame: pd.DataFrame, kinds: Kinds, parse: Reader = PLAIN) -> pd.DataFrame:
     """Convert columns of a file to the types of the fit.
 
-    Numbers become text if the fit had text. If the fit had numbers, cells of text that
-    are numbers become numbers, and other cells remain text.
+    Numbers and booleans become text if the fit had text. If the fit had numbers or
+    booleans, cells of text become numbers or booleans where possible, else remain text.
 
     Examples
     --------
@@ -224,9 +224,9 @@ def opened(path: str | PathLike[str]) -> IO[bytes]:
 
 
 def unreadable(name: str, error: Exception) -> str:
-    """Message that a file cannot be read, with the reason."""
+    """Return the message that a file cannot be read, with the reason."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        what = "is not there; pass the path of a data file"
+        what = "does not exist; pass the path of a data file"
         folder, base = os.path.split(name)
         with suppress(OSError):
             what += errors.did_you_mean(base, os.listdir(folder or "."))
@@ -567,8 +567,8 @@ def read_svmlight(
         zero_based = bool((entries.indices == 0).any())
     elif not zero_based and (entries.indices == 0).any():
         raise DataError(
-            f"The file {name} has the index 0, and features are to be counted from 1; "
-            "renumber them, or count from 0 (zero_based=True in Python)."
+            f"The file {name} has the index 0, and zero_based=False counts features "
+            "from 1; renumber them, or count from 0 (zero_based=True in Python)."
         )
     return _assembled(entries, name, n_features, zero_based)
 
@@ -783,6 +783,6 @@ def _wrong_line(block: bytes, line: int, name: str) -> DataError:
     )
     return DataError(
         f"Line {at} of {name} is {text[:60].decode('latin-1')!r}; the format is 'label "
-        "index:value index:value ...', labels finite and indices whole numbers up to "
-        f"{LARGEST_INDEX:,}."
+        "index:value index:value ...', with finite labels and whole numbers up to "
+        f"{LARGEST_INDEX:,} as indices."
     )

@@ -139,7 +139,7 @@ class LabelCoding:
     def decode(
         self, signs: NDArray[np.float64], index: pd.Index | None = None
     ) -> DataColumn:
-        """Turn -1 and +1 into labels of the original type; NaN becomes missing.
+        """Convert -1 and +1 to labels of the original type; NaN becomes missing.
 
         If a value is missing, integer and boolean labels become pandas' nullable type
         of the same kind; other types without missing values, such as fixed-width text
@@ -214,7 +214,7 @@ class LabelCoding:
 
 
 def coding_of(labels: DataColumn, coding: Coding, name: str) -> LabelCoding:
-    """`LabelCoding.from_labels` of a checked column."""
+    """Find the two levels of a checked column, as `LabelCoding.from_labels` does."""
     present = labels.dropna()
     by_rule = isinstance(coding, str)
     if by_rule and coding not in ("factor", "first-seen"):
@@ -280,8 +280,9 @@ def as_in_formula(
     if expression.name == "C" or at < 0:
         raise refused(
             formula,
-            f"has the outcome {outcome} of the levels {listing(coding.levels)}; use "
-            "coding=(negative, positive), or relevel(y, ref=...) with one of them.",
+            f"has the outcome {outcome} with the levels {listing(coding.levels)}; use "
+            "coding=(negative, positive), or relevel(y, ref=...) with one of these "
+            "levels.",
         )
     first, second = coding.levels[at], coding.levels[1 - at]
     return replace(coding, negative=first, positive=second, rule="explicit")
@@ -333,7 +334,7 @@ def class_names(
 
 @IGNORE_OVERFLOW
 def coded(labels: DataColumn, coding: LabelCoding) -> NDArray[np.float64]:
-    """`LabelCoding.encode` of a checked column."""
+    """Code a checked column as -1 and +1, as `LabelCoding.encode` does."""
     codes = positions(labels, coding.levels)
     missing = labels.isna().to_numpy(dtype=bool)
     unknown = (codes < 0) & ~missing

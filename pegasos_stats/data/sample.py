@@ -109,7 +109,7 @@ class Offset:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Parts of the offset, as in the model's specification."""
+        """Names of the parts of the offset; expressions as ``offset(expression)``."""
         first = [self.column] if self.column else ["offset"] * self.given
         return (*first, *(f"offset({term})" for term in self.terms))
 
@@ -296,7 +296,7 @@ def positions_counted(counts: Vector, data: object) -> Positions:
     if total == 0.0:
         rows = counted(counts.size, "row")
         raise errors.DataError(
-            f"freq_weights are 0 in all of {rows}; use numbers above 0."
+            f"freq_weights are 0 in all of {rows}; use counts above 0."
         )
     width = getattr(data, "shape", (0, 1))[-1]
     user_data.check_memory(
@@ -351,7 +351,7 @@ def numbers_of_rows(
     signed: bool = False,
     whole: bool = False,
 ) -> Vector:
-    """Read a finite number of 0 or more for each row; NaN where one is missing.
+    """Read one finite number for each row; NaN where it is missing.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def numbers_of_rows(
     allowed : str
         Allowed values other than the name of a column, for messages.
     signed : bool
-        Whether numbers below 0 are allowed as well.
+        Whether numbers below 0 are allowed.
     whole : bool
         Whether only whole numbers from 0 to 2^53 are allowed.
 
@@ -394,8 +394,8 @@ def numbers_of_rows(
         kinds = "whole numbers from 0 to 2^53"
     if wrong.any():
         raise errors.DataError(
-            f"{option} hold {listing(values[wrong])} in the rows "
-            f"{user_data.rows_listed(index[wrong])}; use {kinds}."
+            f"The values of {option} include {listing(values[wrong])} "
+            f"{user_data.in_the_rows(index[wrong])}; use {kinds}."
         )
     return values
 
@@ -534,8 +534,8 @@ def mean_one(weights: Vector) -> Vector:
     lost = (weights > 0.0) & (np.minimum(scaled, rescaled) < np.finfo(float).tiny)
     if lost.any():
         raise errors.DataError(
-            f"weights go from {float(weights[lost].min())!r} to "
-            f"{float(weights.max())!r}; use weights nearer to each other."
+            f"weights range from {float(weights[lost].min())!r} to "
+            f"{float(weights.max())!r}; use weights of more similar size."
         )
     return rescaled
 
@@ -624,7 +624,7 @@ class RowOptions:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups of the rows of a fit, in one or two ways.
+    """Groups (clusters) of the rows of a fit, in one or two ways.
 
     Attributes
     ----------
@@ -915,7 +915,7 @@ class Sample:
     lines : RowIndex or None
         Positions of the rows in the data.
     offset : float64 array, shape (n,), or None
-        Offset of each score.
+        Offset of each row.
     offsets : Offset or None
         Source of the offset.
     """

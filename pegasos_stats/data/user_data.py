@@ -128,7 +128,7 @@ def named(
 
 
 def is_single(value: object) -> bool:
-    """Whether a value can be a label: not a collection, and equal to itself.
+    """Whether a value can be a label: no collection, and equal to itself, unlike NaN.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def is_single(value: object) -> bool:
     try:
         hash(value)
         return bool(value == value)
-    except Exception:  # code of others
+    except Exception:  # a foreign object may raise any exception
         return False
 
 
@@ -299,7 +299,7 @@ def check_aligned(
     if len(values) != len(index):
         raise errors.DataError(
             f"{name} has {counted(len(values), 'value')} and {of} has "
-            f"{counted(len(index), 'row')}; use one for each row."
+            f"{counted(len(index), 'row')}; use one value for each row."
         )
     if labelled and isinstance(values, pd.Series) and not values.index.equals(index):
         raise errors.DataError(
@@ -340,7 +340,7 @@ def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
 
 
 def limit() -> float:
-    """Memory in bytes that this process may use: of the machine, or a lower limit.
+    """Memory in bytes that this process may use: all memory, or the process's limit.
 
     Examples
     --------
@@ -378,7 +378,7 @@ def check_memory(needed: float, what: str, cure: str) -> None:
 
 
 def in_the_rows(labels: pd.Index) -> str:
-    """Text such as "in the rows 0, 1".
+    """Return text such as "in the rows 0, 1".
 
     Examples
     --------
@@ -404,7 +404,8 @@ def check_hashable(name: Hashable, values: Iterable[object]) -> None:
     """Raise `ColumnError` for lists, arrays and the like in a column."""
     if kinds := {type(v).__name__ for v in values if not isinstance(v, Hashable)}:
         raise errors.ColumnError(
-            f"Column {listing([name])} holds values of type {min(kinds)}; split it."
+            f"Column {listing([name])} holds values of type {min(kinds)}; split it "
+            "into columns of single values."
         )
 
 
@@ -591,8 +592,8 @@ def checked_rows(values: Predictors, columns: pd.Index, index: pd.Index) -> Mask
 def are_finite(numbers: Dense) -> bool:
     """Whether all numbers of a block are finite.
 
-    The function uses a sum, not a dot product, because it runs in several threads, and
-    a dot product would start more.
+    The function uses a sum because it runs in several threads; a dot product would
+    start further threads in each of them.
 
     Examples
     --------
@@ -623,7 +624,9 @@ def missing_values(
 
 
 def columns_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """Columns of a frame; adjacent ones are not copied, and are in its order.
+    """Return columns of a frame, in the order of `names`.
+
+    If they are adjacent in the frame, they are not copied, and keep its order.
 
     Examples
     --------
@@ -764,7 +767,8 @@ def column_of_scores(scores: object) -> DataColumn:
         If `scores` is not one column of numbers.
     """
     refused = errors.DataError(
-        f"Scores of type {type(scores).__name__} are not a column of numbers; use one."
+        f"Scores of type {type(scores).__name__} are not a column of numbers; use a "
+        "Series, an array or a list with one number for each row."
     )
     values = floats_of(scores, refused)
     if values.ndim != 1:

@@ -79,14 +79,14 @@ def save(
     sandwich covariance of rows in memory, the design has at most 256 columns, and
     ``n p^2`` is at most 1e10. Saving never draws resamples: before you save an SVM,
     call ``summary()``, or ``conf_int()`` if the summary omits standard errors as slow.
-    Then the file contains the standard errors. The bound on the distance from the
-    minimum is the certificate's, unless ``summary()`` or `shortfall` computed a better
-    one.
+    Then the file contains the standard errors. The stored bound on the distance of the
+    objective from its minimum is that of the certificate, unless ``summary()`` or
+    `shortfall` computed a better one.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. A fit saved twice results in equal files if neither
+    rows identifies training data. Two files of the same fit are equal if neither
     standard errors nor a summary nor `shortfall` were computed in between. An earlier
     file of this kind is replaced as a whole; the new file has its permissions. If
     `path` is a symbolic link, the target of the link is replaced.
@@ -187,7 +187,7 @@ def load(
     --------
     >>> load("nosuch.model")
     Traceback (most recent call last):
-    pegasos_stats.errors.DataError: The file nosuch.model is not there; pass ...
+    pegasos_stats.errors.DataError: The file nosuch.model does not exist; pass ...
     """
     return load_saved(path, functions).result
 
@@ -253,8 +253,8 @@ def _content_of(result: object, facts: Json) -> bytes:
         raise
     except Exception as error:
         raise DataError(
-            f"The {kind} cannot be saved ({one_line(error)}); use labels and options "
-            "of plain types in it."
+            f"The {kind} cannot be saved ({one_line(error)}); use only text, numbers, "
+            "booleans and dates as its labels and options."
         ) from None
     header = {"version": archive.VERSION, "package": version("pegasos_stats")}
     header |= {"kind": kind, "about": facts, "object": tree}
@@ -284,7 +284,7 @@ def _rebuilt(header: Header, arrays: Arrays, functions: Functions) -> Value:
 def _use(result: object) -> None:
     """Print an object and call `USED`, to detect fields that contradict each other.
 
-    Errors of this package are ignored.
+    Exceptions that the package raises on purpose are ignored in calls of `USED`.
     """
     for show in (repr, str, getattr(type(result), "_repr_html_", repr)):
         show(result)

@@ -121,9 +121,9 @@ def parse_json(text: bytes | bytearray, width: int) -> Json:
     try:
         tree = json.loads(text.decode())
         if json_text(tree) != text:
-            raise ValueError("its header is not as it was written")
+            raise ValueError("its header differs from what save() writes")
     except RecursionError:
-        raise ValueError("its header is nested too deep") from None
+        raise ValueError("its header is nested too deeply") from None
     return tree
 
 
@@ -142,13 +142,13 @@ def opened(path: str | PathLike[str]) -> Iterator[tuple[Header, Arrays]]:
     shown = shown_path(name)
     try:
         if os.path.exists(name) and not os.path.isfile(name):  # do not wait for a pipe
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         header, arrays = _contents(name, shown)
         yield header, arrays
     except DataError:
         raise
     except FileNotFoundError:
-        why = "is not there; pass the path of a saved model"
+        why = "does not exist; pass the path of a saved model"
         raise DataError(f"The file {shown} {why}.") from None
     except Exception as error:  # a damaged file may raise anything
         raise DataError(
@@ -176,7 +176,7 @@ def _contents(name: str, shown: str) -> tuple[Header, Arrays]:
             "fit the model again and save it."
         )
     if {*header} != FIELDS or type(package) is not str:
-        raise ValueError("its header lacks a field of its format, or has another")
+        raise ValueError("its header has missing or unknown fields")
     return header, arrays
 
 

@@ -1,15 +1,16 @@
-"""Objects as JSON and arrays, and back: values as they are, dataclasses by their hints.
+"""Convert objects to JSON and arrays, and back; dataclasses by their type hints.
 
 Arrays of numbers are concatenated by type in the arrays of the file; the JSON text
 stores their type, shape and order. Defects raise ValueError or another exception, which
-`archive.opened` turns into one sentence.
+`archive.opened` converts to a `DataError`.
 
-`write` is strict, `restore` is not: its result is written again and has to equal the
-content of the file. So `restore` only checks that reading does no harm.
+`write` checks all types. `restore` checks only that reading does no harm, because its
+result is written again, and must then equal the content of the file.
 
-The declaration of a dataclass describes how it is saved, and its validator which values
-its fields may have, see `validate`. Two tables supplement the type hints: `FORMS`
-lists types with a form of their own, `RULES` how classes are prepared.
+The type hints of a dataclass determine how its fields are saved; `validate` checks
+their values. Two tables supplement the hints. `FORMS` contains functions for types that
+have their own form in files. `RULES` contains further conditions of classes, functions
+that prepare their objects for saving, and computed properties to save.
 """
 
 import dataclasses
@@ -49,7 +50,7 @@ BOUNDS = {  # of numbers, by words of ``_field_rules``
     "code": (-1.0, HUGE),
     "seed": (1.0 - 2**31, 2**31 - 1.0),
 }
-MOST_EMPTY = 2**16  # length that every file may state; a longer one needs such an array
+MOST_EMPTY = 2**16  # maximum of a stated length, unless the file has a longer array
 
 
 class ArrayWriter:
@@ -183,7 +184,7 @@ def cannot_hold(value: object) -> DataError:
     kind = getattr(value, "dtype", type(value).__name__)
     return DataError(
         f"{shown(value)} is of type {kind}, which a saved model cannot hold; convert "
-        "it to text, numbers of 64 bits or dates before the fit."
+        "it to text, 64-bit numbers or dates before the fit."
     )
 
 
@@ -353,7 +354,7 @@ def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
 
 
 def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
-    """Undo `dtype_out`; without pyarrow its text becomes text of Python."""
+    """Undo `dtype_out`; without pyarrow, Python stores the strings of pyarrow types."""
     ((form, name),) = stored.items()
     if form == "numpy":
         return _numpy_dtype(name, "biufOmM")
@@ -485,7 +486,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     conditions : callable, optional
-        Further conditions, which need modules of higher packages.
+        Further conditions on the fields, with modules that the class cannot import.
     prepared : callable, optional
         Returns the object to write.
     computed : tuple of str
@@ -505,11 +506,13 @@ RULES: dict[str, Rule] = {}  # by class name
 
 
 def validate(record: Value) -> None:
-    """Raise ValueError unless the fields have their sizes and bounds, and agree.
+    """Raise ValueError if fields violate the sizes, bounds or conditions of the class.
 
-    A class states them in ``_field_rules``, such as ``"beta p finite, X np"``: a letter
-    for each dimension, the same letter for the same size, and names of `BOUNDS`;
-    ``problem.y n`` is an array of a field. Its ``_conditions()`` yields conditions.
+    The class attribute ``_field_rules``, such as ``"beta p finite, problem.X np"``,
+    states sizes and bounds. ``np`` is a shape: a letter for each dimension, the same
+    letter for the same size. ``finite`` is a name of `BOUNDS`. ``problem.X`` is an
+    attribute of the field ``problem``. The method ``_conditions()`` yields further
+    conditions, which must be true.
     """
     kind, sizes = type(record), set[tuple[str, int]]()
     rules = getattr(kind, "_field_rules", "").split(", ")
@@ -642,7 +645,7 @@ def _pairs(inner: tuple[object, ...]) -> object:
 
 
 def _is_of(value: object, hint: object) -> bool:
-    """Return whether a value has a type; of containers the items are not checked."""
+    """Return whether a value has a type; items of containers are not checked."""
     origin, inner = parts_of_hint(hint)
     if origin is Literal:
         return any(type(value) is type(a) and value == a for a in inner)

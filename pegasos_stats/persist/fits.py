@@ -63,8 +63,8 @@ WITH_TIES = ("bs", "ns")  # their knots are quantiles, which may be equal
 def without_rows(result: Results) -> Results:
     """Return a fit as `load` returns it.
 
-    Results that need the training rows are computed now, except tighter bounds than
-    the certificate's, and a slow covariance. No resamples are drawn.
+    Results that need the training rows are computed first, except a covariance that is
+    slow to compute and a bound tighter than the certificate's. No resamples are drawn.
     """
     linear, problem = isinstance(result, LinearResults), result.problem
     names = COMPUTED + COMPUTED_LINEAR * linear
@@ -96,7 +96,7 @@ def without_rows(result: Results) -> Results:
 
 
 def _is_quick(result: LinearResults) -> bool:
-    """Return whether the covariance is computed for saving."""
+    """Return whether saving computes the covariance."""
     problem = result.problem
     is_small = problem.p <= MAX_SAVED_COEFFICIENTS and wald.is_quick(problem)
     return isinstance(result.cov_type, Sandwich) and problem.has_rows and is_small
@@ -104,7 +104,7 @@ def _is_quick(result: LinearResults) -> bool:
 
 @dataclass(frozen=True)
 class SavedModel:
-    """Content of a file about a model: its problem and its labels."""
+    """What a file contains of a model: its problem and its labels, without its rows."""
 
     problem: Problem | KernelProblem
     index: pd.Index
@@ -135,7 +135,10 @@ def model_out(model: Model, writer: ArrayWriter) -> Json:
     """
     kind = type(model).__name__
     if MODELS.get(kind) is not type(model):
-        raise DataError(f"A {kind} cannot be saved; use one of ps.svm() or the like.")
+        raise DataError(
+            f"A model of type {kind} cannot be saved; use one that ps.svm(), "
+            "ps.logit() or ps.kernel_svm() returns."
+        )
     saved = SavedModel(
         problem=replace(model.problem, X=MissingRows.of(model.problem.X)),
         columns=getattr(model, "_columns", None),
@@ -250,7 +253,8 @@ def of_state(call: Call, state: State, labels: list[Hashable] | None) -> Conditi
         if isinstance(state[name], list):
             steps = np.diff(numbers)
             ordered = (steps > 0.0) | (steps == 0.0) & (call.name in WITH_TIES)
-            yield ordered.all() or state[name] == part  # part: knots of the formula
+            # Knots that the formula lists may have any order.
+            yield ordered.all() or state[name] == part
 
 
 def of_offset(offset: Offset) -> Conditions:

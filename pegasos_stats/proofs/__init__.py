@@ -1,1 +1,1 @@
-"""Proofs of optimality: a file that a program without this package checks."""
+"""Proofs of optimality, which a program checks without this package."""

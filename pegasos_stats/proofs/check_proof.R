@@ -69,7 +69,7 @@ read_proof <- function(path) {
     if (tokens[i] == "}") break
     take(",")
   }
-  require_that(i == length(tokens) && setequal(names(proof), KEYS), "wrong keys")
+  require_that(i == length(tokens) && setequal(names(proof), KEYS), "missing or repeated keys")
   proof
 }
 
@@ -123,9 +123,9 @@ check <- function(path) {
   p <- read_proof(path)
   lists <- c("names", "coefficients", "solved", "dual")
   require_that(p$claim == CLAIM && all(KEYS[vapply(p[KEYS], inherits, NA, "AsIs")] %in% lists)
-               && all(vapply(p[lists], inherits, NA, "AsIs")), "another claim")
-  require_that(p$intercept %in% c("true", "false"), "no intercept")
-  require_that(p$loss %in% c("hinge", "log", "squared_hinge"), "another loss")
+               && all(vapply(p[lists], inherits, NA, "AsIs")), "the claim is unknown")
+  require_that(p$intercept %in% c("true", "false"), "intercept is not true or false")
+  require_that(p$loss %in% c("hinge", "log", "squared_hinge"), "the loss is unknown")
   free <- p$intercept == "true"
   n <- as.integer(as.character(integer_of(p$rows)))
   places <- as.integer(as.character(integer_of(p$decimals)))
@@ -134,7 +134,7 @@ check <- function(path) {
   one <- as.bigz(10)^places
   B <- integer_of(unclass(p$coefficients), places)
   k <- length(B)
-  require_that(lam >= 0 && gap >= 0 && places >= 0 && k == length(p$names) + free, "sizes")
+  require_that(lam >= 0 && gap >= 0 && places >= 0 && k == length(p$names) + free, "bad size")
   solved <- unique(as.integer(as.character(integer_of(unclass(p$solved)))))
   dual <- integer_of(unclass(p$dual))
   design <- file.path(dirname(path), p$design)

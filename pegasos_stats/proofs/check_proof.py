@@ -63,15 +63,15 @@ def solve(rows):  # rows (M, b): N and det with M N = det b, by Bareiss eliminat
 def check(path: "str | Path") -> "tuple[Fraction, Fraction, Fraction]":
     text = Path(path).read_text(encoding="utf-8")  # returns P, D and the claimed gap
     pairs = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=list)
-    require(sorted(key for key, _ in pairs) == sorted(KEYS), "wrong or double keys")
+    require(sorted(key for key, _ in pairs) == sorted(KEYS), "missing or repeated keys")
     claim, design, sha256, n, kind, lam, free, names, B, gap, places, solved, dual = (
         dict(pairs)[key] for key in KEYS)
-    require(claim == CLAIM and type(free) is bool, "another claim")
-    require({type(x) for x in (names, B, dual, solved)} == {list}, "no list")
+    require(claim == CLAIM and type(free) is bool, "the claim is unknown")
+    require({type(x) for x in (names, B, dual, solved)} == {list}, "not a list")
     lam, gap = (Fraction(integer(x, 400), 10**400) for x in (lam, gap))
     n, places, solved = integer(n), integer(places), {*map(integer, solved)}
     B, one, digest = [integer(b, places) for b in B], 10**places, hashlib.sha256()
-    require(lam >= 0 <= gap and places >= 0 and len(B) == len(names) + free, "sizes")
+    require(lam >= 0 <= gap and places >= 0 and len(B) == len(names) + free, "bad size")
     chosen, image, size, loss, reward = [], [0] * len(B), free if lam else len(B), 0, 0
     with open(Path(path).parent / design, "rb") as handle:
         lines = (digest.update(line) or line.decode("utf-8") for line in handle)

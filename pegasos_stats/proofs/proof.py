@@ -278,7 +278,7 @@ def rows_of_likelihood(problem: Problem, dual: Vector) -> tuple[Integers, Intege
 @suggest_names("result")
 @dataclass(frozen=True, eq=False, repr=False)
 class Certification:
-    """Bounds on the distance between coefficients and the optimum, from `certify`.
+    """Bounds on how far coefficients are from the optimum, as `certify` returns.
 
     Attributes
     ----------
@@ -411,7 +411,8 @@ def coefficients(
         by_name |= dict(zip(["Intercept"], first, strict=False))
         if wrong := {*by_name} ^ {*terms}:
             raise OptionError(
-                f"The coefficients and the model differ in {listing(sorted(wrong))}."
+                f"The coefficients and the model differ in {listing(sorted(wrong))}; "
+                "use the names of the model, each once."
             )
         coef, first = [by_name[name] for name in terms], []
     try:

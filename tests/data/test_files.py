@@ -79,13 +79,13 @@ def test_a_path_that_leads_to_no_file_is_named(reader, folder, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     os.mkfifo(tmp_path / "pipe")
     known = {
-        "empty.csv/x": "^The file empty.csv/x is not there; pass the path of a data",
+        "empty.csv/x": "^The file empty.csv/x does not exist; pass the path of a data",
         ".": "^The file . is a folder; pass the path of a data file.$",
         "loop": "^The file loop cannot be read: Too many levels of symbolic links.$",
         "x" * 300: "cannot be read: File name too long.$",
         "pipe": "^The file pipe is a pipe or a device; write it to a file, and use",
         os.devnull: "^The file /dev/null is a pipe or a device",
-        "a\nb": r"^The file 'a\\nb' is not there",
+        "a\nb": r"^The file 'a\\nb' does not exist",
     }
     for path, said in known.items():
         with pytest.raises(DataError, match=said):

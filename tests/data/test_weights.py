@@ -112,7 +112,7 @@ def test_balanced_is_the_weight_of_each_level(data):
         (np.ones(79), DataError, "79"),
         (np.full(80, -1.0), DataError, "-1.0"),
         (["a"] * 80, DataError, "type list are not numbers"),
-        ([10**400] * 80, DataError, "hold inf"),
+        ([10**400] * 80, DataError, "include inf"),
         ([1e-308, 1e308] * 40, DataError, "from 1e-308 to 1e\\+308"),
         ("nothing", ColumnError, "not a column"),
         ({"yes": 1.0}, OptionError, "'no', 'yes'"),

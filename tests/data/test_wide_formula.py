@@ -72,10 +72,10 @@ def test_thousands_of_columns_take_seconds_from_the_formula_to_new_data(tmp_path
 @pytest.mark.parametrize(
     ("levels", "terms", "words"),
     [
-        (10, "{}*{}*{}*{}*{}*{}*{}*{}", "factors have more than 100,000 columns."),
-        (10, "({}+{}+{}+{}+{}+{}+{}+{})**5", "factors have more than 100,000 columns."),
+        (10, "{}*{}*{}*{}*{}*{}*{}*{}", "terms have more than 100,000 columns."),
+        (10, "({}+{}+{}+{}+{}+{}+{}+{})**5", "terms have more than 100,000 columns."),
         (2, "{}:{}:{}:{}:{}:{}:{}:{}:{}:{}:{}", "more than 300 products within one"),
-        (2, ":".join(["{}"] * 25), "more than 600,000 products within them."),
+        (2, ":".join(["{}"] * 25), "600,000 products of subsets of their factors."),
     ],
 )
 def test_products_that_are_too_large_are_refused_before_they_are_made(

@@ -104,7 +104,7 @@ SEQUENCE = ps.Pegasos(order="sequential")
 REFUSED = {
     "Column 'z' not found": lambda there: ps.svm("y ~ z", there),
     "weights='v'": lambda there: ps.svm("y ~ x0", there, weights="v"),
-    "looks at other rows": lambda there: ps.svm("y ~ scale(x0)", there),
+    "depends on all rows": lambda there: ps.svm("y ~ scale(x0)", there),
     "name each of the 2 columns": lambda there: rows(ARRAY, columns=["a"]),
     "2,400 in 'x0'": lambda there: ps.svm("y ~ x0", there.assign(x0=np.nan)),
     "data.compute": lambda there: ps.kernel_svm("y ~ x0", there),

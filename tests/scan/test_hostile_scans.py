@@ -99,7 +99,7 @@ def test_values_lacking_in_every_row_of_a_file_are_counted(tmp_path):
 
 
 def test_functions_that_look_at_other_rows_are_refused(parts, scanned):
-    scan, said = scanned(parts), "which looks at other rows, and files are "
+    scan, said = scanned(parts), "which depends on all rows, and files are "
     calls = [f"y ~ {f}(x0)" for f in ("scale", "poly", "mean")]
     for formula in (*calls, "x0 > median(x0) ~ x1"):
         with pytest.raises(PegasosStatsError, match=said):

@@ -1,1 +1,1 @@
-"""The language of formulas: text is read into a tree, and the tree is computed."""
+"""Formulas: parse their text into trees, and evaluate the trees on data."""

@@ -114,7 +114,7 @@ TERMS = (
 )
 # Keywords of Python that are not quoted, since expressions may contain them.
 PYTHON = ("and", "or", "not", "in", "True", "False", "None")
-NOT_WHOLE = "a power of terms is a whole number from 1"
+NOT_WHOLE = "the exponent of terms must be a whole number of at least 1"
 HINTS = {  # advice for operators of Stata, and of R's lme4
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
     "|": "; use one list of terms, with C(g), or fit(groups='g'): there are no random "
@@ -177,7 +177,7 @@ class Expression(ABC):
         value = self._value(frame, {} if states is None else states)
         kinds = vocabulary.ROWS | Number | np.bool_
         if not isinstance(vocabulary.unwrapped_value(value), kinds):
-            raise TypeError("an expression does not have one value for each row")
+            raise TypeError("the expression does not have one value for each row")
         return value
 
     def _values(self, frame: pd.DataFrame, states: dict[str, State]) -> list[Value]:
@@ -307,7 +307,7 @@ def read_expression(
 
 
 def in_python(text: str, *words: tuple[str, str | Quote]) -> str:
-    """Replace words of R outside of quotes.
+    """Replace names and operators of R by those of Python, outside quotes.
 
     Examples
     --------
@@ -336,7 +336,7 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
     """
     if len(text) > LONGEST_EXPRESSION:
         raise unusable(
-            formula, f"an expression has at most {LONGEST_EXPRESSION:,} characters"
+            formula, f"an expression may have at most {LONGEST_EXPRESSION:,} characters"
         )
     pieces, quoted, stem = QUOTED.split(text), {}, "_quoted"
     while stem in text:
@@ -630,9 +630,9 @@ def split_formula(formula: str) -> tuple[str, str]:
 
 
 def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the position of each sign outside quotes, the sign, and its open brackets.
+    """Yield each sign outside quotes: its position, the sign, the brackets around it.
 
-    The bracket of a call is represented by ``f``.
+    In the last, ``f`` represents the bracket of a call.
 
     Examples
     --------
@@ -706,7 +706,7 @@ def with_quotes(text: str, columns: Collection[object]) -> str:
 def factored(text: str, variables: Collection[str] = ()) -> str:
     """Return the column of ``name``, ``C(name, ...)`` or ``relevel(name, ...)``.
 
-    Any other text is returned as it is.
+    Any other text is returned without backticks at its ends.
 
     Parameters
     ----------
@@ -927,8 +927,8 @@ def _terms_and_offsets(
     parsed, terms, offsets = reader.terms(text), [], []
     check_columns(data, reader.names)
     if both := {*reader.computed}.intersection(reader.names):
-        text = f"The column {listing(sorted(both))} has the name of a computed term"
-        raise ColumnError(f"{text} next to it; rename it.")
+        text = f"The column {listing(sorted(both))} has the same name as a computed"
+        raise ColumnError(f"{text} term of the formula; rename it.")
     for term in parsed:
         first, *more = term.factors
         if first.kind == "expression" and first.text.startswith(OFFSET) and not more:
@@ -1080,7 +1080,7 @@ class TermReader:
         return _single(name, "column")
 
     def _nested(self, outer: Terms, inner: Terms) -> Terms:
-        """Return the terms of ``a / b``: terms of a, and of b times all factors of a.
+        """Return the terms of ``a / b``: those of a, and those of b times all of a.
 
         For example, ``(a + b) / c`` is ``a + b + a:b:c``.
         """

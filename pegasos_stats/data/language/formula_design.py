@@ -1,8 +1,9 @@
 """Designs from formulas: columns of the terms, coded at the fit and for new rows.
 
-Only text, categories and ``C()`` are factors. As in R, a factor has one column less if
-earlier terms span the constant. The fit stores the codings of the factors and the
-states of the functions, and uses them to code new rows.
+Only text, categories, and the values of functions such as ``C()`` and ``cut()`` are
+factors. As in R, a factor has one column fewer if earlier terms, such as the intercept,
+span the constant. The fit stores the codings of the factors and the states of the
+functions, and uses them to code new rows.
 """
 
 import re
@@ -52,16 +53,16 @@ LIKE_NUMBERS = re.compile(r"[-+<>=~$€£¥\s]*\.?\d.*", re.DOTALL)  # also date
 Item = TypeVar("Item")
 Codes: TypeAlias = NDArray[np.integer]
 Levels: TypeAlias = dict[str, list[Hashable]]  # of each factor, by its column
-Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors; True: one column less
+Part: TypeAlias = tuple[tuple[str, bool], ...]  # factors; True: one column fewer
 Pairs: TypeAlias = frozenset[tuple[str, bool]]
 Unseen = Literal["error", "missing"]
 
 UNSEEN: tuple[Unseen, ...] = ("error", "missing")
 MANY_LEVELS = 1000  # more levels, with few rows each, are refused as names of rows
 MOST_LEVELS = 10_000  # of one factor
-MOST_TERM_COLUMNS = 100_000  # some seconds
-MOST_PARTS = 600_000  # products of factors within all terms; some seconds
-MOST_NEW_PARTS = 300  # new products within one term; time grows with its cube
+MOST_TERM_COLUMNS = 100_000  # computed in some seconds
+MOST_PARTS = 600_000  # products of subsets of factors, for all terms; some seconds
+MOST_NEW_PARTS = 300  # new products of one term; the time grows with the cube
 ROWS_AT_ONCE = 2048  # rows of the design matrix, filled column by column
 NO_PREDICTOR = (
     "has no predictor; add one (null_deviance of a fit describes the intercept alone)."
@@ -205,7 +206,7 @@ def warn_of_columns(columns: Iterable[SuspiciousColumn]) -> None:
 
 
 def is_factor(value: Value) -> bool:
-    """Whether a value is a factor: by `C`, or because it has categories or text."""
+    """Whether a value is text, categories, or a factor such as ``C()`` returns."""
     if isinstance(value, TermValue):
         return value.is_factor
     return vocabulary.is_column(value) and (
@@ -216,7 +217,7 @@ def is_factor(value: Value) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FactorCoding:
-    """Coding of a factor: the columns for its levels.
+    """Coding of a factor: the columns that represent its levels.
 
     Attributes
     ----------
@@ -229,7 +230,7 @@ class FactorCoding:
     matrix : float64 array, shape (len(levels), len(names)), or None
         Contrasts other than treatment contrasts.
     fixed : bool
-        Whether the columns are the same whatever the other terms.
+        Whether the columns do not depend on the other terms.
     """
 
     levels: list[Hashable]
@@ -286,15 +287,16 @@ class FactorCoding:
         return cls(levels, names, None, np.asarray(matrix, dtype=np.float64), fixed)
 
     def names_of(self, text: str, reduced: bool) -> list[str]:
-        """Names of the columns."""
+        """Names of the contrasts if `reduced` or `fixed`, else of all levels."""
         if reduced or self.fixed:
             return list(self.names)
         return [f"{text}[{level}]" for level in self.levels]
 
     def columns(self, codes: Codes, reduced: bool) -> list[NDArray[np.generic]]:
-        """Return the columns of rows from the positions of their levels.
+        """Return the columns for rows whose levels have these positions.
 
-        If `reduced`, there is one column less, unless the coding is `fixed`.
+        There is one column for each level, or one fewer if `reduced`. A `fixed` coding
+        always has the columns of its matrix.
 
         Examples
         --------
@@ -350,12 +352,13 @@ def codes_of(values: Value, levels: Sequence[Hashable]) -> Codes:
 def factors_at_fit(
     values: dict[str, Value],
 ) -> tuple[dict[str, FactorCoding], dict[str, list[Hashable]], tuple[str, ...]]:
-    """Return codings, labels of multi-column values, and terms that span the constant.
+    """Return codings, labels of multi-column values, and values spanning the constant.
 
     Parameters
     ----------
     values : dict
-        Values by the text of their expressions. Here factors become categories.
+        Values by the text of their expressions. Factors are converted in place to
+        columns of categories.
 
     Raises
     ------
@@ -417,7 +420,7 @@ def parts_of(
     for term in terms:
         texts = [factor.text for factor in term.factors if factor.kind != "number"]
         count += 2 ** len(wide.intersection(texts))
-        _check_few(count, MOST_PARTS, "products within them")
+        _check_few(count, MOST_PARTS, "products of subsets of their factors")
         choices = [((t, True), None) if t in wide else ((t, False),) for t in texts]
         parts = [tuple(filter(None, chosen)) for chosen in product(*choices)]
         new = {frozenset(part): part for part in parts if {*part} not in earlier}
@@ -430,7 +433,7 @@ def parts_of(
 
 def _check_few(count: int, most: int, what: str) -> None:
     if count > most:
-        raise ValueError(f"its products of factors have more than {most:,} {what}")
+        raise ValueError(f"its terms have more than {most:,} {what}")
 
 
 def _merged(parts: Iterable[Part]) -> tuple[Part, ...]:
@@ -545,7 +548,7 @@ class FormulaDesign:
     codings : dict of str to FactorCoding
         Levels and contrasts of factors, by their text.
     fields : dict of str to list
-        Labels of the columns of terms that have several.
+        Labels of the columns of expressions that have several.
     spanning : tuple of str
         Factors whose columns span the constant.
     state : dict of str to dict
@@ -553,7 +556,8 @@ class FormulaDesign:
     functions : dict of str to callable
         Further functions, supplied by the user.
     doubtful : tuple of SuspiciousColumn
-        Columns that were probably read as another type than intended.
+        Columns that probably have another type than intended, or contain codes for
+        missing values.
     types : dict of str to str
         Types of variables that databases treat differently, see `special_types`.
     """
@@ -751,7 +755,11 @@ class FormulaDesign:
             coded = (pair for part in parts for pair in products(part, columns_of))
             pieces = [reduce(np.multiply, columns) for columns in coded]
             if len(pieces) != len(self.names):
-                raise ValueError("a term has more or fewer columns than at the fit")
+                raise ValueError(
+                    f"its terms have {len(pieces)} columns in these data and had "
+                    f"{len(self.names)} at the fit; use functions that return the same "
+                    "number of columns for all data"
+                )
             return _side_by_side(pieces, len(rows.used))
 
     def _unseen(self, text: str, values: pd.Series) -> ColumnError:
@@ -769,7 +777,7 @@ class FormulaDesign:
 
         Factors have the levels of the fit, even if a level is absent from these rows.
         If levels depend on a state, as in ``cut(x, 3)``, they too are computed from
-        these rows. Splines extend beyond the range of these rows, as in R.
+        these rows. Splines are extrapolated beyond the range of these rows, as in R.
         """
         every = np.ones(len(data), dtype=bool)
         arguments = self.formula, self.terms, data[list(self.variables)], every
@@ -948,7 +956,7 @@ class FormulaRows:
     used : DataFrame
         The complete rows, indexed by position, in plain dtypes.
     values : dict
-        Values of expressions and of columns that are not numbers, by their text.
+        Values of expressions, and of columns that are not numbers, by their text.
     state : dict
         States of transformations, by the text of their calls.
     absent : dict of str to int array
@@ -1035,7 +1043,7 @@ class FormulaRows:
 
 
 def _plain(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns in plain dtypes."""
+    """Convert columns to plain dtypes, see `plain_column`."""
     frame = frame.copy(deep=False)
     for name, dtype in frame.dtypes.items():
         if not (isinstance(dtype, np.dtype) and dtype.kind in "fiub"):

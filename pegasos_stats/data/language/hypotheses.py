@@ -1,8 +1,8 @@
 """Linear hypotheses about coefficients, from text or matrices.
 
-The parsers of statsmodels are unsuitable: formulaic's interprets ``a = b = 1`` as
-``a - b = -1`` and refuses names such as ``a:b``. Patsy's has no backticks, so that it
-cannot distinguish the name ``1`` from the number.
+The parsers that statsmodels uses are unsuitable. That of formulaic interprets
+``a = b = 1`` as ``a - b = -1`` and refuses names such as ``a:b``. That of patsy has no
+backticks and so cannot distinguish the name ``1`` from the number.
 """
 
 import ast
@@ -28,10 +28,10 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     Parameters
     ----------
     hypotheses : str, list of str, dict, pair (R, q) or array
-        Text such as ``"x1 = x2, 2 * x3 - 1 = 0"``; without ``=``, equal to 0. A chain
-        ``"x1 = x2 = 0"`` has one hypothesis for each equals sign. A dictionary maps
-        expressions to their values. `R` has the shape (m, k) or (k,); without `q` the
-        values are 0.
+        Text such as ``"x1 = x2, 2 * x3 - 1 = 0"``. An expression without ``=`` is
+        tested to equal 0. A chain ``"x1 = x2 = 0"`` has one hypothesis for each equals
+        sign. A dictionary maps expressions to their values. `R` has the shape (m, k) or
+        (k,); without `q` the values are 0.
     names : sequence, length k
         Names of the coefficients. In text a name that is a number needs backticks.
 
@@ -56,9 +56,9 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     array([0., 1.])
     """
     refused = OptionError(
-        f"hypotheses={shown(hypotheses)} cannot be read; use text such as 'x1 = x2', "
-        f"a number for each expression, or a matrix with {len(names)} columns, one for "
-        "each coefficient, alone or in a pair with the values of its rows."
+        f"hypotheses={shown(hypotheses)} cannot be read; use text such as 'x1 = x2', a "
+        "dictionary of expressions and their values, or a matrix R with "
+        f"{len(names)} columns, one for each coefficient, alone or in a pair (R, q)."
     )
     with convert_errors(refused):
         words = _as_text(hypotheses)
@@ -87,7 +87,7 @@ def written_hypotheses(R: Matrix, q: Vector, names: Sequence[str]) -> list[str]:
 
 
 def _as_text(hypotheses: object) -> list[str] | None:
-    """Return the texts of single hypotheses; None if they are not text."""
+    """Return one text for each hypothesis; None if they are a matrix."""
     if isinstance(hypotheses, Mapping):
         return [f"{left} = {plain(right)}" for left, right in hypotheses.items()]
     parts = [hypotheses] if isinstance(hypotheses, str) else hypotheses
@@ -111,10 +111,10 @@ def _as_matrix(
 
 
 def _rows(text: str, names: Sequence[str]) -> list[Vector]:
-    """Return coefficients and constant of the difference of two sides of ``=``.
+    """Return coefficients and constant of left side minus right side, for each ``=``.
 
-    Words replace the names, longer ones first, so that any name can be parsed. An
-    equation may be in parentheses.
+    Before parsing, words replace the names, the longest name first, so that a name may
+    contain any characters. An equation may be in parentheses.
 
     Examples
     --------

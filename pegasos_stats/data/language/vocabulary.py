@@ -55,7 +55,7 @@ class TermValue:
     values : Series or DataFrame
         Numbers, or the labels of a factor.
     spans_intercept : bool
-        Whether the constant is a combination of the columns.
+        Whether the constant 1 is a linear combination of the columns.
     levels : list, optional
         Levels of a factor, if the formula lists them.
     contrasts : object, optional
@@ -94,14 +94,14 @@ def is_time(value: Value) -> bool:
 
 
 def no_number(name: object, dtype: object) -> ColumnError:
-    """Return the error for times in place of numbers: their unit would be lost."""
+    """Return the error for dates and durations, which as numbers would have no unit."""
     days = f"(data[{name!r}] - pd.Timestamp('2020-01-01')).dt.days"
     if getattr(dtype, "kind", "") == "m":
         days = "(data['end'] - data['start']).dt.days"
     what = "A term" if name is None else f"Column {listing([name])}"
     return ColumnError(
-        f"{what} is of type {dtype}; use numbers, as by data['days'] = {days}, or "
-        "categories."
+        f"{what} is of type {dtype}; convert it to numbers, such as data['days'] = "
+        f"{days}, or to categories."
     )
 
 
@@ -128,7 +128,7 @@ def without_gaps(value: Value) -> Value:
 
 
 def as_levels(column: Value) -> Value:
-    """Convert whole floats to integers: the level is 2, and not 2.0, as in R.
+    """Convert floats to integers if all are whole: a level is 2, not 2.0, as in R.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def missing_in(value: Value) -> Mask | None:
 
 
 def on_rows(value: Value, index: pd.Index, every: pd.Index | None = None) -> Value:
-    """Convert the result of a function to columns; constants stay.
+    """Convert the result of a function to columns; return constants unchanged.
 
     Values are missing in the rows of `every` that are not in `index`.
     """
@@ -189,7 +189,10 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
     """
     rows = [value for value in values if isinstance(value, ROWS)]
     if len(rows) > 1 and any(isinstance(value, pd.DataFrame) for value in rows):
-        raise TypeError("a term of several columns cannot be joined with others")
+        raise TypeError(
+            "a function or operator cannot combine several columns, such as those of "
+            "poly(x, 2), with another column; use single columns"
+        )
     present = np.ones(len(index), dtype=bool)
     for value in rows:
         present &= ~missing_in(value)  # type: ignore[operator]
@@ -206,8 +209,8 @@ def where_present(compute: Compute, values: Sequence[Value], index: pd.Index) ->
 def operated(name: str, values: Sequence[Value], index: pd.Index) -> Value:
     """Apply an operator to columns and constants; missing operands propagate.
 
-    ``+`` also joins text; other operators need numbers. As in R true is 1 and false 0.
-    A chain ``a < b <= c`` is true if both comparisons are.
+    ``+`` also joins text; other operators need numbers. As in R, true counts as 1 and
+    false as 0. A chain ``a < b <= c`` is true if both comparisons are.
 
     Raises
     ------
@@ -239,9 +242,9 @@ def arithmetic(name: str, *values: Value) -> Value:
     Raises
     ------
     TypeError
-        If there is text among numbers.
+        If there is text, unless ``+`` joins two texts.
     ArithmeticError
-        If the result is not a real number, or too large.
+        If the result is not a real number, or is too large.
 
     Examples
     --------
@@ -269,7 +272,7 @@ def _truth(value: Value) -> Value:
 
 
 def kind_of(value: Value) -> str:
-    """Return ``"text"``, ``"number"``, or empty for dates, mixtures and no values."""
+    """Return ``"text"``, ``"number"``, or ``""`` for dates, mixed or no values."""
     if is_column(value):
         is_category = isinstance(value.dtype, pd.CategoricalDtype)
         value = value.cat.categories if is_category else value.dropna()
@@ -283,18 +286,20 @@ def kind_of(value: Value) -> str:
 
 
 def _compared(name: str, left: Value, right: Value, index: pd.Index) -> Value:
-    """Compare two values, or a value with the items of a list; None is an error."""
+    """Compare two values, or look a value up in a list."""
     if isinstance(left, list) and name in ("==", "!="):
         left, right = right, left
     others = right if isinstance(right, list) else [right]
     if any(value is None for value in (left, *others)):
-        raise TypeError(f"'{name}' compares with None; write is.na(x)")
+        raise TypeError(f"'{name}' cannot compare with None; write is.na(x)")
     if {"text", "number"} <= {*map(kind_of, [left, *others])}:
-        raise TypeError(f"'{name}' compares text with numbers")
+        raise TypeError(f"'{name}' cannot compare text with numbers")
     if name in COMPARISONS and not isinstance(right, list):
         return where_present(COMPARISONS[name], (left, right), index)
-    if not isinstance(right, list) or name not in ("in", "not_in", "==", "!="):
-        raise TypeError(f"'{name}' does not go with these values")
+    if not isinstance(right, list):
+        raise TypeError(f"'{name.replace('_', ' ')}' needs a list, such as c('a', 'b')")
+    if name not in ("in", "not_in", "==", "!="):
+        raise TypeError(f"'{name}' cannot compare with a list; use a single value")
     inside = pd.Series(left).isin(right)
     return inside if name in ("in", "==") else ~inside
 
@@ -308,7 +313,7 @@ LARGEST_SIZE = 1000  # maximum number of levels, breaks and degrees of freedom
 BOUNDS = {"digits": (-300, 300), "decimals": (-300, 300), "breaks": (2, LARGEST_SIZE)}
 BOUNDS |= {"df": (1, LARGEST_SIZE), "degree": (1, 100), "levels": (1, LARGEST_SIZE)}
 DIGITS = 15  # decimal digits that a double preserves
-BEYOND = "beyond"  # name in a state: extrapolation of splines
+BEYOND = "beyond"  # key of a state: how a spline extrapolates
 # Patterns in the messages of Python and pandas about invalid arguments.
 RAW = re.compile(
     "required positional|NoneType|'(int|float|str|list|dict)' object|operand|empty iter"
@@ -357,7 +362,7 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
     if is_text(test):
         raise TypeError("ifelse() needs a test, such as x > 1, not text")
     if is_text(yes) != is_text(no):
-        raise TypeError("ifelse() has text and numbers to choose from; use one kind")
+        raise TypeError("ifelse() cannot choose between text and numbers; use one type")
     unknown = np.asarray(pd.isna(test))
     chosen = np.where(unknown, False, test).astype(bool)
     values: Value = np.where(chosen, real(yes), real(no))
@@ -367,7 +372,7 @@ def one_of(test: Value, yes: Value, no: Value) -> Value:
 
 
 def filled(x: Value, value: Value) -> Value:
-    """Compute ``x.fillna(value)``; a new level is the last one."""
+    """Compute ``x.fillna(value)``; in a factor, a new level becomes the last level."""
     if isinstance(x.dtype, pd.CategoricalDtype) and not is_column(value):
         if value not in x.cat.categories:
             x = x.cat.add_categories([value])
@@ -380,12 +385,12 @@ def filled(x: Value, value: Value) -> Value:
 def as_type(x: Value, dtype: str) -> Value:
     """Convert a column to a type of `TYPES`."""
     if dtype not in TYPES.split():
-        raise ValueError(f"astype() takes {TYPES}")
+        raise ValueError(f"astype() takes one of the types {TYPES.replace(' ', ', ')}")
     if is_time(x) and dtype not in ("str", "object", "category"):
         raise no_number(x.name, x.dtype)
     result = x.astype(dtype)
     if result.dtype.kind == "i" and not is_text(x) and ((result - x).abs() >= 1).any():
-        raise ValueError(f"astype() has numbers that {dtype} cannot hold")
+        raise ValueError(f"the column has numbers that {dtype} cannot hold")
     return result
 
 
@@ -435,14 +440,16 @@ def _breaks(x: Value, breaks: Value) -> list[float]:
         return sorted(float(edge) for edge in breaks)
     low, high = float(np.min(x)), float(np.max(x))
     if not low < high:
-        raise ValueError(f"cut() has the value {low:g} in every row")
+        raise ValueError(
+            f"every row has the value {low:g}; cut() then needs a list of breaks"
+        )
     edges = np.linspace(low, high, breaks + 1)
     edges[0], edges[-1] = low - (high - low) / 1000, high + (high - low) / 1000
     return [float(edge) for edge in edges]
 
 
 def _interval_names(edges: list[float], right: bool, lowest: bool) -> list[str]:
-    """Name intervals as R: breaks have three digits, or more if they would agree."""
+    """Name intervals as in R: breaks have 3 significant digits, or more to differ."""
     for digits in range(3, 18):
         texts = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(texts)) == len(texts):
@@ -470,10 +477,10 @@ def factor(
     contrasts: Value = None,
     levels: list[Value] | None = None,
 ) -> Value:
-    """Compute ``C(x)``: a factor of any values; missing values are not a level."""
+    """Compute ``C(x)``: any values become a factor; missing values are not a level."""
     if levels is not None:
         if not isinstance(levels, list):
-            raise TypeError("levels of C() are a list, such as c('a', 'b')")
+            raise TypeError("levels of C() must be a list, such as c('a', 'b')")
         levels = [level for level in levels if not pd.isna(level)]
     if isinstance(contrasts, str) and contrasts in CONTRASTS:
         contrasts = CONTRASTS[contrasts].call()
@@ -485,12 +492,12 @@ def factor(
 def polynomial(
     x: Value, degree: int = 1, raw: bool = False, *, state: State | None = None
 ) -> Value:
-    """Compute ``poly(x, degree)`` of R, by formulaic; check the number of values."""
+    """Compute ``poly(x, degree)`` of R by formulaic, after a check of the degree."""
     different = np.unique(np.asarray(x)).size
     if not raw and not state and degree >= different:
         raise ValueError(
-            f"degree of poly() is {degree}; use a whole number below {different}, as "
-            "there are this many distinct values"
+            f"degree of poly() is {degree}; use a whole number below {different}, the "
+            "number of distinct values"
         )
     columns = formulaic("poly", x, degree, raw, _state=state)
     return dict(enumerate(np.asarray(columns).T, start=1))
@@ -510,22 +517,22 @@ def natural_spline(
     *,
     state: State | None = None,
 ) -> dict[int, Numbers]:
-    """Compute columns of a natural cubic spline, linear beyond its outer knots.
+    """Compute columns of a natural cubic spline, linear beyond its boundary knots.
 
     Parameters
     ----------
     x : array-like of numbers
     df : int, optional
         Number of columns. The inner knots are then ``df - 1 - intercept`` quantiles of
-        the values of `x` between the outer knots.
+        the values of `x` between the boundary knots.
     knots : list of numbers, optional
         The inner knots, instead of `df`. With neither, there are no inner knots.
     intercept : bool
-        Whether the constant is a combination of the columns.
+        Whether the constant 1 is a linear combination of the columns.
     Boundary_knots : list of 2 numbers, optional
-        The outer knots; by default the ends of the range of `x`.
+        By default the minimum and the maximum of `x`.
     state : dict, optional
-        Knots from the training data; if empty, it is filled with the knots of `x`.
+        Knots of the training data; if it is empty, the knots of `x` are stored in it.
 
     Examples
     --------
@@ -542,7 +549,8 @@ def natural_spline(
         both = knots is not None if df is not None else False
         if outside or both or (df or 2) < 1 + intercept:
             raise ValueError(
-                f"ns() needs df, or knots between {low:g} and {high:g}, the outer ones"
+                f"ns() needs df of at least {1 + intercept}, or instead knots between "
+                f"the boundary knots, here {low:g} and {high:g}"
             )
         if df is not None:
             inner = _quantiles(values, low, high, df - 1 - intercept)
@@ -553,7 +561,7 @@ def natural_spline(
 
 
 def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[float]:
-    """Return quantiles as inner knots, moved off the outer knots as in R 4.4."""
+    """Return quantiles as inner knots, moved off the boundary knots as in R 4.4."""
     within = values[(values >= low) & (values <= high)]
     knots = np.quantile(within, np.linspace(0.0, 1.0, count + 2)[1:-1])
     for end in (low, high):
@@ -567,7 +575,7 @@ def _quantiles(values: Numbers, low: float, high: float, count: int) -> list[flo
 def _basis(
     values: Numbers, low: float, high: float, knots: Sequence[float], intercept: bool
 ) -> Numbers:
-    """Return combinations of B-splines with second derivative 0 at both outer knots."""
+    """Combine B-splines so that second derivatives are 0 at both boundary knots."""
     from scipy.interpolate import BSpline
 
     ends = np.array([low, high])
@@ -676,21 +684,24 @@ class Function:
             if not RAW.search(str(error)):
                 raise
             takes = ", ".join(self.words.split()) or "columns"
-            raise TypeError(f"{name}() takes {takes}, not these values") from None
+            text = f"{name}() takes {takes}, but not values such as these"
+            raise TypeError(text) from None
 
     @staticmethod
     def _check_bound(word: str, value: Value, called: str) -> None:
         """Raise ValueError for numbers out of bounds, and for repeated values."""
-        (low, high), allowed = BOUNDS[word], "a whole number"
-        if word in ("levels", "breaks"):
-            allowed = "several that differ, or a whole number"
+        low, high = BOUNDS[word]
+        allowed = f"a whole number from {low} to {high:,}"
+        if word == "levels":
+            allowed = "a list of distinct values"
+        if word == "breaks":
+            allowed = f"a list of distinct numbers, or {allowed}"
         several = isinstance(value, list) and low <= len(set(value)) == len(value)
         whole = type(value) is int and low <= value <= high
         if not (value is None or whole or (several and word in ("levels", "breaks"))):
             what = "a column" if is_column(value) else shown(value)
-            raise ValueError(
-                f"{word} of {called}() is {what}; use {allowed} from {low} to {high:,}"
-            )
+            verb = "is" if word in ("df", "degree") else "are"
+            raise ValueError(f"{word} of {called}() {verb} {what}; use {allowed}")
 
 
 def formulaic(name: str, *arguments: Value, **words: Value) -> Value:
@@ -869,7 +880,7 @@ VOCABULARY: dict[str, Function] = {
     ".str.contains": _any(contains, "x pat"),
 }
 VOCABULARY |= {name: VOCABULARY[f"np.{ufunc}"] for name, ufunc in ALSO.items()}
-# Attributes of a column; pandas warns of some of these names.
+# Attributes of a column; pandas deprecates the names that are mapped to others.
 OF_DATES = "year month day hour minute second quarter day_of_week day_of_year"
 DATES = {"dayofweek": "day_of_week", "weekday": "day_of_week"}
 DATES |= {"dayofyear": "day_of_year"} | {name: name for name in OF_DATES.split()}

@@ -1,1 +1,1 @@
-"""Rows in files, read block by block."""
+"""Rows in files and Dask frames, read block by block."""

@@ -67,7 +67,7 @@ FORMATS = {  # by the extensions of files
     **dict.fromkeys(SVMLIGHT, "svmlight"),
 }
 LONG = "whole numbers that 64 bits do not hold"  # codes: they become text
-WIDER = {  # by type: possible types of a CSV column with further values, else text
+WIDER = {  # types that a column of CSV may get by further values, by its type; or text
     "null": ("bool", "int64", LONG, "double"),
     "bool": ("bool",),
     "int64": ("int64", LONG, "double"),
@@ -122,7 +122,7 @@ def batches_of(
     """
     names = list(columns)
     if format_of(file) == "Parquet":
-        threads = n_workers(None) > 2  # two cores are busy with earlier rows
+        threads = n_workers(None) > 2  # two cores are busy with the rows read before
         reader = parquet_file(file, len(names))
         yield from reader.iter_batches(rows, columns=names, use_threads=threads)
     elif format_of(file) == "Arrow":
@@ -456,7 +456,7 @@ def matched(path: str) -> list[str]:
     for file in files:
         if not os.path.isfile(file) or ending_of(file) is None:
             raise DataError(
-                f"The file {shown_path(file)} is not there, or its format is not "
+                f"The file {shown_path(file)} does not exist, or its format is not "
                 f"supported; pass files that end in {listing(FORMATS, 99)}."
             )
     return files
@@ -492,7 +492,7 @@ class Scan:
     stated: tuple[tuple[str, str], ...] = ()
 
     noun, title = "files", "ps.scan()"
-    more = "scan(paths, memory=)"  # where to increase the memory budget
+    more = "scan(paths, memory=)"  # where to increase the budget
     n_parts, is_ordered = 1, True
 
     def holds(self, data: object) -> bool:
@@ -532,7 +532,7 @@ class Scan:
         return int(any(set(types) - stated for types in self.types.values()))
 
     def renewed(self) -> Stamps:
-        """Return stamps of the files; drop cached facts if a file has changed."""
+        """Return stamps of the files; drop cached types if a file has changed."""
         stamps, cached = {file: stamp_of(file) for file in self.files}, vars(self)
         if cached.get("_stamps", stamps) != stamps:
             for name in ("types", "schemas", "kinds"):
@@ -890,8 +890,8 @@ def scan(
         import pyarrow  # noqa: F401
     except ImportError:
         raise errors.DependencyError(
-            "scan() reads files by pyarrow, which is not installed; install it by "
-            "pip install 'pegasos_stats[files]'."
+            "scan() reads files with pyarrow, which is not installed; run pip install "
+            "'pegasos_stats[files]'."
         ) from None
     return Scan(all_files(paths), bytes_of(memory), stated_types(types))
 

@@ -1,4 +1,4 @@
-"""Levels of factors and of the outcome over all rows of a scan."""
+"""Find the levels of factors and of the outcome in all rows of files or partitions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -48,15 +48,15 @@ def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
         if learns(call):
             raise refused(
                 formula,
-                f"calls {call.name}(), which looks at other rows, and {noun} are read "
-                f"block by block; compute the column in the {noun}.",
+                f"calls {call.name}(), which depends on all rows, and {noun} are read "
+                f"block by block; compute the column before the fit, in the {noun}.",
             )
 
 
 def learns(call: Call) -> bool:
     """Whether a call has a state that is estimated from the rows.
 
-    Calls with breaks, or with knots and bounds, need no estimates, nor do raw powers.
+    Calls that state breaks, or knots and bounds, need no estimates, nor do raw powers.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class ResolvedFormula:
     outcome : tuple of str
         Columns that the outcome uses.
     plain : bool
-        Whether the columns of the data form the design matrix.
+        Whether the columns of the design matrix are columns of the data.
     offsets : Offset or None
         Source of the offset, if there is one.
     offset_columns : tuple of str
@@ -171,7 +171,7 @@ def resolve_formula(
 def rows_with_new_levels(
     of: tuple[Any, ...], source: files.Scan | Partition
 ) -> tuple[pd.DataFrame, int, Counter[str]]:
-    """Return rows with new levels; the numbers of rows read and of missing values."""
+    """Return rows with new levels, the row count, and counts of missing values."""
     collector = LevelCollector(*of)
     for frame in source.frames(collector.columns):
         collector.add(frame, len(frame), Counter())
@@ -288,7 +288,7 @@ class LevelCollector:
                     f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
                     "leave it out, or group them."
                 )
-        self.rows.append(frame.iloc[sorted(places)])  # with all categories
+        self.rows.append(frame.iloc[sorted(places)])  # categories of all rows remain
 
     def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
         """Return columns and values of expressions that are factors."""
@@ -302,7 +302,7 @@ class LevelCollector:
 
 
 def _new(column: DataColumn, old_levels: set[object]) -> set[int]:
-    """Return the labels of rows with new values, and add these to `old_levels`."""
+    """Return row labels of the first rows with new values; update `old_levels`."""
     first = column.drop_duplicates()
     new = first[[value not in old_levels for value in first.array]]
     old_levels |= set(new.iloc[: MOST_LEVELS + 1].array)

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame as DaskFrame
     from dask.delayed import Delayed
 
-PLAIN = ("string", "bytes", "date", "empty")  # types of objects, not converted
+PLAIN = ("string", "bytes", "date", "empty")  # object columns that need no conversion
 
 
 def of_one_kind(column: DataColumn) -> DataColumn:
     """Convert a column to numbers, booleans, text or categories.
 
-    Object columns of numbers or booleans are converted, as for data in memory. Nullable
-    numbers are converted if no value is missing. Sparse columns become dense.
-    Categories that are neither text nor numbers, such as intervals, become text.
+    Object columns of numbers or booleans, and nullable numbers, get the dtype that they
+    get for data in memory, see `plain_column`. Sparse columns become dense. Categories
+    that are neither text, numbers nor booleans, such as intervals, become text.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def of_one_kind(column: DataColumn) -> DataColumn:
 
 
 def kind_of_dtype(dtype: object) -> str:
-    """Kind of a pandas column: one of `ALLOWED`, or the name of another type.
+    """Kind of a pandas column: one of `files.ALLOWED`, or the name of its dtype.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def kind_of_dtype(dtype: object) -> str:
 
 @contextmanager
 def convert_mismatches() -> Iterator[None]:
-    """Convert exceptions of partitions that differ from the metadata of the frame."""
+    """Raise `DataError` if a partition does not match the metadata of its frame."""
     try:
         yield
     except PegasosStatsError:
@@ -114,7 +114,7 @@ class Partition:
     memory: int
 
     noun, title, is_ordered = "partitions", "a frame of Dask", False
-    more = "pegasos_stats.dask.rows(data, memory=)"  # how to raise the budget
+    more = "pegasos_stats.dask.rows(data, memory=)"  # where to increase the budget
 
     def frames(
         self, columns: Sequence[str], rows: int | None = None
@@ -150,7 +150,7 @@ class Partitions:
         return data is self.frame
 
     def renewed(self) -> files.Stamps:
-        """Return nothing: there are no files."""
+        """Return an empty dictionary: there are no files that could change."""
         return {}
 
     @cached_property
@@ -183,7 +183,7 @@ class Partitions:
     ) -> Iterator[Any]:
         """Apply a rule to each partition on its worker, with all columns.
 
-        `of_model` is ignored; a `Scan` needs it to select columns.
+        `of_model` is ignored; the method of `Scan` uses it to select columns.
         """
         yield from self.map_parts(lambda partition: rule(partition.frame), None)
 
@@ -198,7 +198,7 @@ class Partitions:
         call: Callable[[Partition], object] | Sequence[Callable[[Partition], object]],
         columns: Sequence[str] | None,
     ) -> list[Any]:
-        """Apply a call to all partitions, or one call to each, and return the results.
+        """Apply one function to all partitions, or one function to each partition.
 
         Partitions contain only `columns`; None means all.
         """

@@ -60,7 +60,7 @@ COMPARED_ROWS = 100  # sampled rows by which training data are recognised
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Means, deviations and ranges of the columns of some rows.
+    """Means, standard deviations and ranges of the columns of some rows.
 
     Pieces are combined as by Chan, Golub & LeVeque, *Algorithms for computing the
     sample variance*, The American Statistician 37 (1983). Root mean squares replace
@@ -261,7 +261,7 @@ class Reservoir:
     ----------
     parts : list of tuples
     largest : float
-        Rows with a smaller key may enter the sample.
+        Limit of the keys: only rows with smaller keys can still enter the sample.
     """
 
     def __init__(self, most: int, nothing: Dense) -> None:
@@ -315,14 +315,14 @@ def sample_of(
 
 
 class Piece(NamedTuple):
-    """Facts about a piece of the files.
+    """Counts of a piece of files or of a partition.
 
     Attributes
     ----------
     size : int
-        Rows.
+        Number of rows.
     used : int
-        Rows that are used.
+        Number of rows that are used.
     clean : bool
         Whether its columns form the design matrix, and all numbers are finite.
     usable : bool array, shape (size,), or None
@@ -439,7 +439,7 @@ class CountingRule:
         return [*dict.fromkeys(every)]
 
     def step(self, scan: Source | Partition) -> int:
-        """Rows per piece such that its columns and design matrix fit in memory."""
+        """Rows per piece whose columns and design matrix fit the memory budget."""
         piece_rows = rows_of_piece(scan.memory, len(self.wanted))
         p = len(self.formula.design.names)
         return min(piece_rows, rows_of_piece(scan.memory, p, MATRIX_SHARE))
@@ -616,8 +616,8 @@ class StreamedRows(RowSource):
 
     def _changed(self) -> DataError:
         return DataError(
-            f"The {self.scan.noun} have changed since they were first read; fit them "
-            "again."
+            f"The {self.scan.noun} have changed since they were first read; fit the "
+            "model again."
         )
 
     def map_blocks(
@@ -627,8 +627,8 @@ class StreamedRows(RowSource):
 
         The blocks are the same in every pass. The array `values` has one entry per row,
         shape (n,); `work` also receives the entries of the block and may change them in
-        place. It may run in several threads or, pickled, on another machine. Results of
-        consecutive blocks may be combined, see `plus`.
+        place. `work` may run in several threads or, pickled, on another machine.
+        Results of consecutive blocks may be combined, see `plus`.
         """
 
         def apply(make: Callable[[], Block]) -> Result:
@@ -839,7 +839,7 @@ def streamed_rows(
 def streamed(data: object) -> Source | None:
     """Return the source if rows are in files or in partitions; None for other data.
 
-    Cached facts about files that changed are dropped.
+    If files have changed, their cached types are dropped.
     """
     if not is_streamed(data):
         return None

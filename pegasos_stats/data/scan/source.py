@@ -16,7 +16,7 @@ from pegasos_stats.data.design import moments
 from pegasos_stats.data.user_data import is_sparse
 from pegasos_stats.errors import DataError, OptionError, shown
 
-BLOCK_NUMBERS = 1 << 20  # converted to float64 at a time
+BLOCK_NUMBERS = 1 << 20  # numbers that are converted to float64 at a time
 Result = TypeVar("Result")
 Values = np.ndarray
 Work = Callable[["Block", Values], Result]
@@ -64,7 +64,7 @@ def digest_of(X: Predictors) -> str:
 
 
 def digests_by_row(X: Predictors, *columns: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """A digest of each row of a matrix and further columns, shape (n,).
+    """Digest of each row of a matrix and further columns, shape (n,).
 
     Equal rows have equal digests of 64 bits, which are not cryptographic.
 
@@ -311,7 +311,7 @@ class MemoryRows(RowSource):
 
     @property
     def moments(self) -> tuple[Vector, Vector]:
-        """Moments of the rows with a positive weight."""
+        """Moments of the rows with a positive weight; the weights are not used."""
         w = self.weights
         with np.errstate(over="ignore", invalid="ignore"):
             return moments(self.X if w is None or w.all() else self.X[w > 0.0])
@@ -319,7 +319,7 @@ class MemoryRows(RowSource):
 
 @dataclass(frozen=True, eq=False)
 class MissingRows(RowSource):
-    """Placeholder for the training rows of a loaded fit, which are mostly not saved.
+    """Placeholder for the training rows of a loaded fit; only support rows are saved.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ class MissingRows(RowSource):
     is_missing, title = True, "a loaded fit"
 
     def _conditions(self) -> Iterator[object]:
-        """Rows are within their shape, in rising order."""
+        """Positions are increasing and below n, and each has a row in `values`."""
         n, p = self.shape
         yield all(low < high for low, high in pairwise([-1, *self.rows.tolist(), n]))
         yield self.values.shape == (len(self.rows), p if len(self.rows) else 0)
