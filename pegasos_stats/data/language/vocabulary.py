@@ -385,7 +385,7 @@ def filled(x: Value, value: Value) -> Value:
 def as_type(x: Value, dtype: str) -> Value:
     """Convert a column to a type of `TYPES`."""
     if dtype not in TYPES.split():
-        raise ValueError(f"astype() takes one of the types {TYPES.replace(' ', ', ')}")
+        raise ValueError(f"astype() needs one of the types {TYPES.replace(' ', ', ')}")
     if is_time(x) and dtype not in ("str", "object", "category"):
         raise no_number(x.name, x.dtype)
     result = x.astype(dtype)
