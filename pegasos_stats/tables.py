@@ -227,7 +227,7 @@ class Facts(Displayed):
 
     def _with_rows(self) -> dict[str, str]:
         """Return the facts and the number of excluded rows."""
-        rows = {"Left out": f"{self.n_left_out:,} rows with a missing value"}
+        rows = {"Excluded": f"{self.n_left_out:,} rows with a missing value"}
         return self._facts() | (rows if self.n_left_out else {})
 
     def __str__(self) -> str:

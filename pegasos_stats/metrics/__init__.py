@@ -1,8 +1,8 @@
-"""Statistics of a confusion table: one function each, NaN where undefined.
+"""Statistics of confusion tables and of scores; NaN where undefined.
 
-Tables are arrays of counts, rows actual and columns predicted levels: the transpose of
-caret's. A class is named by its position, and the functions of one class compare it
-with the rest.
+A confusion table is an array of counts, with actual levels as rows and predicted levels
+as columns: the transpose of caret's. A class is identified by its position. Statistics
+of one class compare it with all other classes.
 """
 
 from typing import TYPE_CHECKING

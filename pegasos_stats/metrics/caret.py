@@ -126,7 +126,7 @@ class ConfusionReport(tables.Displayed):
     __str__ = __repr__ = as_text
 
     def _statistics(self) -> list[str]:
-        """Write the statistics in caret's layout, then those that caret lacks."""
+        """Write statistics in caret's layout, then statistics that caret lacks."""
         overall, further = overall_fields(self.overall), self._further()
         if len(self.classes) > 1:
             by_class = class_columns(self.classes, self.mode)

@@ -56,8 +56,8 @@ Source = Literal["new", "training", "partly training", "out of fold", "weighted"
 
 # Reasons for the absence of inference, by the source of the rows.
 NO_INFERENCE: dict[Source, str] = {
-    "training": "the fit has seen these rows",
-    "partly training": "the fit has seen {:,} of these rows ({:.3g}%)",
+    "training": "these are training rows of the fit",
+    "partly training": "{:,} of these rows ({:.3g}%) are training rows of the fit",
     "out of fold": "several rows share a fit, so they are not independent trials",
     "weighted": "weights are not numbers of rows",
 }
@@ -66,7 +66,7 @@ INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_valu
 
 MOST_ERRORS = 100_000  # misclassified rows listed by a table of several blocks
 NO_ROWS = "no row has both an actual and a predicted label"
-NO_DIVISOR = "their divisor is 0"
+NO_DIVISOR = "the denominator is 0"
 ALLOWED = "one number for each row"
 SIDES = ("right", "wrong")
 
@@ -133,8 +133,8 @@ class ScoredLabels:
     probabilities : float64 array, shape (n, k), optional
     weights : float64 array, shape (n,), optional
     shift : float, optional
-        Scores less `shift` are the log odds of a logistic fit; they replace
-        `probabilities`.
+        Scores minus `shift` are the log odds of a logistic fit, from which
+        probabilities are computed instead of using `probabilities`.
     clusters : int array, shape (n,), optional
         Cluster of each row.
     """
@@ -265,7 +265,7 @@ class ConfusionMatrix(tables.Exported):
         Misclassified rows: columns ``actual`` and ``predicted``, with the index of the
         data. Only the first 100,000 if files are read in several blocks.
     n_unlabelled : int
-        Rows without an actual label, which are not counted.
+        Number of rows without an actual label, which are not in `counts`.
     choices : Choices
         Options: positive class, prevalence, beta and mode of the report.
     scored : ScoredLabels, optional
@@ -325,7 +325,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def positive(self) -> object:
-        """Positive class: the second level by default, None with more than two."""
+        """Positive class, by default the second level; None with more levels."""
         if len(self.levels) > 2:
             return None
         return self.levels[inputs.positive_position(self.levels, self.choices.positive)]
@@ -347,7 +347,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def error_rate(self) -> float:
-        """Misclassified share of classified rows; NaN, with a warning, if none."""
+        """Share of classified rows that are misclassified; NaN without such rows."""
         if not self.n_classified:
             text = f"The error rate is not defined: {NO_ROWS}."
             warn_caller(text, UndefinedMetricWarning)
@@ -358,19 +358,21 @@ class ConfusionMatrix(tables.Exported):
     def overall(self) -> "pd.Series[float]":
         """Statistics of the whole table, from rows with actual and predicted labels.
 
-        ``accuracy`` has its exact 95% interval and the p-value of the test that it does
-        not exceed ``no_information_rate``, the share of the largest actual class.
-        ``mcnemar_p_value`` is Bowker's test with more than two levels. ``kappa`` and
-        ``mcc`` follow; with scores ``auc`` (``auc_pooled`` for scores from several
-        fits), with probabilities ``log_loss`` and ``brier_score``. Undefined statistics
-        are NaN, with a warning.
+        ``accuracy_low`` and ``accuracy_high`` are the exact 95% interval of
+        ``accuracy``. ``accuracy_p_value`` tests whether accuracy exceeds
+        ``no_information_rate``, the share of the largest actual class.
+        ``mcnemar_p_value`` is from McNemar's test, or with more than two levels from
+        Bowker's. ``kappa`` and ``mcc`` are Cohen's kappa and Matthews' correlation.
+        With scores there is ``auc`` (``auc_pooled`` for scores from several fits), with
+        probabilities ``log_loss`` and ``brier_score``. Undefined statistics are NaN,
+        with a warning.
         """
         warn_undefined(self._undefined({None: self._overall}), self._why)
         return Statistics(self._overall, name="overall", dtype=float)
 
     @cached_property
     def by_class(self) -> "pd.Series[float] | pd.DataFrame":
-        """Statistics of the positive class or, with more than two levels, of all.
+        """Statistics of the positive class or, with more than two levels, of each one.
 
         Each class is compared with all others. Predictive values follow from the
         prevalence by Bayes' rule, as in caret. The name of the F measure includes beta,
@@ -687,7 +689,7 @@ class ConfusionMatrix(tables.Exported):
                 of_class = intervals.class_intervals(counts, at, share, method, level)
             else:
                 of_class = {name: i for (name, place), i in own.items() if place == at}
-                if share is not None:  # not rates of these rows
+                if share is not None:  # then they are not rates of these rows
                     del of_class["pos_pred_value"], of_class["neg_pred_value"]
             limits |= {
                 (name, label): NONE if np.isnan(terms[name]) else interval
@@ -757,9 +759,9 @@ class ConfusionMatrix(tables.Exported):
             )
         if self.n_unlabelled:
             left_out = counted(self.n_unlabelled, "row")
-            lines.append(f"Left out       {left_out} without an actual label")
+            lines.append(f"Excluded       {left_out} without an actual label")
             if not undecided:  # hint for the argument order of caret
-                lines[-1] += "; actual labels come first"
+                lines[-1] += "; pass actual labels first"
         return lines
 
     def _conditions(self) -> Iterator[object]:
@@ -970,7 +972,7 @@ def joined_tables(
         scored = table.scored
         assert scored is not None
         n += len(scored.codes)
-        check_memory(17.0 * n, f"A table of {n:,} rows", "count fewer rows")
+        check_memory(17.0 * n, f"A table of {n:,} rows", "use fewer rows")
         columns["codes"].append(scored.codes.astype(np.int8))
         columns["scores"].append(scored.scores)
         columns["weights"].append(scored.weights)
@@ -1007,12 +1009,12 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class PairedComparison(tables.Facts):
-    """Two classifiers on the same rows, as `compare_predictions` returns.
+    """Comparison of two classifiers; returned by `compare_predictions`.
 
     Attributes
     ----------
     table : DataFrame
-        Counts: rows by whether A is right, columns by whether B is right.
+        Counts of rows: table rows state whether A is right, table columns whether B is.
     error_rate_a, error_rate_b : float
     difference : float
         Error rate of A minus error rate of B; negative if A is better.
@@ -1023,8 +1025,8 @@ class PairedComparison(tables.Facts):
     p_exact : float
         Two-sided exact p-value of McNemar's test that both error rates are equal.
     p_mid : float
-        Mid-p-value of the same test. Of the three tests, its size is nearest to the
-        nominal size, and it agrees best with `interval`.
+        Mid-p-value of the same test. Of the three tests, its type I error rate is
+        nearest to the nominal level, and it agrees best with `interval`.
     corrected : ChiSquare
         McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
         NaN if both misclassify the same rows.
@@ -1078,7 +1080,7 @@ class PairedComparison(tables.Facts):
         return {
             f"Error rate {a}": f"{self.error_rate_a:.4f} of {counted(n, 'row')}",
             f"Error rate {b}": f"{self.error_rate_b:.4f}",
-            f"{a} less {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
+            f"{a} minus {b}": f"{self.difference:.4f}, {self.level:.0%} interval "
             f"[{self.interval.low:.4f}, {self.interval.high:.4f}] (Newcombe)",
             "McNemar": f"p {mid} mid-p, {exact} exact",
             "chi2": f"{statistic} with continuity correction, p {corrected}",
@@ -1140,7 +1142,7 @@ def compare_predictions(
     <BLANKLINE>
     Error rate tree  0.1000 of 10 rows
     Error rate none  0.5000
-    tree less none   -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
+    tree minus none  -0.4000, 95% interval [-0.6759, 0.0024] (Newcombe)
     McNemar          p 0.0625 mid-p, 0.125 exact
     chi2             2.25 with continuity correction, p 0.1336
     """
@@ -1151,7 +1153,7 @@ def compare_predictions(
     n = int(counts.sum())
     corrected = rates.mcnemar(counts)
     if corrected.p_value != corrected.p_value:
-        warn_undefined(["corrected"], "no row is right by one and wrong by the other")
+        warn_undefined(["corrected"], "both classifiers misclassify the same rows")
     rows, columns = (pd.Index(SIDES, name=name) for name in names)
     return PairedComparison(
         pd.DataFrame(counts, rows, columns),

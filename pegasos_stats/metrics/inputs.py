@@ -1,4 +1,4 @@
-"""Checks of the arguments of `confusion`: labels, scores, options."""
+"""Checks of the arguments of `confusion` and other metrics: labels, scores, options."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ Levels = Sequence[Level]
 
 MODES = ("sens_spec", "prec_recall", "everything")
 EVENT_LEVELS = ("second", "first")
-SUM_TOLERANCE = 1e-6  # difference of 1 and the sum of a row of probabilities
+SUM_TOLERANCE = 1e-6  # maximum difference between 1 and the sum of probabilities
 MOST_OTHERS = 10  # predicted labels that are not actual; more suggest scores
 LARGEST_BETA = 1e100  # of the F measure; its square is finite
 
@@ -54,7 +54,7 @@ def side_by_side(
     right = column_of_labels(predicted, name)
     if len(left) != len(right):
         pair_counts = f"{len(left):,} actual and {len(right):,} predicted labels"
-        raise DataError(f"There are {pair_counts}; pass a pair for each row.")
+        raise DataError(f"There are {pair_counts}; pass one of both for each row.")
     both_labelled = isinstance(actual, pd.Series) and isinstance(predicted, pd.Series)
     if both_labelled and not left.index.equals(right.index):
         raise DataError("The row labels of actual and predicted differ; align them.")
@@ -90,7 +90,8 @@ def levels_of(pairs: pd.DataFrame) -> list[Level]:
     except Exception:  # comparing values of other libraries may raise anything
         unordered = list({shown(level): level for level in levels}.values())
         raise LabelError(
-            f"The labels {listing(unordered)} cannot be sorted; use one type."
+            f"The labels {listing(unordered)} cannot be sorted; convert them to one "
+            "type."
         ) from None
 
 
@@ -152,7 +153,9 @@ def checked_probabilities(
         values = np.column_stack([1.0 - values, values])
     outside = ((values < 0.0) | (values > 1.0)).any()
     if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise DataError("Probabilities must be between 0 and 1, with the sum 1.")
+        raise DataError(
+            "Probabilities must be between 0 and 1, and add up to 1 in each row."
+        )
     return values
 
 
@@ -166,7 +169,7 @@ class Events(NamedTuple):
     values : float64 array, shape (n,)
         Scores or probabilities of the positive level, NaN where missing.
     negative, positive : labels
-        The other level, or ``"not ..."`` if there are several.
+        The positive level and the other one, or ``"not ..."`` for several other levels.
     """
 
     codes: Codes
@@ -227,7 +230,10 @@ def events_of(
     if len(levels) != 2 and (frame is not None or positive is None):
         error = DataError if len(levels) == 1 else OptionError
         named = listing(levels) or "none"
-        raise error(f"The labels have the levels {named}; two are needed.")
+        cure = "pass labels of two levels"
+        if len(levels) > 2 and frame is None:
+            cure += ", or positive= to compare one level with the others"
+        raise error(f"The labels have the levels {named}; {cure}.")
     at = plain(levels[positive_position(levels, positive)])
     non_events = [plain(level) for level in levels if plain(level) != at]
     codes = np.where(labels.isna(), -1, positions(labels, [at]) == 0)
@@ -272,14 +278,16 @@ def check_both_levels(events: Events, used: Mask) -> Codes:
     codes = events.codes[used]
     for code, level in ((0, events.negative), (1, events.positive)):
         if not (codes == code).any():
-            raise DataError(f"No row of class {level!r} has a score.")
+            raise DataError(
+                f"No row of class {level!r} has a score; pass rows of both classes."
+            )
     return codes
 
 
 def levels_named(columns: pd.Index, levels: Levels) -> list[Level]:
-    """Return the levels that the column names stand for, themselves or as text.
+    """Return the levels that column names denote, as such or as text.
 
-    Some libraries allow only text as column names. Names of no level are unchanged.
+    Some libraries allow only text as column names. Other names are unchanged.
 
     Examples
     --------
@@ -304,7 +312,9 @@ def numbers(
     array = floats_of(values, refused)
     one_of_two = name == "probabilities" and shape[1:] == (2,)
     if array.shape != shape and not (one_of_two and array.shape == shape[:1]):
-        raise DataError(f"The {name} have the shape {array.shape} and not {shape}.")
+        raise DataError(
+            f"The {name} have the shape {array.shape}; pass an array of shape {shape}."
+        )
     return array
 
 
@@ -371,7 +381,8 @@ def positive_position(
         why = f"is not among the levels {listing(levels)}."
         raise OptionError(why, "positive", positive)
     if event_level is not None and at != by_order:
-        raise OptionError(f"is not the {event_level} level.", "positive", positive)
+        why = f"is not the {event_level} level; omit positive= or event_level=."
+        raise OptionError(why, "positive", positive)
     return at
 
 
@@ -401,7 +412,8 @@ def checked_choices(
     shares = None if prevalence is None else _checked_prevalence(levels, prevalence)
     beta = check_positive("beta", beta)
     if beta > LARGEST_BETA:
-        raise OptionError(f"is above {LARGEST_BETA:g}.", "beta", beta)
+        why = f"is not allowed; pass at most {LARGEST_BETA:g}."
+        raise OptionError(why, "beta", beta)
     return Choices(None if several else levels[at], shares, beta, mode)
 
 

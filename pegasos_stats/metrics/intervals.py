@@ -127,7 +127,7 @@ def paired_difference_interval(
 
 
 def kappa_interval(counts: rates.Counts, level: float = 0.95) -> Interval:
-    """Confidence interval of Cohen's kappa, by its variance on Fisher's scale.
+    """Confidence interval of Cohen's kappa, on Fisher's scale.
 
     ``tanh(atanh(k) +- z s / (1 - k^2))`` with the standard error ``s`` of Fleiss,
     Cohen and Everitt, which equals the delta method's for independent rows.
@@ -192,11 +192,12 @@ def class_intervals(
 ) -> dict[str, Interval]:
     """Confidence intervals of the rates of one class, by name.
 
-    Sensitivity, specificity and precision are proportions of rows. Predictive values
-    are too, unless `share` is given. With `share` their intervals are Mercaldo's, on
-    the log odds; for the positive predictive value these are ``log(sens p / ((1 - spec)
-    (1 - p)))`` with the variance ``(1 - sens) / (sens m) + spec / ((1 - spec) n)``, for
-    ``m`` rows of the class and ``n`` others. Balanced accuracy ``b`` combines Wilson's
+    Sensitivity, specificity and precision are proportions of rows, and so are
+    predictive values without `share`. With the prevalence `share`, ``p``, the intervals
+    of predictive values are Mercaldo's, on the scale of log odds. The log odds of the
+    positive predictive value are ``log(sens p / ((1 - spec) (1 - p)))``, with the
+    variance ``(1 - sens) / (sens m) + spec / ((1 - spec) n)``, for ``m`` rows of the
+    class and ``n`` other rows. Balanced accuracy ``b`` combines Wilson's
     limits of both rates: its lower limit is ``b - sqrt((sens - sens_low)^2 + (spec -
     spec_low)^2) / 2``. The upper limit uses the upper limits of the rates.
 
@@ -342,8 +343,8 @@ def area_and_variance(
 def area_interval(area: float, variance: float, level: float = 0.95) -> Interval:
     """Confidence interval of the area under the ROC curve, on the logit scale.
 
-    ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed back to areas. The coverage
-    is also right near 1, where the coverage of ``A +- z sqrt(V)`` is too low.
+    ``logit(A) +- z sqrt(V) / (A (1 - A))`` is transformed back to areas. For areas near
+    1 its coverage is close to nominal, and the coverage of ``A +- z sqrt(V)`` too low.
 
     Parameters
     ----------
@@ -440,9 +441,10 @@ def area_variance(
 ) -> float:
     """Variance of an area, or of the difference of two, by placement values.
 
-    ``S10 / m + S01 / n`` for ``m`` and ``n`` rows of the two levels, with the variances
-    of their placement values. For rows in clusters the sums of each cluster about the
-    mean determine the variances, and ``2 S11 / (m n)`` is added.
+    It is ``S10 / m + S01 / n`` for ``m`` and ``n`` rows of the two levels, where
+    ``S10`` and ``S01`` are the variances of their placement values. For rows in
+    clusters, both are computed from the sums of centred placement values in each
+    cluster, and ``2 S11 / (m n)`` is added, with the covariance ``S11`` of these sums.
 
     Parameters
     ----------
@@ -509,7 +511,7 @@ def clustered_rate_interval(
     """Interval of a rate ``p = sum a_g / sum b_g`` of rows in clusters.
 
     The variance of the ratio is ``v = M / (M - 1) sum (a_g - p b_g)^2 / (sum b_g)^2``
-    over the ``M`` clusters with rows. The interval is that of a proportion of
+    over the ``M`` clusters with rows. The interval is computed as for a proportion of
     ``n*`` independent rows. This effective number is ``n* = (p (1 - p) / v) (t_{n-1} /
     t_{M-1})^2``, at most the actual number ``n``, with quantiles of Student's ``t``.
 

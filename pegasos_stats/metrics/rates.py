@@ -34,7 +34,7 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> float:
 
 
 def warn_undefined(names: Sequence[str], why: str) -> None:
-    """Warn once, naming all undefined statistics."""
+    """Warn once, with the names of all undefined statistics."""
     if names:
         text = f"Undefined and therefore NaN: {', '.join(names)} ({why})."
         warn_caller(text, UndefinedMetricWarning)
@@ -337,9 +337,9 @@ def no_information_rate(counts: Counts) -> float:
 
 
 def accuracy_p_value(counts: Counts) -> float:
-    """One-sided binomial test that the accuracy is above the no-information rate.
+    """P-value of the one-sided test that accuracy exceeds the no-information rate.
 
-    The p-value is ``P(X >= x)``: ``x`` rows were predicted correctly, and ``X`` is
+    It is ``P(X >= x)``, where ``x`` rows were predicted correctly, and ``X`` is
     binomial with ``n`` rows and the no-information rate. It equals R's
     ``binom.test(x, n, rate, "greater")``.
 
@@ -434,11 +434,11 @@ def matthews_correlation(counts: Counts) -> float:
 
 
 def mcnemar(counts: Counts) -> ChiSquare:
-    """Test that both kinds of misclassification are equally frequent, ``mcnemar.test``.
+    """Test that both kinds of misclassification are equally frequent.
 
-    Two levels: McNemar's ``(|b - c| - 1)^2 / (b + c)``. As in R there is no continuity
-    correction if ``b = c``. More levels: Bowker's sum of ``(n_ij - n_ji)^2 /
-    (n_ij + n_ji)`` over the pairs of levels.
+    With two levels the statistic is McNemar's ``(|b - c| - 1)^2 / (b + c)``, without
+    the continuity correction if ``b = c``, as in R's ``mcnemar.test``. With more levels
+    it is Bowker's sum of ``(n_ij - n_ji)^2 / (n_ij + n_ji)`` over the pairs of levels.
 
     Parameters
     ----------
@@ -502,9 +502,9 @@ def mcnemar_exact(b: int, c: int) -> float:
 def mcnemar_mid_p(b: int, c: int) -> float:
     """Two-sided mid-p-value of McNemar's test.
 
-    It is the exact p-value less half the probability of counts with the same
-    difference. Its size is near the nominal size. The exact test and the test with
-    continuity correction are conservative.
+    It is the exact p-value minus half the probability of counts with the same absolute
+    difference. Its type I error rate is near the nominal level. The exact test and the
+    test with continuity correction are conservative.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from pegasos_stats.tables import Cells, Displayed, Facts, Lines, Part, percent
 RELATIVE_TIE = 1e-12  # relative difference up to which values tie: sums are rounded
 SCORES_AT_ONCE = 2**16  # rows at a time
 Tables = NDArray[np.float64]  # shape (m, 2, 2): the positive class is the second level
-# Largest, or usually so, at an extreme threshold: useless for choosing a threshold.
+# These metrics are usually largest at an extreme threshold, so they cannot choose one.
 ONE_SIDED = ("sensitivity", "specificity", "precision")
 NORMAL_95 = 1.959963984540054  # half-width of a 95% interval, in standard errors
 COLUMNS = ["model", "threshold", "n", "prevalence", "tp_rate", "fp_rate"]
@@ -31,7 +31,7 @@ PRINTED_THRESHOLDS = 10
 BAND_SAMPLES = 1000  # simulated samples that calibrate a ROC band
 SIMULATED_ROWS = 5000  # largest simulated class
 BISECTIONS = 20  # bisection steps for the logarithm of the local level
-MAX_CELLS = 1000  # more different probabilities are rounded to three decimals
+MAX_CELLS = 1000  # more distinct probabilities are rounded to three decimals
 
 
 def area_under_curve(
@@ -70,7 +70,7 @@ def area_under_curve(
 
 
 class PairCounts(NamedTuple):
-    """Pairs of rows, one of each level: their number, weight or share.
+    """Numbers, weights or shares of pairs of rows, with one row of each level.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def counts_of_pairs(
 
 
 def areas_under_curves(codes: Codes, scores: Matrix, weights: Vector) -> Vector:
-    """Compute `area_under_curve` for each line of scores, shape (m, n).
+    """Compute `area_under_curve` for each row of a matrix of scores, shape (m, n).
 
     Examples
     --------
@@ -232,7 +232,7 @@ class RocCurve:
     true_positive : float64 array, shape (k + 1,)
         Share of the rows of the second level with a score at or above the threshold.
     thresholds : float64 array, shape (k + 1,)
-        The different scores, the largest first, after an infinite one.
+        Infinity, then the distinct scores, the largest first.
     """
 
     false_positive: Vector
@@ -241,10 +241,10 @@ class RocCurve:
 
 
 def roc_curve(codes: Codes, scores: Vector) -> RocCurve:
-    """Compute the points of the ROC curve: (0, 0) and one for each different score.
+    """Compute the points of the ROC curve: (0, 0) and one for each distinct score.
 
-    A line joins the points before and after a group of tied scores. So the area under
-    the lines equals `area_under_curve`, where ties count one half.
+    A line joins the points before and after a group of tied scores. The area under the
+    lines therefore equals `area_under_curve`, where ties count one half.
 
     Parameters
     ----------
@@ -346,8 +346,9 @@ def cut(
 ) -> tuple[Vector, Decisions]:
     """Return the thresholds midway between neighbouring scores and at both ends.
 
-    The usual threshold replaces the threshold between the same two scores: the
-    decisions are the same. No threshold equals a score, so every row is decided.
+    The default threshold replaces the threshold between the same two scores, because
+    the decisions are the same. No threshold equals a score, so every row has a
+    decision.
 
     Parameters
     ----------
@@ -355,7 +356,7 @@ def cut(
     positive_is_second : bool
         Whether the second level is the positive class.
     usual : float
-        Threshold to use if none is chosen.
+        Default threshold.
     ends : pair of float
         Threshold below and above all scores.
 
@@ -447,12 +448,14 @@ class Target:
         Raises
         ------
         DataError
-            If the criterion is defined at no threshold.
+            If the criterion is not defined at any threshold.
         """
         values = self.of(decisions.tables)
         values = values if self.larger_is_better else -values
         if np.isnan(values).all():
-            raise DataError(f"{self.name} is defined at no threshold.")
+            raise DataError(
+                f"{self.name} is not defined at any threshold; use another metric."
+            )
         best = np.nanmax(values)
         equal = np.flatnonzero(values >= best - RELATIVE_TIE * max(1.0, abs(best)))
         distances = np.abs(thresholds[equal] - usual)
@@ -462,23 +465,24 @@ class Target:
 @suggest_names("precision_recall")
 @dataclass(frozen=True, repr=False, eq=False)
 class PrecisionRecall(Facts):
-    """Precision and recall at each score, as `precision_recall` returns.
+    """Precision and recall at each score; returned by `precision_recall`.
 
     Attributes
     ----------
     table : DataFrame
-        Columns ``threshold, precision, recall``, the largest score first, after an
-        infinite one with precision 1 and recall 0. Rows with a score at or above the
-        threshold are predicted positive.
+        Columns ``threshold, precision, recall``. The first row has an infinite
+        threshold, precision 1 and recall 0; then follow the distinct scores, the
+        largest first. Rows with a score at or above the threshold are predicted
+        positive.
     average_precision : float
-        ``sum_k (R_k - R_(k-1)) P_k`` over the different scores, the largest first.
+        ``sum_k (R_k - R_(k-1)) P_k`` over the distinct scores, the largest first.
     prevalence : float
         Share of the positive class, which is the precision of random guessing.
     positive : label
     nobs : int
-        Rows used.
+        Number of rows used.
     n_left_out : int
-        Rows without a label or a score.
+        Number of rows without a label or a score.
 
     Examples
     --------
@@ -501,7 +505,7 @@ class PrecisionRecall(Facts):
     _title = "Precision and Recall"
 
     def tidy(self) -> pd.DataFrame:
-        """The curve: columns ``threshold, precision, recall``."""
+        """Return the curve, in columns ``threshold, precision, recall``."""
         return self.table.copy()
 
     @suggest_arguments
@@ -542,8 +546,8 @@ def precision_recall(
 
     Precision is the share of the rows predicted positive that are positive. Recall is
     the share of the positive rows that are predicted positive. If the positive class is
-    rare, precision shows what a ROC curve hides: the number of false alarms per true
-    positive.
+    rare, precision shows how many false positives there are per true positive, which a
+    ROC curve does not show.
 
     Parameters
     ----------
@@ -591,7 +595,7 @@ def precision_recall(
     sorted_values = values[order]
     last = np.r_[
         np.flatnonzero(sorted_values[1:] != sorted_values[:-1]), sorted_values.size - 1
-    ]  # of ties
+    ]  # the last row of each group of ties
     true = np.cumsum(codes[order])[last]
     precision, recall = true / (last + 1.0), true / true[-1]
     table = pd.DataFrame(
@@ -614,7 +618,7 @@ def precision_recall(
 @suggest_names("decision_curve")
 @dataclass(frozen=True, repr=False, eq=False)
 class DecisionCurve(Displayed):
-    """Net benefit at each threshold, as `decision_curve` returns.
+    """Net benefit at each threshold; returned by `decision_curve`.
 
     Attributes
     ----------
@@ -625,9 +629,9 @@ class DecisionCurve(Displayed):
         are pointwise 95% limits of the net benefit.
     positive : label
     nobs : int
-        Rows used.
+        Number of rows used.
     n_left_out : int
-        Rows without a label or one of the probabilities.
+        Number of rows without a label or one of the probabilities.
 
     Examples
     --------
@@ -651,7 +655,7 @@ class DecisionCurve(Displayed):
     _field_rules = "n_left_out nonnegative"
 
     def tidy(self) -> pd.DataFrame:
-        """The curves: a copy of `table`."""
+        """Return the curves, as a copy of `table`."""
         return self.table.copy()
 
     @suggest_arguments
@@ -693,7 +697,7 @@ class DecisionCurve(Displayed):
         lines = [f"Net benefit for {self.positive!r}, {counted(self.nobs, 'row')}"]
         if self.n_left_out:
             left_out = counted(self.n_left_out, "row")
-            lines.append(f"Left out: {left_out} without a label or a probability")
+            lines.append(f"Excluded: {left_out} without a label or a probability")
         return lines
 
     def __str__(self) -> str:
@@ -737,8 +741,8 @@ def decision_curve(
         from one model or, by name, from several. Rows without a label or a probability
         are excluded from all models and counted.
     thresholds : sequence of float, optional
-        From 0 to below 1; by default 0, 0.01, ..., 0.99. Choose thresholds at which
-        some reader would act.
+        From 0 to below 1; by default 0, 0.01, ..., 0.99. Choose thresholds that
+        decision makers might use.
     positive : label, optional
         The positive class; by default the second level.
     prevalence : float, optional
@@ -761,7 +765,7 @@ def decision_curve(
     ----------
     Vickers & Elkin, *Decision curve analysis*, Medical Decision Making 26 (2006),
     565-574; Vickers, van Calster & Steyerberg, Diagnostic and Prognostic Research 3
-    (2019), on how to read one.
+    (2019), on the interpretation.
 
     Examples
     --------
@@ -777,8 +781,8 @@ def decision_curve(
     for name in models or [None]:
         if not is_name(name) or name in (ALL, NONE):
             raise OptionError(
-                f"probabilities= has the name {shown(name)}; use names, but not 'all' "
-                "or 'none'."
+                f"probabilities= has the name {shown(name)}; use names other than "
+                "'all' and 'none'."
             )
     at = _checked_thresholds(thresholds)
     sides = {name: events_of(actual, p, positive) for name, p in models.items()}
@@ -864,8 +868,8 @@ def roc_band(
     Returns
     -------
     DataFrame
-        Columns ``false_positive, low, high``. Between two lines `high` is the value of
-        the first line and `low` the value of the second.
+        Columns ``false_positive, low, high``. Between two rows `high` is the value of
+        the first row and `low` the value of the second.
 
     Raises
     ------
@@ -947,8 +951,8 @@ def local_level(codes: Codes, scores: Vector, level: float, seed: int) -> float:
 
     Let ``x`` be the survival function of the first level at a score. The ROC curve is
     the distribution function of ``x`` in the second level, and ``x`` is uniform in the
-    first. So the simulated ``x`` are uniform in the first level and follow the smoothed
-    curve in the second.
+    first. The simulated ``x`` are therefore uniform in the first level, and their
+    distribution function in the second level is the smoothed curve.
     """
     order = np.sort(-scores[codes == 0])
     above = np.searchsorted(order, np.sort(-scores[codes == 1]))
@@ -997,18 +1001,18 @@ def smoothed_places(above: Integers, n: int) -> tuple[Vector, Vector]:
 def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.DataFrame:
     """Compute the simultaneous band of an increasing calibration curve.
 
-    The ``k`` different probabilities have ``k (k + 1) / 2`` ranges. For the share of
-    events in each range there are limits of Clopper & Pearson, with the error
-    probability ``(1 - level) / (k (k + 1))`` on each side. As the curve increases, the
-    lower limit of a range bounds the curve at larger probabilities, and the upper limit
-    bounds it at smaller ones. So the band is valid for all probabilities at once and
-    with any number of rows.
+    The ``k`` distinct probabilities have ``k (k + 1) / 2`` ranges. The share of events
+    in each range has limits of Clopper & Pearson, with the error probability
+    ``(1 - level) / (k (k + 1))`` on each side. As the curve increases, the lower limit
+    of a range bounds the curve at larger probabilities, and the upper limit bounds it
+    at smaller ones. The band is therefore valid for all probabilities at once and with
+    any number of rows.
 
     Parameters
     ----------
     p : float64 array, shape (n,)
-        Probabilities. More than 1,000 different ones are rounded to three decimals: up
-        for the lower limits, and down for the upper ones.
+        Probabilities. More than 1,000 distinct ones are rounded to three decimals: up
+        for the lower limits, and down for the upper limits.
     happened : int array, shape (n,), of 0 and 1
         Whether the event happened.
     level : float
@@ -1016,8 +1020,8 @@ def calibration_band(p: Vector, happened: Codes, level: float = 0.95) -> pd.Data
     Returns
     -------
     DataFrame
-        Columns ``probability, low, high``, from 0 to 1. Between two lines `low` is the
-        value of the first line and `high` the value of the second.
+        Columns ``probability, low, high``, from 0 to 1. Between two rows `low` is the
+        value of the first row and `high` the value of the second.
 
     References
     ----------

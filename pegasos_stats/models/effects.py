@@ -6,8 +6,8 @@ method its variance is ``J V J'``, with the gradient ``J`` of ``g`` and the cova
 resamples.
 
 A score is ``z'theta``. The last two elements of ``theta`` are the shift of the scores
-by class weights and 1. The last two elements of a row ``z`` are -1 or 0 and the offset:
--1 subtracts the shift, for probabilities; 0 retains it.
+by class weights, and 1. The last two elements of a row ``z`` are the factors of these:
+-1 or 0, and the offset. -1 subtracts the shift, for probabilities; 0 does not.
 """
 
 import re
@@ -85,8 +85,8 @@ OF_THESE_ROWS = (
 )
 PINNED = "If all resamples have the same value, p-value and interval are missing (NaN)."
 INCREASED = (
-    "+ is the change in the prediction from each value x to x plus this amount; where "
-    "a term has no value there, from x minus this amount to x."
+    "+ is the change in the prediction from each row's value x to x plus this amount; "
+    "if a term has no value there, from x minus this amount to x."
 )
 NO_RESAMPLES = (
     "There are no standard errors: for shares they need resamples of the training "
@@ -139,7 +139,7 @@ class EffectRows:
 
     @property
     def formula(self) -> FormulaDesign | None:
-        """The formula if it computes terms of the predictors."""
+        """The design if its formula transforms predictors; otherwise None."""
         inner = unscaled(self.design)
         if not isinstance(inner, FormulaDesign):
             return None
@@ -152,7 +152,7 @@ class EffectRows:
         return np.ones(1) if self.averaged else self.weights
 
     def checked(self, variables: object) -> list[Level]:
-        """The predictors of these names, or raise `OptionError`.
+        """Return the predictors with these names, or raise `OptionError`.
 
         None means all predictors except text that is not a factor.
         """
@@ -171,8 +171,8 @@ class EffectRows:
             if isinstance(name, type(predictor)) and predictor == name:
                 return predictor
         raise OptionError(
-            f"{shown(name)} is not a predictor of this fit, which has "
-            f"{listing(self.names, 8)}; pass rows as data=."
+            f"{shown(name)} is not a predictor of this fit; use "
+            f"{listing(self.names, 8)}, and pass rows as data=."
         )
 
     def values(self, name: Level) -> list[object]:
@@ -238,7 +238,7 @@ class EffectRows:
         return replace(self, frame=self.at(means), averaged=True)
 
     def at(self, place: Mapping[Level, object]) -> pd.DataFrame:
-        """The frame of the rows with these values."""
+        """Return the frame with these values in all rows."""
         frame = self.frame.copy(deep=False)
         for name, value in place.items():
             frame[name] = value  # type: ignore[call-overload]
@@ -256,7 +256,8 @@ class EffectRows:
             values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise OptionError(
-                f"{shown(name)} is text, and has no effect; use other variables=."
+                f"{shown(name)} is text that is not a factor, so it has no effect; "
+                "leave it out of variables=."
             ) from None
         return np.asarray(values)
 
@@ -266,14 +267,14 @@ class EffectRows:
         return float(moments(x, self.weights, self.number)[1].item())
 
     def valued(self, place: Place) -> Mask:
-        """Rows in which every term of the formula is defined at these values."""
+        """Mask of the rows in which every term is defined at these values."""
         formula = self.formula
         if formula is None:
             return np.ones(len(self.frame), dtype=bool)
         return formula.valued(self.at(place))
 
     def with_values(self, place: Place, what: str = "") -> "EffectRows":
-        """Return these rows with these values, or raise `DataError`.
+        """Return the rows with these values, or raise `DataError`.
 
         The error is raised if a term of the formula is not defined in some row.
         """
@@ -286,7 +287,7 @@ class EffectRows:
         return replace(self, frame=self.at(place))
 
     def matrix(self, place: Mapping[Level, object]) -> Matrix:
-        """Matrix of these rows with these values."""
+        """Matrix of the rows with these values."""
         return self._completed(dense_rows(self.design.matrix(self.at(place)).values))
 
     def _completed(self, values: Matrix) -> Matrix:
@@ -300,9 +301,10 @@ class EffectRows:
         return (self.weights @ values)[None] if self.averaged else values
 
     def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
-        """`matrix` of each place; few rows are computed in one call, 3 times as fast.
+        """Return `matrix` for each place.
 
-        A user's function may depend on all rows, so it is called for each place alone.
+        Few rows are computed in one call, which is 3 times as fast. A user's function
+        may depend on all rows, so it is called separately for each place.
         """
         n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
@@ -350,7 +352,7 @@ def written(place: Place) -> str:
 
 
 def value_text(value: object) -> str:
-    """Write a value; numbers short."""
+    """Write a value, a float with at most six digits."""
     value = errors.plain(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
@@ -501,7 +503,8 @@ def rows_of(
             row_weights = numbers_of_rows(*source, "one number for each row")[complete]
     if not (np.isfinite(row_weights).all() and row_weights.sum() > 0.0):
         raise DataError(
-            "weights are missing in a complete row, or 0 in all; use one for each row."
+            "weights are missing in a complete row, or 0 in all rows; pass one number "
+            "for each row, above 0 in at least one."
         )
     return EffectRows(
         design,
@@ -525,9 +528,10 @@ class Response:
     Attributes
     ----------
     curve : "probability", "share" or "score"
-        Function of a score ``f``: ``1 / (1 + exp(-f))``; 1 if ``f > 0``, otherwise 0;
-        or ``f`` itself. For ``"share"``, scores between -1e-5 and 1e-5 count one half:
-        at a minimum of the hinge loss the scores of several rows may be exactly 0.
+        Prediction for a score ``f``: the probability ``1 / (1 + exp(-f))``; for
+        ``"share"`` 1 if ``f > 0``, otherwise 0; for ``"score"`` ``f`` itself. For
+        ``"share"``, scores between -1e-5 and 1e-5 count one half: at a minimum of the
+        hinge loss the scores of several rows may be exactly 0.
     """
 
     curve: Literal["probability", "share", "score"]
@@ -559,7 +563,7 @@ class Response:
         return np.asarray(expit(scores))
 
     def derivatives(self, scores: Matrix) -> tuple[Matrix, Matrix]:
-        """First and second derivative of predictions by the score; 0 for shares."""
+        """First and second derivatives with respect to the score; 0 for shares."""
         if self.curve != "probability":
             return np.full_like(scores, float(self.curve == "score")), 0.0 * scores
         chance = self.of(scores)
@@ -569,18 +573,19 @@ class Response:
 
 @dataclass(frozen=True, eq=False)
 class Estimand:
-    """A mean over rows: of predictions or of their slope; or a comparison of two means.
+    """Mean of predictions or of their slopes over rows, or a comparison of two means.
 
     Attributes
     ----------
     shares : float64 array, shape (n,)
         Weights of the rows, whose sum is 1.
     rows : float64 array, shape (n, k + 2)
-        Points of the predictions or slopes.
+        Rows ``z`` at which predictions or slopes are computed.
     other : float64 array, shape (n, k + 2), optional
-        Points of the second mean, which is subtracted or is the denominator.
+        Rows ``z`` of the second mean, which is subtracted or is the denominator.
     direction : float64 array, shape (n, k + 2), optional
-        Derivative ``D`` of `rows` by a predictor: the mean of ``dP/df D'theta``.
+        Derivative ``D`` of `rows` with respect to a predictor, for a mean slope: the
+        mean of ``dP/df D'theta``.
     comparison : str
         How the two means are compared, see `margins`.
     """
@@ -592,7 +597,7 @@ class Estimand:
     comparison: Comparison = "difference"
 
     def values(self, thetas: Matrix, response: Response) -> Vector:
-        """The mean by each of several fits, the columns of `thetas`, shape (b,)."""
+        """Values for several fits, the columns of `thetas`; shape (b,)."""
         size, means = max(1, int(MOST_SCORES / len(self.rows))), []
         for first in range(0, thetas.shape[1], size):
             theta = thetas[:, first : first + size]
@@ -609,7 +614,7 @@ class Estimand:
         return np.concatenate(means)
 
     def gradient(self, theta: Vector, response: Response) -> Vector:
-        """Derivatives by ``theta``, shape (k + 2,)."""
+        """Gradient with respect to ``theta``, shape (k + 2,)."""
         slope, second = response.derivatives(self.rows @ theta)
         if self.direction is not None:
             curvatures = self.shares * second * (self.direction @ theta)
@@ -628,12 +633,13 @@ class Estimand:
         return [self.rows] if self.other is None else [self.rows, self.other]
 
     def broken(self, null: NullSpace, response: Response) -> Mask:
-        """Which equations of the training rows it breaks, see `NullSpace`; shape (q,).
+        """Mask of the equations of `NullSpace` that do not hold for the estimand, (q,).
 
-        If it breaks one, it is not estimable. A mean score breaks an equation if the
-        mean row does; a mean of probabilities or shares, if any row does. A difference
-        or derivative of scores is a linear combination of coefficients: it breaks an
-        equation only if it contains the excluded column.
+        It is estimable if it satisfies all equations. A mean score satisfies an
+        equation if the mean row does; a mean of probabilities or shares, if all rows
+        do. A difference or derivative of scores is a linear combination of
+        coefficients: it satisfies every equation whose excluded column it does not
+        contain.
         """
         k, counted = len(null.directions), self.shares != 0.0
         if response.curve == "score":
@@ -718,9 +724,9 @@ def with_errors(
     values : float64 array, shape (m, 1 + b)
         Values for the fit, and for each resample.
     J : float64 array, shape (m, k + 2)
-        Derivatives by ``theta``.
+        Derivatives with respect to ``theta``.
     unlimited, undetermined : bool arrays, shape (m,)
-        Which have no standard error, and which are NaN.
+        Masks of the values without standard errors, and of the values that are NaN.
     names : list of str, length m
     null : float
         Value under the null hypothesis.
@@ -752,7 +758,7 @@ def with_errors(
 @suggest_names("margins")
 @dataclass(frozen=True, repr=False, eq=False)
 class Margins(tables.Summarised):
-    """Average effects or predictions, of ``result.margins()`` or `predictions`.
+    """Average effects or predictions; returned by `margins` and `predictions`.
 
     Attributes
     ----------
@@ -843,7 +849,7 @@ class Margins(tables.Summarised):
         alpha : float, default 0.05
             Intervals have level ``1 - alpha``.
         digits : int, default 3
-            Decimals.
+            Number of decimals.
         """
         alpha, headings = checks.check_fraction("alpha", alpha), self.estimates.headings
         unknown = bool(np.isnan(self.estimates.sd).all())
@@ -963,8 +969,8 @@ def margins(
         shares of their levels. A mapping sets predictors to these values in all
         rows, in every combination.
     contrasts : "reference" or "pairwise"
-        Each level against the reference level, or all pairs of levels. Numeric
-        predictors are not compared in pairs: see `change`.
+        Whether to compare each level with the reference level, or all pairs of levels.
+        Numeric predictors are not compared in pairs: see `change`.
     comparison : "difference", "ratio", "lnratio" or "lnor"
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
@@ -1001,7 +1007,7 @@ def margins(
     Raises
     ------
     OptionError
-        If there is no such name or option.
+        If a name or an option is not allowed.
     DataError
         If no rows are available, as for a loaded fit without `data`.
 
@@ -1093,9 +1099,9 @@ def predictions(
 ) -> Margins:
     """Average adjusted predictions: mean probabilities by levels of predictors.
 
-    The mean over the rows of the probability of the second level, with the named
-    predictors set to the same values in all rows and the others as observed. For a
-    hinge fit, the share of rows predicted positive.
+    An adjusted prediction is the mean over the rows of the probability of the second
+    level, with the named predictors set to the same values in all rows and the others
+    as observed. For a hinge fit it is the share of rows predicted positive.
 
     Parameters
     ----------
@@ -1179,7 +1185,9 @@ def estimated(
         unlimited.append(estimand.is_unlimited(getattr(estimate, "unbounded", None)))
         broken.append(estimand.broken(null, response))
     if not keys:
-        raise OptionError("A factor with one level has no effects; use others.")
+        raise OptionError(
+            "A factor with one level has no effect; use other variables=."
+        )
     breaks = np.array(broken, dtype=bool).reshape(len(keys), -1)
     undetermined = np.asarray(breaks.any(axis=1))
     tests = with_errors(
@@ -1322,10 +1330,11 @@ def effects(
         (words, change), x = changes[name], here.numbers(name)
         if change is None:
             low, high = around(here, whole, name)
-        else:  # from x to x + change; where a term has no value there, up to x
+        else:  # from x to x + change; if a term has no value there, x - change to x
             up = here.valued({name: x + change})
             low, high = np.where(up, x, x - change), np.where(up, x + change, x)
-            here.with_values({name: low}, f"for {name} {words} nor the other way")
+            down = words.replace("+", "-", 1)
+            here.with_values({name: low}, f"at {name} {words} and at {name} {down}")
         below, above, middle = here.matrices([{name: low}, {name: high}, {}])
         if change is not None:
             yield name, words, estimand(above, below)
@@ -1362,7 +1371,7 @@ def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Ve
 @suggest_names("prediction")
 @dataclass(frozen=True, repr=False, eq=False)
 class RowPredictions(tables.Displayed):
-    """Predictions of rows with standard errors, from ``result.get_prediction()``.
+    """Predictions of rows with standard errors; returned by `get_prediction`.
 
     Attributes
     ----------
@@ -1455,7 +1464,7 @@ class RowPredictions(tables.Displayed):
         rows = errors.counted(len(frame), "row")
         sentence = f"{WHAT[self.response.curve]} for {rows}, with 95% intervals"
         if len(frame) > MOST_SHOWN:
-            sentence += f"; these are the first {MOST_SHOWN}, summary_frame() has all"
+            sentence += f"; the first {MOST_SHOWN} are shown, summary_frame() has all"
         return frame.head(MOST_SHOWN).map(tables.fixed), f"{sentence}."
 
     @cached_property
@@ -1512,11 +1521,11 @@ def get_prediction(
 ) -> RowPredictions:
     """Prediction of each row with standard error and interval, as in statsmodels.
 
-    For the log loss these are probabilities of the second level. Their standard errors
-    are by the delta method, and their intervals are transformed intervals of the
-    scores. For the hinge they are scores. With a bootstrap, standard errors and
-    intervals come from the coefficients of the resamples. Intervals are for the
-    prediction, not for an outcome.
+    A logistic regression predicts probabilities of the second level. Their standard
+    errors are by the delta method, and their intervals are transformed intervals of the
+    scores. An SVM predicts scores. With a bootstrap, standard errors and intervals come
+    from the coefficients of the resamples. These are confidence intervals of the
+    predictions, not prediction intervals of an outcome.
 
     Parameters
     ----------
@@ -1551,7 +1560,7 @@ def get_prediction(
         If the training rows do not determine a prediction.
     """
     if data is None and not self.problem.has_rows:
-        raise DataError("The training rows are not in memory; pass other rows as data.")
+        raise DataError("The training rows are not in memory; pass rows as data=.")
     theta = self._theta
     covariance = wald.at_fixed_scale(self._errors.covariance)
     prediction = RowPredictions(

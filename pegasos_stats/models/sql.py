@@ -132,7 +132,7 @@ def cannot(what: str) -> OptionError:
     """Return the error for expressions without a counterpart."""
     return OptionError(
         f"{what} cannot be written for other languages; compute it as a column of the "
-        "data, and fit that."
+        "data, and use this column in the formula."
     )
 
 
@@ -422,8 +422,8 @@ def _offset_terms(offset: Offset, types: Mapping[str, str]) -> Iterator[SqlTerm]
     """The parts of an offset as terms with coefficient 1."""
     if offset.given:
         raise OptionError(
-            "the offset is an array, which is not available for other rows; fit with "
-            "the name of a column as offset=."
+            "The offset is an array, which is not available for other rows; pass the "
+            "name of a column as offset= to the model."
         )
     trees = list[Tree]([["column", offset.column]] if offset.column else [])
     for term in offset.terms:

@@ -71,7 +71,7 @@ class Reliability(tables.Facts):
         Means of ``(p - [y = 1])^2`` and of ``-log`` of the observed class's
         probability.
     n_left_out : int
-        Rows without a label or a probability.
+        Number of rows without a label or a probability.
     error_by_chance : float
         Expected `calibration_error` of correct probabilities, which is above 0 by
         chance: the sum over bins of `distance_by_chance`, divided by the number of
@@ -177,7 +177,7 @@ class Reliability(tables.Facts):
             "Calibration error": f"{self.calibration_error:.4f}",
         }
         if not np.isnan(self.error_by_chance):
-            chance = f"{self.error_by_chance:.4f} if probabilities are right"
+            chance = f"{self.error_by_chance:.4f} if probabilities are correct"
             facts["Calibration error"] += f", by chance {chance}"
         for name, value, (low, high) in (
             ("Slope", self.slope, self.slope_interval),
@@ -286,7 +286,9 @@ def reliability(
     events = inputs.events_of(actual, probabilities, positive)
     used = events.is_complete
     if not used.any():
-        raise DataError("No row has both a label and a probability.")
+        raise DataError(
+            "No row has both a label and a probability; pass rows with both."
+        )
     clusters = None
     if groups is not None:
         clusters = inputs.clusters_of(groups, len(used), actual, probabilities)[used]
@@ -699,18 +701,19 @@ def calibrate(
 
     The model is fitted to all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted to
     out-of-fold scores, because a fit separates its training data better than new rows.
-    This assumes that out-of-fold scores are distributed like scores of new rows; more
-    folds improve the approximation. `fit_sigmoid` describes the likelihood and its
+    This assumes that out-of-fold scores have the distribution of scores of new rows;
+    more folds improve the approximation. `fit_sigmoid` describes the likelihood and its
     regularised targets.
 
     Class weights, such as ``weights="balanced"``, apply to the fits but not to the
     sigmoid: probabilities refer to the class frequencies of the data. Weights that
     differ within a class apply to both.
 
-    Scores are uninformative in two cases: within its duality gap, the fit is no better
-    than a model without predictors; or the out-of-fold scores of the second class are
-    not larger than scores of the first, so that ``A`` is not negative. Then each
-    probability equals the share of its class in the data, and a warning says so.
+    Scores are uninformative in two cases: the objective of the fit differs from the
+    objective without predictors by at most the duality gap; or the out-of-fold scores
+    of the second class are not larger than scores of the first, so that ``A`` is not
+    negative. Each probability then equals the share of its class in the data, and a
+    warning reports this.
 
     Parameters
     ----------
@@ -788,7 +791,7 @@ def _without_scores(result: Results, sigmoid: Sigmoid) -> str:
     no_offset = result.problem.offset is None  # offsets alone may be informative
     near = result.relative_gap <= MAX_RELATIVE_GAP
     if no_offset and near and abs(without - result.objective) <= result.gap:
-        return "The fit is no better than one without predictors, within its gap"
+        return "Up to its duality gap, the fit is no better than without predictors"
     if sigmoid.A >= 0.0:
         return "Out-of-fold scores of the second class are not larger than of the first"
     return ""

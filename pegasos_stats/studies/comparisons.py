@@ -150,7 +150,7 @@ def compare_errors(
         if not (same_rows and same_folds and a.coding.levels == b.coding.levels):
             raise DataError(
                 f"{shown(name)} and the first model differ in rows, classes or folds, "
-                "so differences cannot be paired."
+                "so differences cannot be paired; use the same data and folds."
             )
         column = getattr(metric, "__name__", metric)
         if column not in (names := [metric.name for metric in study.metrics]):
@@ -193,7 +193,7 @@ def paired_mean(
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ErrorComparison(tables.Summarised):
-    """Comparison of models by out-of-fold metrics, from `compare_errors`.
+    """Comparison of models by out-of-fold metrics; returned by `compare_errors`.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ class ErrorComparison(tables.Summarised):
     ) -> "Axes":
         """Draw the differences with their intervals, one row per pair of models.
 
-        Rings are the differences in the folds.
+        Open circles show the differences in the folds.
 
         Parameters
         ----------
@@ -308,7 +308,9 @@ class ErrorComparison(tables.Summarised):
             "rows."
         ]
         if same := list(table["term"][table["statistic"].isna()]):
-            notes.append(f"{listing(same)}: no spread over the folds, hence no test.")
+            notes.append(
+                f"{listing(same)}: no test, because the standard error is 0 or missing."
+            )
         cells = cells.rename(columns={"coef": "difference"})
         return tables.Summary(["Out-of-fold comparison"], cells, notes, left, right)
 
@@ -342,8 +344,8 @@ def compare_models(
     brackets : "std_error", "conf_int", "statistic", "p_value" or "none"
         Quantity shown below each estimate, in brackets.
     stars : bool or sequence of float, default False
-        Whether to mark small p-values: ``True`` gives three stars below 0.001, two
-        below 0.01, one below 0.05. Give other thresholds as a sequence, such as
+        Whether to mark small p-values: ``True`` means three stars below 0.001, two
+        below 0.01, one below 0.05. For other thresholds pass a sequence, such as
         ``(0.01, 0.05, 0.1)``.
     conf_level : float, default 0.95
         Confidence level of the intervals.
@@ -428,7 +430,8 @@ def _chosen(table: pd.DataFrame, terms: object) -> pd.DataFrame:
         if not isinstance(chosen, list | tuple) or not all(
             is_name(name) and name in names for name in chosen
         ):
-            raise OptionError(f"is not a list of {listing(names)}.", "terms", terms)
+            why = f"is not allowed; pass a list of terms: {listing(names)}."
+            raise OptionError(why, "terms", terms)
         names = list(chosen)
     rows = table[table["term"].isin(names)]
     place = {name: j for j, name in enumerate(names)}
@@ -442,9 +445,8 @@ def _bounds(stars: object) -> tuple[float, ...]:
     if isinstance(stars, bool | np.bool_):
         return STARS if stars else ()
     if not isinstance(stars, list | tuple) or not stars:
-        raise OptionError(
-            "is neither True, False nor a list of p-values.", "stars", stars
-        )
+        why = "is not allowed; pass True, False or a list such as [0.01, 0.05]."
+        raise OptionError(why, "stars", stars)
     return tuple(sorted({checks.check_fraction("stars", bound) for bound in stars}))
 
 
@@ -471,7 +473,7 @@ FACTS: dict[str, tuple[str, Callable[[float], str]]] = {
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class ModelComparison(tables.Exported):
-    """Regression table of several fits, from `compare_models`.
+    """Regression table of several fits; returned by `compare_models`.
 
     Attributes
     ----------
@@ -713,7 +715,7 @@ def _number(column: str, row: int, about: str) -> property:
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class RocComparison(tables.Facts):
-    """Two areas under the ROC curve on the same rows, from `compare_roc`.
+    """Two areas under the ROC curve on the same rows; returned by `compare_roc`.
 
     Attributes
     ----------
@@ -726,9 +728,9 @@ class RocComparison(tables.Facts):
     level : float
         Confidence level of the intervals.
     nobs : int
-        Rows compared.
+        Number of rows compared.
     n_left_out : int
-        Rows excluded because a label or a score is missing.
+        Number of rows excluded because a label or a score is missing.
 
     Examples
     --------
@@ -809,7 +811,7 @@ class RocComparison(tables.Facts):
             "Rows": f"{self.nobs:,}, positive class {self.levels[1]!r}",
             f"Area {a}": areas[0],
             f"Area {b}": areas[1],
-            f"{a} less {b}": areas[2],
+            f"{a} minus {b}": areas[2],
             "DeLong": test,
         }
 
@@ -857,9 +859,9 @@ def compare_roc(
         Clusters of dependent rows, such as the eyes of a person; variances are then
         Obuchowski's.
     scale : "fisher" or "plain", default "fisher"
-        The interval of the difference ``D``: ``tanh(atanh(D) +- z se / (1 - D^2))``,
-        which stays between -1 and 1, or ``D +- z se``, as in pROC, with the normal
-        quantile ``z``.
+        Scale of the interval of the difference ``D``. ``"fisher"``:
+        ``tanh(atanh(D) +- z se / (1 - D^2))``, which is between -1 and 1. ``"plain"``:
+        ``D +- z se``, as in pROC. ``z`` is the normal quantile.
 
     Returns
     -------
@@ -870,7 +872,8 @@ def compare_roc(
     ------
     DataError
         If lengths or row labels differ, if a class has no row with both scores, or if
-        `data` are training data of a fit: in these a larger model nearly always wins.
+        `data` are training data of a fit, in which a larger model nearly always has the
+        larger area.
     OptionError
         If the fits have different classes, or an option is not allowed.
 
@@ -962,12 +965,15 @@ def _of_fits(
             raise DataError("The data are training rows of a fit; pass new rows.")
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
-        assert scores is not None  # a fit gives scores
+        assert scores is not None  # a fit has scores
         codes = np.where(codes < 0, -1, codes == at)
         negative, named = fit.coding.levels[1 - at], fit.coding.levels[at]
         sides.append(inputs.Events(codes, scores if at else -scores, negative, named))
     if not np.array_equal(sides[0].codes, sides[1].codes):
-        raise DataError("The fits weight these rows differently; pass scores.")
+        raise DataError(
+            "The fits differ in the outcomes or the frequency weights of these rows; "
+            "pass labels and scores instead."
+        )
     return sides
 
 
@@ -1105,7 +1111,7 @@ def compare_solvers(
 @suggest_names("comparison")
 @dataclass(frozen=True, repr=False, eq=False)
 class SolverComparison(tables.Summarised):
-    """Runs of several solvers on one model, from `compare_solvers`.
+    """Runs of several solvers on one model; returned by `compare_solvers`.
 
     Attributes
     ----------
@@ -1247,7 +1253,7 @@ class SolverComparison(tables.Summarised):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` gives LaTeX.
+            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
         """
         last = self.glance().set_index("solver").rename_axis(None)
         low, high = (
@@ -1261,7 +1267,8 @@ class SolverComparison(tables.Summarised):
         reached = last["n_reached"].dropna().items()
         threads = counted(self.workers, "thread")
         notes = [
-            "Means over the runs, each at its last epoch; spreads are in glance().",
+            "Means over the runs, each at its last epoch; for standard deviations see "
+            "glance().",
             f"Certified by duality: the optimum lies between {low} and {high}.",
             *(f"{name} reached its tolerance in {n} runs." for name, n in reached),
             f"CPU time of the updates only, in {threads}.",
@@ -1296,8 +1303,8 @@ class SolverComparison(tables.Summarised):
         Parameters
         ----------
         excess : bool, default False
-            Whether to show the objective minus `lower_bound`: it is at least the
-            distance from the minimum.
+            Whether to show the objective minus `lower_bound`, which is an upper bound
+            on the distance from the minimum.
         ax : three axes, optional
             By default new axes, one below the other.
         **line

@@ -100,7 +100,10 @@ def lambda_grid(
     half_range = float(np.ptp(scores)) / 2.0
     largest = half_range if problem.intercept else float(np.abs(scores).max())
     if not largest > 0.0:
-        raise DataError("The predictors have the same mean in both classes.")
+        raise DataError(
+            "The predictors have the same mean in both classes, so the data determine "
+            "no largest lambda; pass lambdas= to lambda_path()."
+        )
     if ratio * largest < sys.float_info.min:
         why = f"is too small: {largest:.3g} times it underflows; pass a larger one."
         raise OptionError(why, "ratio", ratio)
@@ -201,14 +204,15 @@ def lambda_path(
     over their shared rows. This requires dense rows, at most 300 columns, at least
     three rows per column (20 for the hinge), and no transform that is computed from the
     rows of a fold. Otherwise folds are fitted separately, and each fit starts with the
-    previous dual variables, times the best factor. Pegasos always starts at zero,
-    because its first steps discard any start. Each fit reports its gap.
+    dual variables of the previous one, rescaled for its lambda. Pegasos always starts
+    at zero, because its first steps discard any start. Each fit reports its gap.
 
     Folds and seeds are drawn as in `cross_validate`, one seed per fold; fits to all
-    rows use `seed` itself. A seed of the solver replaces all of these. The scaling of
-    ``standardize=True`` and transforms of a formula, such as ``scale()`` and ``bs()``,
-    are computed from the training rows of each fit. Factor levels and balanced weights
-    come from all rows; a level without training rows has the coefficient 0.
+    rows use `seed` itself. A solver with a seed of its own uses this seed in all fits.
+    The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
+    and ``bs()``, are computed from the training rows of each fit. Factor levels and
+    balanced weights come from all rows; a level without training rows has the
+    coefficient 0.
 
     Parameters
     ----------
@@ -277,7 +281,8 @@ def lambda_path(
     if partition is not None:
         tasks += fitter.tasks(partition.splits)
     elif checks.check_count("repeats", repeats) > 1:
-        raise OptionError("needs a number of folds=.", "repeats", repeats)
+        why = "is for random folds; pass a number as folds=, or omit repeats=."
+        raise OptionError(why, "repeats", repeats)
     whole, *parts = fits = fitter.fits(tasks, grid)
     fitter.warn_of_gaps(fits)
     by_fold = None
@@ -300,7 +305,7 @@ def lambda_path(
 
 
 def best_lambda(model: Model, folds: Folds) -> float:
-    """Return ``lambda_path(model, folds=folds).lambda_min`` of one repeat, no more."""
+    """Return ``lambda_path(model, folds=folds).lambda_min``, for a single repeat."""
     grid, problem = lambda_grid(model), model.problem
     default = Optimum(epochs=PATH_EPOCHS, tol=fold_fits.FOLD_TOL)
     at = fold_fits.at_lambda(model, 1.0 / problem.n)
@@ -347,7 +352,7 @@ def _whole_fits(
 @suggest_names("path")
 @dataclass(frozen=True, repr=False, eq=False)
 class LambdaPath(Summarised):
-    """Fits for many values of lambda, from `lambda_path`.
+    """Fits for many values of lambda; returned by `lambda_path`.
 
     Attributes
     ----------
@@ -458,7 +463,9 @@ class LambdaPath(Summarised):
         loss, error = self._losses()
         check_defined(loss, self.metric)
         if rule == "1se" and np.isnan(error[place(loss, error, "min")]):
-            raise OptionError("There is no standard error with a single fold.")
+            raise OptionError(
+                "There is no standard error with a single fold; use the rule 'min'."
+            )
         return float(self.lambdas[place(loss, error, rule)])
 
     @suggest_arguments
@@ -762,7 +769,7 @@ def cross_validate(
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class CrossValidation(Summarised):
-    """Cross-validated performance of a model, from `cross_validate`.
+    """Cross-validated performance of a model; returned by `cross_validate`.
 
     Attributes
     ----------
@@ -883,7 +890,8 @@ class CrossValidation(Summarised):
             If the repeat does not exist, or `threshold` is not allowed.
         """
         if checks.number_of(repeat) not in self.scores_by_repeat.columns:
-            raise OptionError(f"is not 1 to {self.folds.repeats}.", "repeat", repeat)
+            why = f"is not from 1 to {self.folds.repeats}."
+            raise OptionError(why, "repeat", repeat)
         model, problem = self.model, self.model.problem
         scores = self.scores_by_repeat[repeat].dropna()
         tested = self.scores_by_repeat[repeat].notna().to_numpy(dtype=bool)
@@ -903,8 +911,9 @@ class CrossValidation(Summarised):
     def pairs(self) -> PairCounts:
         """Shares of correctly ordered and of tied pairs of held-out rows within folds.
 
-        Means over the folds, weighted as in `tidy`; their `area` is the AUC of `tidy`.
-        NaN if no fold has rows of both classes.
+        The shares are means over the folds, weighted as in `tidy`; the `area` of the
+        result is the AUC of `tidy`. The shares are NaN if no fold has rows of both
+        classes.
         """
         problem, shares, weights = self.model.problem, [], []
         for split in self.folds.splits:
@@ -988,8 +997,8 @@ class CrossValidation(Summarised):
         }
         left = dict(fold_fits.model_fields(self.model))
         notes = [
-            "Means over the folds, weighted by their held-out rows; standard errors of "
-            "one repeat, from the spread of the folds, which share training rows."
+            "Means over the folds, weighted by their held-out rows. Standard errors "
+            "are of one repeat, and approximate, because folds share training rows."
         ]
         if self.choosing is not None:
             ends = self.by_fold["lam"].agg(["min", "max"]).unique()
@@ -1153,7 +1162,7 @@ def tune_kernel(
     if gammas is not None:
         grid = distinct_positive("gammas", gammas)
     if folds is None:
-        raise OptionError("is not allowed; tuning needs folds.", "folds", None)
+        raise OptionError("is not allowed; pass a number of folds.", "folds", None)
     paths: list[LambdaPath] = []
     for gamma in grid:
         changed = copy(model)  # shares the data
@@ -1180,7 +1189,7 @@ def tune_kernel(
 @suggest_names("tuning")
 @dataclass(frozen=True, repr=False, eq=False)
 class KernelTuning:
-    """Paths of lambda for several values of gamma, from `tune_kernel`.
+    """Paths of lambda for several values of gamma; returned by `tune_kernel`.
 
     Attributes
     ----------

@@ -43,7 +43,7 @@ FOLD_TOL = 1e-3  # default relative gap: held-out errors need no more digits
 
 AnyModel = TypeVar("AnyModel", bound=Model)
 MIN_BATCH_TOL = 1e-8  # below this tolerance rounding requires sums with more digits
-PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # minimum training rows
+PER_COLUMN = {"hinge": 20, "log": 3, "squared_hinge": 3}  # minimum rows for joint fits
 MAX_BATCH_COLUMNS = 300
 MOST_WRITTEN = 2**25  # entries of sparse rows that may become dense: 256 MB
 LARGER_IS_BETTER = ("auc",)
@@ -69,7 +69,7 @@ class FoldFit(NamedTuple):
     Attributes
     ----------
     certificate : Gap
-        A `Certificate` of a fit on all rows.
+        Objective and duality gap; a `Certificate` for a fit on all rows.
     steps : int
     seed : int or None
     scores : float64 array, shape (n_test,)
@@ -77,7 +77,7 @@ class FoldFit(NamedTuple):
     solution : Coefficients, KernelSolution or None
         Stored only for a fit on all rows.
     lam : float
-        Penalty of the fit; NaN if it is the requested one.
+        Penalty of the fit; NaN stands for the requested lambda.
     """
 
     certificate: Gap
@@ -145,7 +145,7 @@ def with_seed(solver: AnySolver, seed: int | None) -> AnySolver:
 
 
 def for_all_rows(solver: AnySolver) -> AnySolver:
-    """Return the solver for all rows: Optimum has its default tolerance there."""
+    """Return the solver for all rows: Optimum uses at most its default tolerance."""
     if isinstance(solver, Optimum) and solver.tol > DEFAULT_TOL:
         return replace(solver, tol=DEFAULT_TOL)
     return solver
@@ -306,7 +306,8 @@ class FoldFitter:
         if late and solver.stops and not solver.change_tol > 0.0:
             errors.warn_caller(
                 f"{solver.name} has not reached its tolerance in {len(late)} of "
-                f"{counted(len(ends), 'fit')} (relative gap {max(late):.2g}).",
+                f"{counted(len(ends), 'fit')} (largest relative gap {max(late):.2g}). "
+                "Use more epochs, or standardize=True if predictors differ in scale.",
                 errors.ConvergenceWarning,
             )
 
@@ -465,8 +466,8 @@ def training(model: Model, split: Split) -> tuple[Problem, Predictors, Mask]:
     problem : Problem
     held_out : array, shape (m, p)
     scored : bool array, shape (n_test,)
-        Which held-out rows have predictors. A transform may be undefined for a row, as
-        ``cut(x, 3)`` is outside the range of the training rows.
+        Mask of the held-out rows with a value of every transform. For example,
+        ``cut(x, 3)`` has no value outside the range of the training rows.
 
     Raises
     ------
@@ -517,7 +518,7 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
     fitted, tested = (
         lines.frame.iloc[lines.positions[rows]] for rows in (split.train, split.test)
     )
-    where = f"{split} has {counted(split.n_train, 'row')} to fit"
+    where = f"{split} has {counted(split.n_train, 'training row')}"
     with ONE_AT_A_TIME:
         try:
             learnt = design.learnt_on(fitted)
@@ -662,7 +663,7 @@ Measure = Callable[[Vector, Matrix, Vector, Ties], Vector]
 
 @dataclass(frozen=True)
 class Metric:
-    """Metric of scores.
+    """Metric computed from labels and scores.
 
     Attributes
     ----------
@@ -682,7 +683,7 @@ class Metric:
     own: bool = False
 
     def measure(self, y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
-        """Evaluate a metric for each line of scores.
+        """Evaluate the metric for each row of the matrix `scores`.
 
         Raises
         ------
@@ -772,7 +773,7 @@ def checked_metrics(metrics: Any, loss: LossName) -> tuple[Metric, ...]:
     if metrics is None:
         metrics = allowed
     named = errors.listing(allowed)
-    why = f"is not allowed; pass different ones of {named}, or functions with names."
+    why = f"is not allowed; pass each of {named} at most once, or named functions."
     refused = OptionError(why, "metrics", metrics)
     items = [metrics] if isinstance(metrics, str) or callable(metrics) else metrics
     if not isinstance(items, list | tuple):
@@ -868,7 +869,7 @@ def warn_undefined(by_fold: pd.DataFrame, metrics: Sequence[Metric]) -> None:
     missing = by_fold[[metric.name for metric in metrics]].isna().sum()
     for name, count in missing[missing > 0].items():
         folds = counted(int(count), "fold")
-        text = f"{name} is not defined in {folds} and is excluded there."
+        text = f"{name} is not defined in {folds}; its mean is over the other folds."
         errors.warn_caller(text, errors.UndefinedMetricWarning)
 
 

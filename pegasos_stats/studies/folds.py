@@ -24,7 +24,7 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
-# The test rows of saved folds number at least 1% of the rows in excess of FEW_ROWS.
+# Folds are refused if their test rows are fewer than 1% of the rows beyond FEW_ROWS.
 FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
 
 ALLOWED_FOLDS = (
@@ -81,7 +81,7 @@ class Split:
         return np.sort(np.concatenate([self.train, self.test]))
 
     def _conditions(self) -> Iterator[object]:
-        """The rows are among the `n`."""
+        """Check that the test rows are among the `n` rows."""
         yield self.test.max(initial=0) < self.n
 
 
@@ -177,7 +177,11 @@ class Folds:
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
         if labels.isna().any() or not len(labels):
-            raise DataError(f"y lacks a label in {labels.isna().sum():,} rows.")
+            missing = int(labels.isna().sum())
+            raise DataError(
+                f"y has {missing:,} missing labels in {len(labels):,} rows; pass a "
+                "label for each row."
+            )
         codes = positions(labels, factor_levels(labels, "y"))
         lines = RowIndex.of(y, np.arange(len(labels)), labels.index)
         folds = draw_folds(codes, k, repeats, rng, whole_groups(lines, groups))
@@ -196,7 +200,7 @@ class Folds:
 
     @property
     def assignment(self) -> Rows:
-        """Test fold of each row from 1, or 0 for none; shape (repeats, n)."""
+        """Number of the test fold of each row, or 0 without one; shape (repeats, n)."""
         assigned = np.zeros((self.repeats, self.n), dtype=np.int64)
         place = [0] * self.repeats
         for split in self.splits:
@@ -275,7 +279,8 @@ def checked_folds(
         y = (sample.y > 0).astype(np.intp)
         splits = draw_folds(y, k, repeats, rng, codes)
     elif repeats > 1:
-        raise OptionError("needs a number of folds=.", "repeats", repeats)
+        why = "is for random folds; pass a number as folds=, or omit repeats=."
+        raise OptionError(why, "repeats", repeats)
     else:
         splits = _read_folds(folds, sample)
         if codes is not None:
@@ -367,7 +372,10 @@ def _by_pairs(pairs: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> Folds:
         train, test = (_checked_rows(rows, n) for rows in pair)
         if (overlap := np.intersect1d(train, test)).size:
             rows = listing(overlap)
-            raise DataError(f"The rows {rows} are both fitted and held out.")
+            raise DataError(
+                f"The rows {rows} are both training and test rows of a fold; pass "
+                "disjoint arrays."
+            )
         if tested[test].any():
             repeat, fold, tested = repeat + 1, 0, np.zeros(n, dtype=bool)
         tested[test] = True
@@ -384,8 +392,8 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     if array.dtype.kind not in "iu" or not array.size or len(wrong):
         listed = listing(wrong.tolist() or numbers.tolist()) or "none"
         raise DataError(
-            f"A fold has the rows {listed}; pass distinct row numbers from 0 to "
-            f"{n - 1}, for example of np.flatnonzero(), to fit and to hold out."
+            f"A fold has the rows {listed}; pass training and test rows as distinct "
+            f"row numbers from 0 to {n - 1}, for example from np.flatnonzero()."
         )
     return array.astype(np.int64)
 

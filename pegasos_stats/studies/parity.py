@@ -132,7 +132,7 @@ class R:
         done = subprocess.run(self._command, cwd=self._folder, capture_output=True)
         if done.returncode:
             last = " ".join(done.stderr.decode(errors="replace").split())[-300:]
-            raise DependencyError(NO_R.format(f"Rscript ended ({last})"))
+            raise DependencyError(NO_R.format(f"Rscript failed ({last})"))
 
     def eval(self, code: str) -> RValue:
         """Return the value of the last expression of `code`.
@@ -140,10 +140,10 @@ class R:
         Returns
         -------
         object
-            Numbers, text and logical values as arrays of at least one dimension, a
-            factor as its labels, a list as a dictionary if it has names, NULL as None.
-            Missing integers make an array of floats with NaN, missing text or logical
-            values one of objects with None.
+            Numbers, text and logical values are arrays of at least one dimension, a
+            factor is an array of its labels, a list with names is a dictionary, and
+            NULL is None. An integer vector with missing values is an array of floats
+            with NaN, a text or logical vector an array of objects with None.
 
         Raises
         ------
@@ -184,7 +184,7 @@ class R:
         if isinstance(value, pd.Series | pd.Categorical | pd.Index):
             return self._labels(pd.Series(value))
         array = np.asarray(value)
-        flat = self._vector(array.ravel(order="F"))  # the first index is fast
+        flat = self._vector(array.ravel(order="F"))  # R stores arrays by columns
         return flat if array.ndim < 2 else f"array({flat}, c{array.shape})"
 
     def _vector(self, flat: np.ndarray) -> str:
@@ -360,9 +360,12 @@ def setup_of(model: object, solver: AnySolver | None) -> Setup:
             "The R reference has only Pegasos and SDCA; pass one of these solvers."
         )
     if solver.arithmetic == "fast":
-        raise OptionError("is not in the R reference.", "arithmetic", "fast")
+        why = "is not in the R reference; use 'reference'."
+        raise OptionError(why, "arithmetic", "fast")
     if isinstance(solver, SDCA) and hasattr(problem, "kernel"):
-        raise OptionError("The R reference has SDCA only for linear models.")
+        raise OptionError(
+            "The R reference has SDCA only for linear models; use ps.Pegasos()."
+        )
     if solver.uses_random_numbers and solver.seed is None:
         solver = solver.with_seed(1)
     labels = coding.decode(problem.y).reset_index(drop=True)
@@ -404,7 +407,7 @@ class Compared(NamedTuple):
 @with_visible_text
 @dataclass(frozen=True, eq=False, repr=False)
 class ParityCheck(Displayed):
-    """A run in Python compared with the same run in R.
+    """Comparison of a run in Python with the same run in R.
 
     Attributes
     ----------

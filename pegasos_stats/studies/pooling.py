@@ -123,7 +123,7 @@ def joint_test(
 @suggest_names("pooled")
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledResults(tables.Summarised):
-    """Coefficients pooled by Rubin's rules, from `pool`.
+    """Coefficients pooled by Rubin's rules; returned by `pool`.
 
     Let ``b_l`` be the estimates of ``m`` fits and ``U_l`` their covariances. The pooled
     estimate is the mean of the ``b_l``. Its covariance is ``T = mean(U_l) + (1 + 1/m)
@@ -204,7 +204,7 @@ class PooledResults(tables.Summarised):
         ----------
         conf_level : float, default 0.95
         exponentiate : bool, default False
-            Whether estimates and limits are odds ratios, for the log loss.
+            Whether to return estimates and limits as odds ratios, for the log loss.
 
         Returns
         -------
@@ -308,7 +308,7 @@ class PooledResults(tables.Summarised):
         for name in ("df", "fmi"):
             cells[name] = [f"{value:.{3 * (name == 'fmi')}f}" for value in table[name]]
         header = [
-            f"Pooled fits, by the {first.problem.loss} loss",
+            f"Pooled fits with the {first.problem.loss} loss",
             f"{first.coding.described}    {counted(self.m, 'imputation')}",
             f"n {self.nobs:,}    lambda {first.problem.lambda_text}",
         ]
@@ -333,7 +333,7 @@ TO_ESTIMATE = {"log": np.exp, "logit": expit, "fisher": np.tanh}
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledEstimates(tables.Summarised):
-    """Pooled effects, predictions, areas or error rates, from `pool`.
+    """Pooled effects, predictions, areas or error rates; returned by `pool`.
 
     Attributes
     ----------
@@ -430,7 +430,7 @@ class PooledEstimates(tables.Summarised):
         alpha : float, default 0.05
             Intervals have level ``1 - alpha``.
         digits : int, default 3
-            Decimals.
+            Number of decimals.
         """
         table = self.tidy(1.0 - checks.check_fraction("alpha", alpha))
         keys = [": ".join(map(str, row)) for row in self.keys.to_numpy()]
@@ -449,9 +449,13 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
     first = parts[0]
     for part in parts[1:]:
         if not part.keys.equals(first.keys):
-            raise OptionError("Effects differ in their terms; compute the same ones.")
+            raise OptionError(
+                "Effects differ in their terms; compute the same effects of each fit."
+            )
         if part.comparison != first.comparison:
-            raise OptionError("Effects differ in comparison=; compute the same ones.")
+            raise OptionError(
+                "Effects differ in comparison=; compute the same effects of each fit."
+            )
     tests = [part.estimates for part in parts]
     if any(test.is_resampled for test in tests):
         raise OptionError(
@@ -482,7 +486,9 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
     """Pool two areas and their difference."""
     names = list(parts[0].table["term"])
     if len({(part.names, part.levels) for part in parts}) > 1:
-        raise OptionError("The comparisons differ in names= or positive=.")
+        raise OptionError(
+            "The comparisons differ in names= or positive=; pass the same values."
+        )
     values = np.array([part.table["estimate"] for part in parts], dtype=float)
     errors = np.array([part.table["std_error"] for part in parts], dtype=float)
     slopes = values * (1.0 - values)
@@ -516,7 +522,8 @@ def pool_tables(parts: Sequence[ConfusionMatrix]) -> PooledEstimates:
         raise OptionError("Tables with prevalence= cannot be pooled; omit it.")
     if any(part.source in NO_INFERENCE for part in parts):
         raise OptionError(
-            "Tables of training rows, of folds or with weights have no intervals."
+            "Tables of training rows, of folds or with weights have no intervals, and "
+            "cannot be pooled; pass tables of new rows."
         )
     rates, sizes, clusters = [], [], [np.inf]
     for part in parts:
@@ -576,7 +583,7 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     results : list or tuple of LinearResults
         Two or more fits of the same model, one per imputed frame. The variance within
         imputations is the mean of the fits' own covariances, by default HC3. Instead of
-        fits, the results of ``result.margins()``, ``result.predictions()``,
+        fits, pass the results of ``result.margins()``, ``result.predictions()``,
         ``result.confusion(data)`` or `compare_roc`, one per frame.
 
     Returns
@@ -641,7 +648,10 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     }.items():
         if len(set(values)) > 1:
             differing = listing(dict.fromkeys(values))
-            raise OptionError(f"The fits differ in {name}: {differing}; fit one model.")
+            raise OptionError(
+                f"The fits differ in {name}: {differing}; fit the same model to each "
+                "frame."
+            )
     parts, degrees = [], []
     for fit in fits:
         errors = fit._errors

@@ -43,7 +43,7 @@ def scale_of(problem: Problem) -> str:
 @suggest_names("thresholds")
 @dataclass(frozen=True, repr=False, eq=False)
 class Thresholds(Summarised):
-    """A selected threshold and its performance, from ``result.thresholds()``.
+    """A selected threshold and its performance; returned by ``result.thresholds()``.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Thresholds(Summarised):
 
     @property
     def estimate(self) -> float:
-        """Estimated metric or cost on new rows of a threshold selected in this way.
+        """Estimated metric or cost, on new rows, of a threshold selected in this way.
 
         Nested cross-validation selects the threshold of each fold without its rows,
         evaluates it on them, and pools the decisions of all folds.
@@ -136,7 +136,7 @@ class Thresholds(Summarised):
         return pd.DataFrame(lines, columns=columns)
 
     def _pooled(self, judged: Sequence[Decisions]) -> tuple[float, float]:
-        """Return the mean over the repeats, and the standard error of one repeat."""
+        """Return the mean over the repeats, and its standard error for one repeat."""
         tables, repeats = np.array([d.tables for d in judged]), self.by_fold["repeat"]
         means, variances = [], []
         for repeat in repeats.unique():
@@ -252,7 +252,8 @@ class ThresholdRule:
             return cls(Target(str(name)), at, coding, scale, usual)
         if metric is not None:
             raise OptionError("excludes cost=; pass one of them.", "metric", metric)
-        by_error = levels[1 - at], levels[at]  # false positives belong to the other
+        # A false positive is a row of the other class than the positive one.
+        by_error = levels[1 - at], levels[at]
         costs = dict(cost) if isinstance(cost, Mapping) else {}
         for names in (by_error, BOTH):
             paid = {position_of(key, names): costs[key] for key in costs}
@@ -425,7 +426,7 @@ def thresholds(
         cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``, or
         of misclassifying a row of each class, ``{"no": 1, "yes": 5}``.
     positive : label, optional
-        Positive class; by default the second level, as everywhere.
+        Positive class; by default the second level.
     folds, repeats, groups, seed, workers, progress
         As for `cross_validate`. By default folds do not split the groups of
         ``fit(groups=)``, or of the first of two groupings.
@@ -440,7 +441,8 @@ def thresholds(
     OptionError
         If an option is not allowed.
     DataError
-        If `data` contain training rows, or a loaded fit has no rows.
+        If `data` contain training rows, or are omitted although the training rows are
+        not in memory.
 
     References
     ----------
@@ -484,7 +486,7 @@ def thresholds(
     if groups is None and (own := getattr(result, "groups", None)) is not None:
         groups = replace(own, codes=own.codes[:1])  # the first of two groupings
     partition = fitter.folds(folds, repeats, groups)
-    # The same seeds as in `cross_validate` give the same scores.
+    # The same seeds as in `cross_validate` lead to the same scores.
     outer = fitter.tasks(partition.splits)
     own, within = fitter.nested(
         partition, INNER_FOLDS, 1, np.array([problem.lam]), outer

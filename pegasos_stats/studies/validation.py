@@ -103,8 +103,8 @@ def validate(
 ) -> "Validation":
     """Estimate the optimism of a model by the bootstrap.
 
-    A statistic is too good in the training data; the optimism is the bias. Each
-    resample draws the rows with replacement and repeats all steps of the model:
+    Statistics of a model look too good in its training data; this bias is the optimism.
+    Each resample draws the rows with replacement and repeats all steps of the model:
     transforms of the formula, standardization, the choice of lambda by ``lam="cv"``,
     the fit, Platt's sigmoid, and the choice of a threshold. The optimism is the mean,
     over the resamples, of the statistic in the resample minus the statistic of the same
@@ -190,12 +190,13 @@ def validate(
     check_flag("calibrate", calibrate)
     if model.problem.has_firth or not (calibrate or isinstance(model, Logit)):
         raise OptionError(
-            "validate() needs probabilities: of logistic regression without Firth's "
-            "penalty, or with calibrate=True of an SVM."
+            "validate() needs probabilities: pass a logistic regression without "
+            "Firth's penalty, or an SVM with calibrate=True."
         )
     B, n = check_count("resamples", resamples), model.problem.n
     if B < MIN_RESAMPLES:
-        raise OptionError("needs 2 or more, usually 500.", "resamples", resamples)
+        why = "is not allowed; pass 2 or more, usually 500."
+        raise OptionError(why, "resamples", resamples)
     check_flag("progress", progress)
     cuts = np.atleast_1d(np.asarray(thresholds, dtype=object)).tolist()
     rule = None
@@ -232,9 +233,8 @@ def validate(
             UndefinedMetricWarning,
         )
     if original is None or len(fits) < MIN_RESAMPLES:
-        raise OptionError(
-            "includes fewer than 2 resamples with a fit.", "resamples", resamples
-        )
+        why = "led to fewer than 2 fits; pass more resamples, or lam above 0."
+        raise OptionError(why, "resamples", resamples)
     training_values, test, probabilities, separated, chosen = zip(*fits, strict=True)
     return Validation(
         model=model,
@@ -256,7 +256,7 @@ def validate(
 
 @dataclass(frozen=True)
 class Procedure:
-    """All steps of a model, to be repeated in resamples.
+    """All steps of fitting a model, to be repeated in resamples.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class Procedure:
             return None
 
     def _fitted(self, rows: Rows) -> Resampled:
-        """Return the value of `repeated`; raise `DataError` without a fit."""
+        """Return the value of `repeated`; raise `DataError` if there is no fit."""
         whole, sample = self.model.problem, self.model._sample
         split = Split(1, 1, np.arange(whole.n), whole.n, rows)
         if len(np.unique(whole.y[rows])) < 2:
@@ -373,7 +373,7 @@ class Procedure:
                 raise DataError(estimate.reason)
             return problem, estimate.solution
         if problem.lam_rule == "cv":
-            lam = best_lambda(*self._merged(model, rows))  # by the criterion alone
+            lam = best_lambda(*self._merged(model, rows))
             problem = replace(problem, lam=lam)
         else:
             fitted = model.at_chosen_lambda()
@@ -445,7 +445,7 @@ def recalibration(y: Vector, scores: Vector, weights: Vector) -> Vector:
     for _ in range(100):
         margins = y * (Z @ theta)
         before, loss = loss, float(weights @ np.logaddexp(0.0, -margins))
-        if loss > before * (1.0 + 1e-12):  # too far
+        if loss > before * (1.0 + 1e-12):  # the step was too long
             step, loss = 0.5 * step, before
             theta = theta - step
             continue
@@ -476,7 +476,7 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
     intercept, slope = recalibration(y, scores, weights / total)
     share = float(weights @ events) / total
     null = share * np.log(share) + (1.0 - share) * np.log1p(-share)
-    fitted = null  # of constant predictions
+    fitted = null  # for constant predictions
     if np.ptp(scores) > 0.0:
         margins = y * (intercept + slope * scores)
         fitted = -float(weights @ np.logaddexp(0.0, -margins)) / total
@@ -491,7 +491,7 @@ def statistics(y: Vector, scores: Vector, weights: Vector, levels: Vector) -> Ve
 @suggest_names("validation")
 @dataclass(frozen=True, repr=False, eq=False)
 class Validation(tables.Summarised):
-    """Optimism of a model, from `validate`.
+    """Optimism of a model; returned by `validate`.
 
     Attributes
     ----------
@@ -547,7 +547,7 @@ class Validation(tables.Summarised):
 
     @property
     def _defined(self) -> Mask:
-        """Which statistics a resample has, shape (b, m)."""
+        """Mask of the statistics that are defined, shape (b, m)."""
         return np.asarray(np.isfinite(self.training - self.test))
 
     @suggest_arguments
@@ -558,8 +558,8 @@ class Validation(tables.Summarised):
         conf_high``. The interval of the apparent statistic, from quantiles of the
         resamples, is shifted by the optimism (Noma et al. 2021). Slope and intercept
         have no interval: in the training data they are always 1 and 0 for maximum
-        likelihood. A resample where a statistic is not defined, such as the slope of
-        constant predictions, does not count for it.
+        likelihood. A resample in which a statistic is not defined, such as the slope of
+        constant predictions, is excluded for this statistic.
 
         Parameters
         ----------
@@ -681,7 +681,7 @@ class Validation(tables.Summarised):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Subgroups(tables.Summarised):
-    """Performance of a fit in subgroups, from ``result.confusion(data, by=...)``.
+    """Performance of a fit in subgroups; returned by ``result.confusion(by=...)``.
 
     Attributes
     ----------
@@ -693,7 +693,7 @@ class Subgroups(tables.Summarised):
         Name of the labels; ``"group"`` if they have no name, or the name of another
         column of `tidy`.
     n_left_out : int
-        Rows without a label of a subgroup.
+        Number of rows without a label of a subgroup.
 
     Examples
     --------
@@ -752,7 +752,7 @@ class Subgroups(tables.Summarised):
         cells.index, cells.columns.name = cells.index.map(value_text), None
         cells.index.name = None
         title = f"{self.whole.positive!r} predicted by {self.name}"
-        notes = ["Intervals: tidy()."]
+        notes = ["For intervals see tidy()."]
         excluded = {
             f"a value of {self.name!r}": self.n_left_out,
             "an actual label": self.whole.n_unlabelled,
@@ -761,8 +761,8 @@ class Subgroups(tables.Summarised):
         for lacking, n in excluded.items():
             if n:
                 weighted = isinstance(n, float)
-                rows = f"Weight {amount(n)}" if weighted else counted(n, "row")
-                notes.append(f"{rows} without {lacking} excluded.")
+                rows = f"rows of weight {amount(n)}" if weighted else counted(n, "row")
+                notes.append(f"Excluded: {rows} without {lacking}.")
         return tables.Summary([title], cells, notes)
 
     @suggest_arguments
@@ -839,11 +839,12 @@ def subgroups(
     Parameters
     ----------
     confusion : callable
-        Method of the fit.
+        Method ``confusion`` of the fit.
     frame : DataFrame
         New rows.
     columns : dict of option to name
-        ``actual, offset, weights, freq_weights``, or None.
+        Column name for each of ``actual, offset, weights, groups, freq_weights``, or
+        None.
     choices : dict
         Other options of ``result.confusion()``.
 

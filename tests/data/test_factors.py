@@ -85,5 +85,5 @@ def test_a_factor_with_one_level_has_a_note_and_no_effects():
     result = ps.logit("y ~ x + g", data).fit()
     assert list(result.params.index) == ["Intercept", "x"]
     assert "'g' is 'same' in all training rows" in str(result.summary())
-    with pytest.raises(ps.errors.OptionError, match="one level has no effects"):
+    with pytest.raises(ps.errors.OptionError, match="one level has no effect"):
         result.margins("g")

@@ -68,5 +68,5 @@ def test_effects_leave_out_the_text_of_expressions():
     both = [result.margins(v, at=a).tidy() for v in (None, "x") for a in (None, "mean")]
     for one, other in zip(both[:2], both[2:], strict=True):
         pd.testing.assert_frame_equal(one, other)
-    with pytest.raises(PegasosStatsError, match="'g' is text, and has no effect"):
+    with pytest.raises(PegasosStatsError, match="'g' is text that is not a factor"):
         result.margins("g")

@@ -42,7 +42,7 @@ def test_rows_without_actual_label_are_counted_apart():
     assert matrix.n_unlabelled == 1
     assert matrix.table.to_numpy().tolist() == [[1, 0], [0, 1]]
     assert "1 row without an actual label" in str(matrix)
-    assert "come first" in str(matrix)
+    assert "pass actual labels first" in str(matrix)
 
 
 def test_misclassified_rows_are_listed_on_their_index():

@@ -53,11 +53,13 @@ def test_rows_in_another_order_or_a_part_of_them_are_training_rows(is_sparse):
     for rows in (order, order[:30]):
         table = fit.confusion(X[rows], y[rows])
         assert (table.source, table.n_seen) == ("training", 0)
-        assert "No interval    the fit has seen these rows" in str(table)
+        assert "No interval    these are training rows of the fit" in str(table)
     table = fit.confusion(X[20:], y[20:])
     assert (table.source, table.n_seen) == ("partly training", 60)
-    assert "No interval    the fit has seen 60 of these rows (60%)" in str(table)
-    with pytest.warns(ps.errors.UndefinedMetricWarning, match="seen 60 of these rows"):
+    assert "No interval    60 of these rows (60%) are training rows of the fit" in str(
+        table
+    )
+    with pytest.warns(ps.errors.UndefinedMetricWarning, match="60 of these rows"):
         assert np.isnan(table.error_interval().low)
     for new in (X[80:], 2 * X[:80], X[77:]):  # a few rows hardly change an error rate
         assert fit.confusion(new, y[120 - new.shape[0] :]).source == "new"

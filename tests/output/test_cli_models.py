@@ -98,7 +98,7 @@ def test_predict_has_a_positive_class_and_knows_its_rows(small, tmp_path, capsys
     assert str(table) in run(capsys, *predict, "-o", tmp_path / "out.csv").out
     assert "positive=" in refused(capsys, [*predict[:-1], "8"])
     printed = run(capsys, "predict", model, small, "-o", tmp_path / "out.csv").out
-    assert "No interval    the fit has seen these rows" in printed
+    assert "No interval    these are training rows of the fit" in printed
     assert "95% interval" not in printed
 
 

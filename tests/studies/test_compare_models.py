@@ -299,4 +299,6 @@ def test_models_that_err_alike_have_no_test_and_a_note_says_why(models):
     same = {"u": models["u"], "again": models["u"]}
     found = ps.compare_errors(same, folds=5, seed=3, workers=1)
     assert np.isnan(found.tidy()["p_value"].item())
-    assert "'u - again': no spread over the folds, hence no test." in str(found)
+    assert "'u - again': no test, because the standard error is 0 or missing." in str(
+        found
+    )

@@ -145,7 +145,11 @@ def test_pairs_may_leave_rows_out(model):
         (np.arange(49), DataError, "49 values"),
         (np.where(np.arange(50) == 3, np.nan, np.arange(50) % 2), DataError, "'row 3'"),
         (pd.Series(np.arange(50) % 2), DataError, "row labels of folds"),
-        ([(np.arange(30), np.arange(29, 50))], DataError, "both fitted and held out"),
+        (
+            [(np.arange(30), np.arange(29, 50))],
+            DataError,
+            "both training and test rows",
+        ),
         ([(np.arange(30), np.array([50]))], DataError, "the rows 50; "),
         ([(np.arange(30), np.array([-1]))], DataError, "-1"),
         ([(np.arange(30), np.array([31, 31]))], DataError, "the rows 31; "),
@@ -417,5 +421,5 @@ def test_counts_missing_rows_and_all_studies(curves):
 def test_a_fold_in_which_a_transform_has_no_value_is_named(curves, term):
     data = curves.assign(x=np.where(FOLD_OF == 1, curves["x"], 2.0))
     model = ps.svm(f"y ~ {term}", data, lam=0.1)
-    with pytest.raises(DataError, match=r"^Fold 1 of repeat 1 has 40 rows to fit"):
+    with pytest.raises(DataError, match=r"^Fold 1 of repeat 1 has 40 training rows"):
         ps.cross_validate(model, EXACT, folds=FOLD_OF, seed=1)

@@ -235,7 +235,7 @@ HALVES = {"groups": [1, 1, 1, 2, 2, 2], "folds": 2, "lambda_path": [0.5, 0.1]}
         (HALVES, "1 group cannot be split"),
         ({"metrics": "AUC"}, "did you mean 'auc'"),
         ({"metrics": ["auc", seed]}, "^metrics="),
-        ({"metrics": ["auc", "auc"]}, "different ones"),
+        ({"metrics": ["auc", "auc"]}, "at most once"),
         ({"metrics": "log_loss"}, "'log_loss'"),
     ],
 )

@@ -51,7 +51,7 @@ def test_rows_without_a_label_are_counted(result):
     some = NEW.assign(religious=NEW["religious"].where(np.arange(len(NEW)) % 7 > 0))
     found = result.confusion(some, by="religious")
     assert found.n_left_out == some["religious"].isna().sum()
-    assert "455 rows without a value of 'religious' exc" in str(found.summary())
+    assert "455 rows without a value of 'religious'." in str(found.summary())
     assert found.whole.n_classified == some["religious"].notna().sum()
 
 
@@ -63,11 +63,11 @@ def test_rows_without_an_outcome_or_a_prediction_are_counted(result):
         k=1.5,
     )
     notes = str(result.confusion(some, by="religious").summary())
-    assert f"{(at % 9 == 0).sum()} rows without a prediction excluded." in notes
-    assert f"{(at % 9 == 1).sum()} rows without an actual label excluded." in notes
+    assert f"Excluded: {(at % 9 == 0).sum()} rows without a prediction." in notes
+    assert f"Excluded: {(at % 9 == 1).sum()} rows without an actual label." in notes
     assert "a value of" not in notes
     weighted = result.confusion(some, by="religious", weights="k")
-    weight = f"Weight {1.5 * (at % 9 == 0).sum():g} without a prediction"
+    weight = f"rows of weight {1.5 * (at % 9 == 0).sum():g} without a prediction"
     assert weight in str(weighted.summary())
 
 

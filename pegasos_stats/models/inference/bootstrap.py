@@ -38,11 +38,11 @@ from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.resamples import HingeResamples, Resamples, SmoothResamples
 from pegasos_stats.solvers.solver_runs import run_linear
 
-PILOT, REACH = 32, 2.0  # resamples; see `Refit.look_near_the_margin`
+PILOT, REACH = 32, 2.0  # number of first resamples; see `Refit.look_near_the_margin`
 TASK_ROWS = 2**17  # maximum rows in a task of several resamples
-NOISE = 1e-3  # of the solver, relative to a standard error
-SAFETY = 4.0  # factor for noise beyond that of the pilot resamples
-GAP, DISTANCE, STATUS, PRIOR = range(4)  # of a refit
+NOISE = 1e-3  # maximum solver error, relative to a standard error
+SAFETY = 4.0  # factor: other resamples may have more solver error than the first ones
+GAP, DISTANCE, STATUS, PRIOR = range(4)  # positions of facts about a refit
 N_FACTS, NO_OPTIMUM, NO_MAXIMUM = 4, 1, 2
 JOINT_ENTRIES = 5e7  # maximum entries of X for joint fits of resamples
 SMALL_ENTRIES = 10**6  # with fewer entries of X, threads would wait for each other
@@ -74,7 +74,7 @@ def bootstrap(
     ----------
     problem : Problem
     solution : Solution
-        Its coefficients are the centre of intervals; refits begin there.
+        Solution for all rows, at which refits start.
     options : Bootstrap
     scaling : Scaling, optional
         Standardization of the predictors, if any.
@@ -142,7 +142,8 @@ def bootstrap(
     if beyond := int((gaps > options.tol).sum()):
         warn_caller(
             f"{counted(beyond, 'resample')} of {options.replicates:,} have not reached "
-            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}.",
+            f"the relative gap of {options.tol:g}: the largest is {gaps.max():.2g}. "
+            "Use standardize=True, or a larger tol of Bootstrap.",
             ConvergenceWarning,
         )
     first, fixed = 0 if problem.intercept else 1, None
@@ -274,7 +275,7 @@ def seconds_of_all(
         If that is longer than the limit.
     """
     some = task[:4] if refit.is_single else task
-    began = time.thread_time()  # of the processor: other programs do not count
+    began = time.thread_time()  # processor time, which other programs do not affect
     refit(some)
     seconds_per_resample = (time.thread_time() - began) / len(some)
     seconds = seconds_per_resample * replicates / n_workers(workers)
@@ -486,7 +487,7 @@ class Refit:
         return estimates, facts
 
     def _single_fit(self, weights: Vector, deviations: Vector) -> tuple[Vector, Vector]:
-        """``alpha, beta`` and gap and distance of one resample."""
+        """Coefficients ``alpha, beta`` of one resample, and facts about its fit."""
         rows = np.flatnonzero(weights)
         w = weights[rows] / weights[rows].mean()
         problem = replace(self._problem.of_rows(rows), weights=w)

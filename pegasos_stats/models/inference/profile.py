@@ -1,9 +1,9 @@
-"""Intervals and tests by the profile of a likelihood, Firth's penalty included.
+"""Intervals and tests by profile likelihood, also with Firth's penalty.
 
 The deviance of a value ``b`` of coefficient ``j`` is twice the decrease of the maximum
 (penalised) log likelihood if that coefficient is fixed at ``b``. The p-value of a
-coefficient is that of the likelihood-ratio test of 0. At the limits of its interval the
-deviance equals the quantile of chi-squared with one degree of freedom.
+coefficient compares the deviance of the value 0 with chi-squared with one degree of
+freedom. At the limits of its interval the deviance equals the quantile of chi-squared.
 
 References
 ----------
@@ -25,12 +25,13 @@ ZERO_DEVIANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ProfileTable:
-    """Tests and intervals of ``k`` coefficients by their profiles.
+    """Profile likelihood tests and intervals of ``k`` coefficients.
 
     Attributes
     ----------
     statistic : float64 array, shape (k,)
-        Signed roots of the deviances at 0; NaN where a coefficient is not estimable.
+        Square roots of the deviances at 0, with the signs of the estimates; NaN for
+        coefficients that are not estimable.
     p_value : float64 array, shape (k,)
     limits : float64 array, shape (k, 2)
         Limits of the 95% intervals.
@@ -74,8 +75,9 @@ class Profile:
     def deviance(self, j: int, value: float) -> float:
         """Twice the decrease of log likelihood if coefficient `j` is fixed at a value.
 
-        NaN if that fit does not converge, or has a larger objective than `fit`, which
-        is possible because Firth's penalty may lead to several maxima.
+        NaN if the fit with this coefficient fixed does not converge, or has a larger
+        objective than `fit`. The latter is possible because the likelihood with Firth's
+        penalty may have several maxima.
         """
         return self._constrained(j, value, self.fit)[0]
 
@@ -92,7 +94,7 @@ class Profile:
         return (max(0.0, deviance) if is_valid else np.nan), constrained
 
     def table(self) -> ProfileTable:
-        """Likelihood-ratio tests that each coefficient is 0, and intervals of 95%.
+        """Likelihood ratio tests that each coefficient is 0, and 95% intervals.
 
         Examples
         --------
@@ -112,8 +114,8 @@ class Profile:
     def limits(self, level: float = 0.95) -> Matrix:
         """Limits of intervals, shape (k, 2).
 
-        Infinite where rows are separated and the deviance does not grow; NaN where a
-        coefficient is not estimable, or a fit does not converge.
+        A limit is infinite if rows are separated and the deviance does not increase. It
+        is NaN if the coefficient is not estimable, or a fit does not converge.
         """
         from scipy.special import chdtri
 
@@ -150,7 +152,7 @@ class Profile:
                 return estimate + sign * float(at + step) * unit
             if root < target:
                 inside = at
-            else:  # or too far for a fit
+            else:  # also if the fit does not converge, because `at` is too far out
                 outside = at
             at += step
             if not inside < at < outside:

@@ -5,8 +5,9 @@ once more for ``H`` with its kernel, and once for the influence of each row ::
 
     psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
 
-with the score ``S_i`` of the row. Standardized predictors add the influence on
-means and deviations, ``D_i``: see `Fitted.scores`.
+with the score ``S_i`` of the row. ``D_i`` is 0, unless predictors are standardized:
+then it is the influence through their means and standard deviations, see
+`Fitted.scores`.
 """
 
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ SCORE_BLOCK = 1 << 20  # numbers in a block of rows
 NEAR_OPTIMUM = 1e-3  # relative gap up to which dual variables identify margin rows
 FORWARD = 1.0 - 1e-6  # a row whose margin increases by this may be separated
 MARGIN_ROUNDING = 1e-6  # accuracy of margins
-PIVOT_ROUNDING = 1e-13  # of a pivot of H with unit diagonal, per coefficient
+PIVOT_ROUNDING = 1e-13  # pivots of H with unit diagonal up to k times this count as 0
 SINGULAR = 1e-10  # eigenvalues of I - R M R' that count as 0; rounding is about 1e-13
 NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
@@ -125,7 +126,7 @@ class Curvature(NamedTuple):
 
 
 class RowInfluence(NamedTuple):
-    """What the influence of rows depends on, in addition to the fit.
+    """Quantities besides the fit from which the influence of rows is computed.
 
     Attributes
     ----------
@@ -134,13 +135,13 @@ class RowInfluence(NamedTuple):
     n : int
     correction : str
     means : float64 array, shape (2, k)
-        Mean score of each class with balanced weights; otherwise the mean of all rows,
-        twice.
+        Mean score of each class with balanced weights; otherwise the mean score of all
+        rows, for both classes.
     moments : three float64 arrays, shapes (k,), (2, k) and (2, k), or None
         For standardized predictors: the mean of all rows; then, as for `means` by
         class, the mean and the mean squared difference from the mean of all rows.
     centred : bool
-        Whether the intercept moves with the means.
+        Whether the intercept depends on the estimated means of predictors.
     classes : float64 array, shape (2,), or None
         Number of rows of each class, for balanced weights with the log loss.
     """
@@ -155,7 +156,7 @@ class RowInfluence(NamedTuple):
 
 
 class Products(NamedTuple):
-    """``sum psi_i psi_i'`` and the same with ``-H^-1 S_i`` only."""
+    """``sum psi_i psi_i'``, and the same sum with ``-H^-1 S_i`` for ``psi_i``."""
 
     psi: Matrix
     fixed: Matrix
@@ -176,7 +177,7 @@ class RowScores(NamedTuple):
     moved: Matrix | None
 
     def influence(self, inverse: Matrix) -> tuple[Matrix, Matrix]:
-        """``psi_i = -H^-1 S_i + D_i`` and ``-H^-1 S_i``, a row each."""
+        """``psi_i = -H^-1 S_i + D_i`` and ``-H^-1 S_i``, as rows of two arrays."""
         fixed = -self.S @ inverse
         if self.moved is None:
             return fixed, fixed
@@ -204,7 +205,7 @@ class Fitted:
     directions : float64 array, shape (q, k), or None
         Directions that separate the excluded rows, see `Separation`.
     columns : int array, shape (k',), or None
-        Positions of the coefficients that the other rows determine; None for all.
+        Positions of the coefficients that the rows still determine; None for all.
     basis : float64 array, shape (k', k'), or None
         Basis in which the columns are nearly orthogonal: rows are ``z'B``.
     """
@@ -255,7 +256,7 @@ class Fitted:
 
     @np.errstate(over="ignore", invalid="ignore")
     def sums(self, block: Block, dual: Values) -> ClassSums:
-        """Sum over a block what `ClassSums` holds."""
+        """Compute the sums of `ClassSums` over a block."""
         Z, y, w, u, s = self.part(block, dual)
         classes = np.array([w * (y < 0.0), w * (y > 0.0)])
         hinge = self.loss == "hinge"
@@ -276,7 +277,7 @@ class Fitted:
     def curvature(
         self, h: float, slopes: Matrix, block: Block, dual: Values
     ) -> "Curvature":
-        """Sum over a block what `Curvature` holds, with `slopes` ``c_y`` by class."""
+        """Compute the sums of `Curvature` over a block; `slopes` are ``c_y``."""
         Z, y, w, u, _ = self.part(block, dual)
         heights = np.exp(-0.5 * np.square(u / h))
         moved = Z - u[:, None] * slopes[(y > 0.0).astype(int)]
@@ -288,12 +289,13 @@ class Fitted:
         )
 
     def scores(self, influence: RowInfluence, block: Block, dual: Values) -> RowScores:
-        """``S_i`` and ``D_i`` of a block, a row each.
+        """``S_i`` and ``D_i`` of a block, as rows of two arrays.
 
-        A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``: weights of mean 1 make the
-        risk a ratio of two means, and balanced weights a sum of two ratios, one for
-        each class. ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` for HC2 or ``(1 - h_i)^-1`` for
-        HC3, with ``h_i`` at most 0.99.
+        A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``. The mean is subtracted
+        because the risk is a ratio of two means if weights are scaled to mean 1, and a
+        sum of two such ratios, one for each class, with balanced weights. ``r_i`` is 1,
+        ``(1 - h_i)^(-1/2)`` for HC2 or ``(1 - h_i)^-1`` for HC3, with ``h_i`` at most
+        0.99.
 
         Standardized predictors also depend on their estimated means and deviations. On
         the original scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds
@@ -350,7 +352,7 @@ class Fitted:
         return np.asarray(w * LOSSES[self.loss].second_derivatives(s) * forms / n)
 
     def products(self, influence: RowInfluence, block: Block, dual: Values) -> Products:
-        """Sum over a block what `Products` holds."""
+        """Compute the sums of `Products` over a block."""
         psi, fixed = self.scores(influence, block, dual).influence(influence.inverse)
         squares = psi.T @ psi
         return Products(squares, squares if psi is fixed else fixed.T @ fixed)
@@ -388,8 +390,8 @@ def sandwich(
     Returns
     -------
     Covariance
-        NaN, with a note, if it is not defined. Examples are a hinge without rows near
-        or beyond the margin, and collinear predictors with a tiny `lam`.
+        NaN, with a note, if it is not defined. Examples are a hinge fit without rows
+        near or beyond the margin, and collinear predictors with a tiny `lam`.
 
     Raises
     ------
@@ -542,12 +544,12 @@ class SandwichRows:
         return separation.n_separated, IdentifiedPart.by(H), fitted
 
     def is_collinear(self, sums: ClassSums) -> bool:
-        """Whether predictors are combinations of others, up to a negligible penalty."""
+        """Whether predictors are collinear and the penalty is negligible."""
         H, k = sums.H + np.diag(np.diag(sums.H) == 0.0), len(sums.H)
         penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
         if k > min(MOST_COLUMNS, self.problem.n_weighed) or not np.isfinite(H).all():
             return False
-        # 1e-6 squared exceeds the relative rounding of H.
+        # With a larger penalty variances keep digits: 1e-6 squared exceeds rounding.
         negligible = bool((penalty < 1e-6 * np.diag(H))[-self.problem.p :].any())
         return negligible and bool(np.isnan(inverse_of(H)).any())
 
@@ -658,8 +660,8 @@ class SandwichRows:
     ) -> tuple[Products, Matrix | None]:
         """``sum psi_i psi_i'``; for groups ``sum_ways c sum_g psi_g psi_g'``.
 
-        Also returns the directions that the rows outside of some group do not
-        determine. For ``"nonrobust"`` the sum is replaced by its expectation under the
+        Also returns the directions that the rows do not determine if some group is
+        omitted. For ``"nonrobust"`` the sum is replaced by its expectation under the
         model.
         """
         problem, n, scaling = self.problem, self.problem.n, self.scaling
@@ -824,15 +826,15 @@ def penalty_of(problem: Problem, k: int) -> Matrix:
 
 
 class Way(NamedTuple):
-    """One way of grouping.
+    """One grouping, or the grouping by pairs of groups.
 
     Attributes
     ----------
     indicator : sparse array, shape (M, n)
         Indicators of the groups.
     factor : float
-        ``M / (M - 1)``, or 1 for CR3; negative for the pairs of groups of two ways,
-        which each of the ways counts. Not used in strata.
+        ``M / (M - 1)``, or 1 for CR3. It is negative for the grouping by pairs, which
+        both groupings count. Not used in strata.
     strata : sparse array, shape (H, M), or None
         Indicators of the strata.
     """
@@ -857,7 +859,7 @@ class Way(NamedTuple):
 
 
 def ways_of(groups: Groups, corrected: bool = True) -> list[Way]:
-    """Return the ways of grouping; for two, also their pairs with a negative sign.
+    """Return the groupings; for two, also the grouping by pairs, with a negative sign.
 
     Examples
     --------
@@ -896,8 +898,8 @@ def scores_left_out(
 ) -> tuple[Matrix, Matrix | None]:
     """Scores of groups for CR3, ``T_g = (I - R_g'R_g M)^-1 S_g``.
 
-    Then ``M T_g = (M^-1 - R_g'R_g)^-1 S_g`` is Newton's step from the fit to the fit
-    without the group. ``T_g = S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g`` is computed
+    Then ``M T_g = (M^-1 - R_g'R_g)^-1 S_g`` is the Newton step between the fit and the
+    fit without the group. ``T_g = S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g`` is computed
     with the generalised inverse.
 
     Parameters
@@ -914,7 +916,7 @@ def scores_left_out(
     -------
     T : float64 array, shape (M, k)
     undetermined : float64 array, shape (k, q), or None
-        Directions that the rows outside of some group do not determine.
+        Directions that the rows do not determine if some group is omitted.
     """
     S, k, directions = S.copy(), len(inverse), list[Vector]()
     order, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
@@ -951,8 +953,8 @@ def concatenated(parts: list[RowScores]) -> RowScores:
 def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, bool]:
     """Replace negative eigenvalues by 0 if a variance is negative.
 
-    For two ways of grouping the matrix is a difference, which may have a negative
-    variance (Cameron, Gelbach & Miller 2011, section 2.3).
+    For two groupings the matrix is a difference, which may have a negative variance
+    (Cameron, Gelbach & Miller 2011, section 2.3).
 
     Examples
     --------
@@ -971,13 +973,13 @@ def without_negative(matrix: Matrix, groups: Groups | None) -> tuple[Matrix, boo
 BELOW = Note(
     "standard errors",
     "note",
-    "Two ways of grouping: a variance was negative, so the negative eigenvalues of the "
+    "With two groupings a variance was negative, so the negative eigenvalues of the "
     "covariance were set to 0.",
 )
 
 
 def silverman(u: Vector, w: Vector | None = None) -> float:
-    """``1.06 min(sd, IQR / 1.34) n^(-1/5)``, without a term that rounds to 0.
+    """``1.06 min(sd, IQR / 1.34) n^(-1/5)``, ignoring a term that rounds to 0.
 
     With weights ``n = (sum w_i)^2 / sum w_i^2``, and ``sd`` and ``IQR`` are weighted.
     Scott (1992); R's ``bw.nrd``.
@@ -1021,7 +1023,7 @@ def scaled_root(H: Matrix) -> tuple[Matrix | None, Vector]:
 
 
 def inverse_of(H: Matrix) -> Matrix:
-    """Inverse with the diagonal scaled to 1 first; NaN if singular to rounding.
+    """Inverse, computed with the diagonal scaled to 1; NaN if singular up to rounding.
 
     Examples
     --------
