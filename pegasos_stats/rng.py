@@ -495,7 +495,7 @@ def require(good: Verdict, name: str, value: object, allowed: str) -> None:
 
 def refusal(name: str, value: object, allowed: str) -> str:
     """Return the message that states the value and the allowed values."""
-    return f"{name} is {shown(value)}, where {allowed} is allowed; correct {name}."
+    return f"{name} is {shown(value)}; use {allowed}."
 
 
 def whole(value: object, name: str, largest: int = 2**31 - 1) -> int:
@@ -625,8 +625,8 @@ def seed_number(seed: object) -> int:
             value = float(seed)  # type: ignore[arg-type]
     if not -(2.0**31) < value < 2.0**31:
         raise SeedError(
-            f"The seed is {shown(seed)}, where set.seed allows numbers from "
-            "-2147483647 to 2147483647; choose one of these."
+            f"The seed is {shown(seed)}; use a number from -2147483647 to 2147483647, "
+            "as R's set.seed requires."
         )
     return int(value)
 
@@ -653,8 +653,8 @@ def checked_state(state: ArrayLike) -> Integers:
         return values.astype(np.int64)
     raise OptionError(
         f"The state has shape {values.shape} and begins with "
-        f"{shown(values.ravel()[:2].tolist())}, where a kind in {kinds}, a place from "
-        f"1 to 624 and 624 whole numbers, not all 0, are allowed; {CURE}."
+        f"{shown(values.ravel()[:2].tolist())}; it must be a kind in {kinds}, a place "
+        f"from 1 to 624 and 624 whole numbers, not all 0: {CURE}."
     )
 
 

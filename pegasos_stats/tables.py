@@ -676,10 +676,10 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
-    """Pair each cell with the end that it lacks for the alignment of decimal points.
+    """Pair each number with trailing text that aligns its decimal point.
 
-    If blanks as wide as these ends follow the numbers, and the numbers are
-    right-justified, their decimal points are aligned.
+    Blanks as wide as this text, after right-justified numbers, align the decimal points
+    of a column. Cells that are not numbers have no such text.
 
     Examples
     --------
@@ -694,7 +694,7 @@ def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
 
 
 def _phantom(cell: str, end: str) -> str:
-    r"""Write a cell for LaTeX, with `end` as a blank.
+    r"""Write a cell for LaTeX, followed by a blank as wide as `end`.
 
     Examples
     --------

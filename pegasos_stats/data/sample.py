@@ -57,7 +57,7 @@ NaAction = Literal["drop", "raise"]
 MOST_NAMED = 5  # columns with missing values that a message names
 GROUPS_ALLOWED = "one label per row of the data, or a list of two columns of labels"
 COLUMNS = (str, pd.Series, np.ndarray, pd.Index, pd.Categorical, list, tuple)
-MOST_WAYS = 2  # ways of grouping
+MOST_WAYS = 2  # groupings of the rows
 
 
 @dataclass(frozen=True)
@@ -503,7 +503,7 @@ def rows_of_weights(weights: Vector | None) -> float | None:
 
 
 def mean_one(weights: Vector) -> Vector:
-    """``w_i / (sum(w) / n)``, bit for bit as in R.
+    """Scale weights to mean 1: ``w_i / (sum(w) / n)``, bit for bit as in R.
 
     The weights are divided by a power of two, which is exact, and then summed as in R,
     see `r_sum`. Weights whose mean is 1 to within 1e-14 are returned unchanged, so that
@@ -624,14 +624,14 @@ class RowOptions:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups (clusters) of the rows of a fit, in one or two ways.
+    """Groups of the rows of a fit, for one-way or two-way clustering.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the columns, one for each way; empty if the labels have no name.
+        Names of the columns, one for each grouping; empty if the labels have no name.
     numbers : tuple of int
-        Number of groups in each way.
+        Number of groups in each grouping.
     codes : tuple of int arrays, shape (n,)
         Group of every row, numbered from 0 in order of appearance. Empty for a loaded
         fit, which has no rows.
@@ -657,13 +657,13 @@ class Groups:
 
     @property
     def fewest(self) -> int:
-        """Number of groups; with two ways, the smaller number."""
+        """Number of groups; with two groupings, the smaller number."""
         return min(self.numbers)
 
     def df(self, k: int) -> float:
         """Degrees of freedom of the t distribution, for ``k`` coefficients.
 
-        ``G - 1`` for `fewest` G groups; ``G - S + 1 - k`` for G groups in S strata.
+        They are ``G - 1``, with `fewest` for G; in S strata ``G - S + 1 - k``.
         """
         if self.strata_number:
             return self.fewest - self.strata_number + 1.0 - k
@@ -744,7 +744,7 @@ class RowIndex:
             If there is not one label for each row, a label is missing in a row of the
             fit, or all rows are in one group.
         OptionError
-            If there are more than two ways.
+            If there are more than two groupings.
 
         Examples
         --------
@@ -810,7 +810,7 @@ class RowIndex:
     def _coded(
         self, way: object, argument: str = "groups"
     ) -> tuple[str, int, NDArray[np.intp]]:
-        """Name, number and codes of groups in one way."""
+        """Return name, number and codes of the groups of one grouping."""
         has_labels = isinstance(way, pd.Series) and self.labelled
         if isinstance(way, str):
             way = column_named(argument, way, self.frame, GROUPS_ALLOWED)
@@ -834,7 +834,7 @@ class RowIndex:
 
 
 def _ways(labels: object) -> list[object]:
-    """Ways of grouping: columns of a table, or items of a list of columns or names."""
+    """Return the groupings: columns of a table, or items of a list of columns."""
     if isinstance(labels, pd.DataFrame):
         return [labels.iloc[:, j] for j in range(labels.shape[1])]
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
@@ -891,7 +891,7 @@ class MissingRowCounts:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Complete rows with their labels.
+    """Complete rows of the data, with labels, weights and offsets.
 
     Attributes
     ----------

@@ -662,7 +662,7 @@ def _places(
 
 
 def _frame_to_csr(frame: pd.DataFrame) -> SparseRows:
-    """Turn a frame with sparse columns into a sparse matrix, dense columns included."""
+    """Convert a frame of sparse and possibly dense columns to a sparse matrix."""
     from scipy.sparse import csc_array, hstack
 
     if all(isinstance(d, pd.SparseDtype) and d.fill_value == 0 for d in frame.dtypes):

@@ -704,7 +704,7 @@ class Scan:
 
 
 def stated_types(types: object) -> tuple[tuple[str, str], ...]:
-    """Read ``types=`` of `scan`.
+    """Check the argument ``types=`` of `scan`, and return it as pairs.
 
     Raises
     ------

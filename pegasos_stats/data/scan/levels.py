@@ -30,8 +30,8 @@ from pegasos_stats.errors import ColumnError, listing
 
 Source = files.Scan | Partitions
 
-FIRST_ROWS = 1000  # from which types of terms are derived
-MOST_LABELS = 1000  # distinct labels, above which the outcome has too many levels
+FIRST_ROWS = 1000  # rows that determine the types of terms
+MOST_LABELS = 1000  # distinct labels; if there are more, reading stops with an error
 
 
 def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
@@ -189,10 +189,10 @@ class LevelCollector:
     ----------
     terms : tuple of Term
     variables, outcome : list of str
-        Columns that the terms use, and the outcome.
+        Columns that the terms use, and columns that the outcome uses.
     offsets : Offset or None
     offset_columns : list of str
-        Columns that it uses.
+        Columns that the offset uses.
     rows : list of DataFrame
         The collected rows, which are complete.
     total : int

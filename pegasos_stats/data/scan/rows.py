@@ -220,7 +220,7 @@ class Matrices:
 
 
 def size_of_sample(n: int, p: int) -> int:
-    """A tenth of the rows or 20 per coefficient, whichever is more, up to 320,000.
+    """Sample size: a tenth of the rows, or 20 per coefficient if more; up to 320,000.
 
     Examples
     --------
@@ -255,7 +255,7 @@ class Reservoir:
     most : int
         Number of rows to sample.
     nothing : array, shape (0, p)
-        No rows, in the precision of the rows.
+        Empty matrix with the dtype of the rows.
 
     Attributes
     ----------
