@@ -196,3 +196,28 @@ def test_rows_that_are_right_by_chance_or_by_the_hinge_are_not_asked_about(leaki
     overlapping = ps.logit("y ~ a + b + c", leaking, lam=1 / 200).fit()
     for result in (wide, hinge, overlapping):
         assert "contain the outcome" not in str(result.summary())
+
+
+def test_a_constant_column_changes_no_standard_error_of_separated_rows():
+    data = ps.load_affairs().iloc[::20]
+    certain = (data["affair"] == "yes") & (np.arange(len(data)) % 5 == 0)
+    data = data.assign(certain=certain.astype(float), constant=1.0)
+    errors = {
+        name: ps.logit(f"affair ~ educ + certain{name}", data, lam=0.01).fit(TIGHT).bse
+        for name in ("", " + constant")
+    }
+    assert errors[""].isna().tolist() == [False, False, True]
+    with_constant = errors[" + constant"]
+    assert np.isnan(with_constant["constant"])
+    # the optima differ by their tolerance
+    np.testing.assert_allclose(with_constant[:3], errors[""], rtol=1e-6)
+
+
+def test_a_constant_column_hides_no_collinear_predictors():
+    data = ps.load_affairs().iloc[::20]
+    data = data.assign(twice=2.0 * data["educ"], constant=1.0)
+    for constant in ("", " + constant"):
+        formula = f"affair ~ educ + twice + age{constant}"
+        result = ps.logit(formula, data, lam=1e-6).fit()
+        assert result.bse.isna().all()
+        assert "predictors are collinear" in str(result.summary())

@@ -540,7 +540,8 @@ class SandwichRows:
         H = np.zeros_like(sums.H)
         if separation.n_separated < n:
             fitted = replace(fitted, directions=separation.directions)
-            H = self.total(fitted.sums).H
+            # The penalty determines a constant column, which is 0 in centred rows.
+            H = self.total(fitted.sums).H + np.diag(np.diag(sums.H) == 0.0)
         return separation.n_separated, IdentifiedPart.by(H), fitted
 
     def is_collinear(self, sums: ClassSums) -> bool:
@@ -747,6 +748,8 @@ def undefined(V: Covariance, reason: str) -> Covariance:
     return replace(
         V,
         matrix=nothing,
+        inner=None,
+        basis=None,
         fixed=None if V.fixed is None else nothing,
         notes=(Note("standard errors", "note", text),),
     )
