@@ -588,7 +588,9 @@ class ConfusionMatrix(tables.Exported):
         from pegasos_stats.output.plotting.tiles import draw_confusion
 
         if not self.counts.any():
-            raise DataError("The table is empty: no row has an actual label.")
+            raise DataError(
+                "The table is empty, because no row has an actual label; pass labels."
+            )
         n, undecided = self.n_classified, self.n_undecided
         rate = f" ({tables.percent(self.n_errors / n)})" if n else ""
         without = f"\n{amount(undecided)} without prediction" if undecided else ""
@@ -1002,7 +1004,9 @@ def _weights(weights: object, pairs: pd.DataFrame) -> Vector:
     row_weights = numbers_of_rows("weights", weights, pairs, pairs.index, ALLOWED)
     missing = pairs.index[np.isnan(row_weights)]
     if len(missing):
-        raise DataError(f"weights are missing in the rows {listing(missing)}.")
+        raise DataError(
+            f"weights are missing in the rows {listing(missing)}; pass one per row."
+        )
     return row_weights
 
 
@@ -1187,7 +1191,9 @@ def _wrong_counts(actual: object, *predicted: object) -> tuple[Counts, int]:
     codes = [inputs.codes_of(both[side], levels) for both in pairs for side in both]
     labelled = np.logical_and.reduce([code >= 0 for code in codes])
     if not labelled.any():
-        raise DataError("No row has an actual label and both predictions.")
+        raise DataError(
+            "No row has an actual label and both predictions; pass rows with all three."
+        )
     wrong = [(codes[i] != codes[i + 1])[labelled].astype(np.intp) for i in (0, 2)]
     counts = np.zeros((2, 2), dtype=np.int64)
     np.add.at(counts, tuple(wrong), 1)

@@ -269,7 +269,7 @@ def clusters_of(groups: object, n: int, *sides: object) -> Codes:
     check_aligned("groups", labels, index, labelled)
     codes = np.asarray(pd.factorize(labels)[0])
     if (codes < 0).any():
-        raise DataError("groups= needs a label for each row.")
+        raise DataError("groups= has missing labels; pass a label for each row.")
     return codes
 
 

@@ -895,7 +895,8 @@ def roc_band(
     """
     level, whole = check_fraction("level", level), whole_of(seed)
     if whole is None or whole < 0:
-        raise OptionError("is not a whole number, 0 or more.", "seed", seed)
+        why = "is not allowed; pass a whole number, 0 or more."
+        raise OptionError(why, "seed", seed)
     events = events_of(actual, scores, positive, "scores")
     used = events.is_complete
     codes = check_both_levels(events, used)

@@ -800,7 +800,7 @@ class Margins(tables.Summarised):
     observed: dict[str, Vector] = field(default_factory=dict)
 
     def _conditions(self) -> Iterator[object]:
-        """The first column of `keys` is ``term``, and column names differ."""
+        """Check that the first column of `keys` is ``term``, and that names differ."""
         yield self.keys.columns[0] == "term" and self.keys.columns.is_unique
 
     @property

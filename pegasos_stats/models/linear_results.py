@@ -262,7 +262,7 @@ class LinearResults(Results):
 
     @property
     def pvalues(self) -> "pd.Series[float]":
-        """Two-sided p-values of the hypotheses that a coefficient is 0.
+        """Two-sided p-values of the hypotheses that the coefficients are 0.
 
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
@@ -361,12 +361,12 @@ class LinearResults(Results):
 
     @cached_property
     def profiled(self) -> profile.ProfileTable:
-        """Tests and 95% intervals for `params`, by their profiles."""
+        """Profile likelihood tests and 95% intervals for `params`."""
         return self._profile.table()
 
     @cached_property
     def _profiled_original(self) -> profile.ProfileTable:
-        """Tests and 95% intervals for `params_original`, by their profiles."""
+        """Profile likelihood tests and 95% intervals for `params_original`."""
         return self._original_profile.table()
 
     @cached_property
@@ -377,7 +377,7 @@ class LinearResults(Results):
         return profile.Profile(replace(rows, back=back), self._profile.firth)
 
     def _profile_limits(self, level: float, original: bool = False) -> Matrix:
-        """Limits by the profiles, shape (k, 2)."""
+        """Limits of profile likelihood intervals, shape (k, 2)."""
         usual = np.isclose(level, 0.95, rtol=0.0, atol=1e-12)
         if self._is_profiled and usual:
             table = self._profiled_original if original else self.profiled
@@ -476,7 +476,7 @@ class LinearResults(Results):
 
     @suggest_arguments
     def wald_test_terms(self) -> pd.DataFrame:
-        """Test each term separately: that all its coefficients are 0.
+        """Test for each term whether all its coefficients are 0.
 
         A factor is one term, however many levels it has. Each row is the ``wald_test``
         of a term's coefficients. With an interaction a main effect is the effect if the
@@ -573,7 +573,7 @@ class LinearResults(Results):
 
     @cached_property
     def _in_time(self) -> wald.Estimate | float:
-        """The bootstrap estimate, or its estimated time in seconds if that is long."""
+        """Bootstrap estimate, or the seconds that it would need, if these are many."""
         try:
             return self._estimate(options.MOST_SECONDS)
         except TooLongError as error:
@@ -600,7 +600,7 @@ class LinearResults(Results):
         return self._estimate(math.inf) if isinstance(resampled, float) else resampled
 
     def _estimate(self, limit: float) -> wald.Estimate:
-        """Estimate the covariance; `limit` is the longest time in seconds.
+        """Estimate the covariance; `limit` is the longest allowed time in seconds.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Notes on a fit: facts that its reader may have to act on."""
+"""Notes on a fit: facts that users may have to act on."""
 
 import math
 import unicodedata
@@ -48,7 +48,7 @@ NOT_CONCAVE = "Not certified: the likelihood with Firth's penalty may not be con
 
 @dataclass(frozen=True)
 class Note:
-    """A fact about a fit that its reader may have to act on.
+    """A fact about a fit that users may have to act on.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class Note:
 def most_important(notes: Iterable[Note], most: int = MOST_NOTES) -> list[Note]:
     """The notes of a summary: one for each topic, in the order of `RANKED`.
 
-    The kind of the standard errors is always included, as the table cannot be
-    read without it.
+    The note on the kind of standard errors is always included, because the table cannot
+    be interpreted without it.
 
     Examples
     --------

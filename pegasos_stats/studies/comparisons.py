@@ -1182,7 +1182,8 @@ class SolverComparison(tables.Summarised):
         checks.check_choice("name", name, tuple(self.solvers))
         at = (self.runs["solver"] == name) & (self.runs["run"] == checks.number_of(run))
         if not at.any():
-            raise OptionError(f"is not from 1 to {self.n_runs}.", "run", run)
+            why = f"is not allowed; pass a number from 1 to {self.n_runs}."
+            raise OptionError(why, "run", run)
         seed = self.runs.loc[at, "seed"].iloc[0]
         return self.solvers[name].with_seed(None if pd.isna(seed) else int(seed))
 

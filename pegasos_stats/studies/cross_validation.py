@@ -555,7 +555,8 @@ class LambdaPath(Summarised):
             )
         count = checks.whole_of(named)
         if count is None or count < 0:
-            raise OptionError("is not a whole number, 0 or more.", "named", named)
+            why = "is not allowed; pass a whole number, 0 or more."
+            raise OptionError(why, "named", named)
         beta = self.coefficients.drop(columns="Intercept", errors="ignore")
         return draw_path(self, beta, min(count, beta.shape[1]), ax, line)
 
@@ -890,7 +891,7 @@ class CrossValidation(Summarised):
             If the repeat does not exist, or `threshold` is not allowed.
         """
         if checks.number_of(repeat) not in self.scores_by_repeat.columns:
-            why = f"is not from 1 to {self.folds.repeats}."
+            why = f"is not allowed; pass a number from 1 to {self.folds.repeats}."
             raise OptionError(why, "repeat", repeat)
         model, problem = self.model, self.model.problem
         scores = self.scores_by_repeat[repeat].dropna()

@@ -180,7 +180,7 @@ class FoldFitter:
         workers: int | None,
         progress: bool,
     ) -> "FoldFitter":
-        """Check that a solver can fit a model to any part of its rows.
+        """Return the fitter, after checking that the solver suits the model and folds.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ def fit_task(model: Model, task: Task, lambdas: Vector) -> list[FoldFit]:
 def path_solutions(
     problem: Problem, solver: AnySolver, lambdas: Vector
 ) -> Iterator[tuple[Problem, solver_runs.AnySolution]]:
-    """Solve for each lambda, largest first; all but Pegasos start at the last solution.
+    """Solve for each lambda, largest first; only Pegasos ignores the previous solution.
 
     The bounds of the dual variables do not depend on lambda, so the solution for one
     lambda, scaled by a factor up to 1, is a feasible start for the next. If the maximum
@@ -527,7 +527,9 @@ def _learnt_anew(model: Model, split: Split) -> tuple[ModelMatrix, ModelMatrix] 
             raise errors.DataError(why) from None
         matrix = learnt.matrix(fitted)
         if not matrix.complete.any():
-            raise errors.DataError(f"{where}, and none has a value in all terms.")
+            raise errors.DataError(
+                f"{where}, and none has a value in all terms; use fewer folds."
+            )
         return matrix, learnt.matrix(without_unseen(learnt, tested, warn=False))
 
 
@@ -696,7 +698,10 @@ class Metric:
             return np.array([float(self.function(y, line)) for line in scores])
         except Exception as error:
             why = f"{type(error).__name__}: {errors.shown(str(error))}"
-            raise OptionError(f"The metric {self.name} raised {why}.") from error
+            raise OptionError(
+                f"The metric {self.name} raised {why}; it must return a number for "
+                "labels -1, +1 and scores."
+            ) from error
 
 
 def error_rate(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
@@ -734,7 +739,7 @@ def auc(y: Vector, scores: Matrix, weights: Vector, ties: Ties) -> Vector:
 
 
 def _means(values: Matrix, weights: Vector) -> Vector:
-    """Weighted mean of each line; NaN if all weights are 0."""
+    """Weighted mean of each row of a matrix; NaN if all weights are 0."""
     return _shares(values @ weights, np.full(len(values), weights.sum()))
 
 

@@ -236,7 +236,7 @@ class Folds:
         return text if self.repeats == 1 else f"{text}, {self.repeats} repeats"
 
     def _conditions(self) -> Iterator[object]:
-        """Folds are of the same rows, not empty, and numbered by their repeats."""
+        """Check that folds have the same rows, are not empty, and ordered by repeat."""
         n, repeats = self.n, [split.repeat for split in self.splits]
         yield repeats and all(split.n == n for split in self.splits)
         held_out = sum(len(split.test) for split in self.splits)
@@ -302,7 +302,9 @@ def _read_folds(folds: Any, sample: Sample) -> Folds:
     if isinstance(folds, Folds):
         if folds.n != n:
             rows = counted(folds.n, "row")
-            raise DataError(f"The folds have {rows}, but the model uses {n:,}.")
+            raise DataError(
+                f"The folds have {rows}, but the model uses {n:,}; draw new folds."
+            )
         for digest, here, what in (
             (folds.labels, sample.index, "row labels"),
             (folds.outcome, sample.y, "classes"),
@@ -346,7 +348,10 @@ def _by_labels(labels: "ArrayLike | DataColumn", sample: Sample) -> Folds:
         check_aligned("folds", column, index, isinstance(line, pd.Series))
         if column.isna().any():
             rows = index[column.isna().to_numpy(dtype=bool)]
-            raise DataError(f"folds are missing in the rows {listing(rows)}.")
+            raise DataError(
+                f"folds are missing in the rows {listing(rows)}; pass a fold for each "
+                "row."
+            )
         levels = factor_levels(column, "folds")
         if len(levels) < 2:
             raise DataError(f"The only fold is {listing(levels)}; pass two or more.")
@@ -411,7 +416,8 @@ def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:
     if not isinstance(groups, Groups):
         if lines is None:
             raise OptionError(
-                "groups= needs the training rows, which this model does not contain."
+                "groups= needs the training rows, which this model does not contain; "
+                "build the model from a data frame."
             )
         groups = lines.groups(groups)
     if len(groups.codes) > 1:
@@ -449,7 +455,9 @@ def draw_folds(
     most, units = (n, "row") if groups is None else (int(groups.max()) + 1, "group")
     k, repeats = check_count("folds", k), check_count("repeats", repeats)
     if most < 2:
-        raise DataError(f"{counted(most, units)} cannot be split into folds.")
+        raise DataError(
+            f"{counted(most, units)} cannot be split into folds; pass more data."
+        )
     if not 2 <= k <= most:
         why = f"is not allowed with {counted(most, units)}; pass 2 to {most}."
         raise OptionError(why, "folds", k)
@@ -540,4 +548,7 @@ def check_classes(folds: Folds, y: Vector, coding: LabelCoding) -> None:
         fitted = y[split.train]
         for sign, level in zip((-1.0, 1.0), coding.levels, strict=True):
             if not (fitted == sign).any():
-                raise DataError(f"{split} has no training row of class {level!r}.")
+                raise DataError(
+                    f"{split} has no training row of class {level!r}; use other folds "
+                    "or more data."
+                )

@@ -201,7 +201,9 @@ class R:
         if is_whole and (np.abs(numbers) <= LARGEST_R_INTEGER).all():
             return f"as.integer({code})"
         if is_whole and [int(x) for x in numbers] != flat.tolist():
-            raise DataError("An integer beyond 2^53 has no exact counterpart in R.")
+            raise DataError(
+                "An integer beyond 2^53 has no exact counterpart in R; pass it as text."
+            )
         return code
 
     def _labels(self, labels: DataColumn) -> str:

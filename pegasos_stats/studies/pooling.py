@@ -460,7 +460,8 @@ def pool_margins(parts: Sequence[Margins]) -> PooledEstimates:
     if any(test.is_resampled for test in tests):
         raise OptionError(
             "Effects with bootstrap standard errors, as for the hinge loss, cannot be "
-            "pooled: Rubin's rules need estimates that are nearly normal."
+            "pooled: Rubin's rules need estimates that are nearly normal. Pool effects "
+            "of ps.logit()."
         )
     effects = np.array([test.effect for test in tests])
     errors = np.array([test.sd for test in tests])
@@ -506,7 +507,7 @@ def pool_areas(parts: Sequence[RocComparison]) -> PooledEstimates:
 
 
 def hits_and_totals(counts: Counts, at: int) -> np.ndarray:
-    """Return numerators and denominators of rates; the last axis is that of `RATES`."""
+    """Return numerators and denominators of the rates `RATES`, along the last axis."""
     pairs = rate_counts(counts[..., :-1], at)
     return np.stack([pairs[name] for name in RATES], axis=-1)
 

@@ -857,7 +857,9 @@ def subgroups(
     """
     for name, value in columns.items():
         if not isinstance(value, str | None):
-            raise OptionError(f"With by= pass {name}= as the name of a column.")
+            raise OptionError(
+                f"With by=, {name}= must be the name of a column; add a column to data."
+            )
     is_series = isinstance(by, pd.Series)
     if isinstance(by, str):
         by = column_named("by", by, frame, ALLOWED)

@@ -167,7 +167,7 @@ class NullSpace:
         )
 
     def _conditions(self) -> Iterator[object]:
-        """The columns are coefficients."""
+        """Check that the columns are positions of coefficients."""
         yield (self.columns < len(self.directions)).all()
 
 
@@ -247,7 +247,7 @@ class Covariance:
         return np.asarray(np.sqrt(np.maximum(np.diag(self.matrix), 0.0)))
 
     def combined(self, R: Matrix) -> "Covariance":
-        """The covariance of the linear combinations ``R theta``."""
+        """Return the covariance of the linear combinations ``R theta``."""
         prior = self.prior
         C, V = self._in_basis(R)
         return replace(
@@ -261,7 +261,7 @@ class Covariance:
         )
 
     def mapped(self, T: Matrix, bread: Matrix) -> "Covariance":
-        """The covariance of the coefficients ``T theta``, with their curvature."""
+        """Return the covariance of the coefficients ``T theta``, with their `bread`."""
         step, fixed = self.newton_step, self.fixed
         return replace(
             self.combined(T),
@@ -293,7 +293,7 @@ class Covariance:
         return np.asarray(np.abs(C) @ np.nan_to_num(deviations))
 
     def _conditions(self) -> Iterator[object]:
-        """The matrices form a sandwich estimate, or are NaN."""
+        """Check that the matrices form a sandwich estimate, or are NaN."""
         yield self.prior is None or self.prior.shape == (len(self.matrix) + 1,)
         yield (self.basis is None) == (self.inner is None)
         if not np.isnan(self.matrix).all():
@@ -331,7 +331,7 @@ class BootstrapResult:
     tolerance : float64 array, shape (k,), optional
         Bounds on differences between resamples that are due to the solver.
     error : float64 array, shape (k,), optional
-        Distance of `estimate` from a fit solved as tightly as the resamples.
+        Differences between `estimate` and a fit with the tolerance of the resamples.
     fixed : float64 array, shape (m, k), optional
         For standardized predictors, which every resample standardizes again: the
         estimates for predictors on the scale of the fit.
@@ -439,7 +439,7 @@ class BootstrapResult:
 
     @np.errstate(over="ignore", invalid="ignore")
     def combined(self, R: Matrix) -> "BootstrapResult":
-        """The bootstrap of the linear combinations ``R theta``."""
+        """Return the bootstrap of the linear combinations ``R theta``."""
         estimates, C = self.estimates @ R.T, about_centre(R, self.centre)
         covariance = np.atleast_2d(np.cov(estimates, rowvar=False))
         combined = self.mapped(R @ self.estimate, estimates, covariance, R)
@@ -451,7 +451,7 @@ class BootstrapResult:
     def mapped(
         self, estimate: Vector, estimates: Matrix, covariance: Matrix, J: Matrix
     ) -> "BootstrapResult":
-        """The bootstrap of functions of the coefficients, with derivatives ``J``."""
+        """Return the bootstrap of functions of coefficients with derivatives ``J``."""
         return replace(
             self,
             estimate=estimate,
@@ -540,7 +540,7 @@ class BootstrapResult:
         return np.minimum(1.0, p_values)
 
     def _conditions(self) -> Iterator[object]:
-        """Variances are positive, and the centre has an element for each slope."""
+        """Check that variances are not negative, and the centre has p elements."""
         yield are_variances(self.covariance)
         yield self.centre is None or len(self.centre) == len(self.covariance) - 1
 
@@ -834,7 +834,7 @@ def max_t_quantile(covariances: Matrix, level: float, df: float = np.inf) -> flo
 
 
 def untested(theta: "pd.Series[float]") -> ContrastTests:
-    """Coefficients without standard errors."""
+    """Return coefficients without standard errors and tests."""
     estimates = np.asarray(theta, dtype=np.float64)
     unknown, zero = np.full(len(theta), np.nan), np.zeros(len(theta))
     return ContrastTests(list(theta.index), estimates, unknown, zero)
@@ -1102,7 +1102,7 @@ def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
 
 
 def takes_seconds(seconds: float, replicates: int) -> str:
-    """Why resamples were not drawn: they would need so many seconds."""
+    """Reason for not drawing resamples: the seconds that they would need."""
     return not_computed(f"about {seconds:,.0f} seconds for {replicates} resamples")
 
 
@@ -1146,7 +1146,7 @@ def reason_unavailable(problem: Problem, options: CovType) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Uncertainty:
-    """Standard errors, tests and intervals of a fit, and whether to trust them.
+    """Standard errors, tests and intervals of a fit, with notes on their reliability.
 
     Attributes
     ----------
@@ -1225,7 +1225,7 @@ class Uncertainty:
             return bool((np.abs(step) > MOST_STEP * self.std_error).any())
 
     def warn(self) -> None:
-        """Warn if the numbers cannot be trusted.
+        """Warn if standard errors are undefined or unreliable.
 
         Warns
         -----
@@ -1300,7 +1300,7 @@ class Uncertainty:
         return R, q, linear.written_hypotheses(R, q, self.names)
 
     def remarks(self) -> list[Note]:
-        """Notes on the standard errors: their kind, and whether to trust them."""
+        """Notes on the standard errors: their kind and their reliability."""
         V, problem, k = self.covariance, self.result.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
