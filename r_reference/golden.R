@@ -1,6 +1,6 @@
-# Writes the golden values of r_reference/cases.csv and sdca_cases.csv:
+# Write the golden values of r_reference/cases.csv and sdca_cases.csv:
 # Rscript --vanilla r_reference/golden.R
-# Numbers are hexadecimal, so that no bit is lost; objectives have 17 digits.
+# Numbers are hexadecimal, which is exact; objectives have 17 digits.
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 for (file in list.files(file.path(here, "R"), full.names = TRUE)) source(file)
@@ -27,7 +27,7 @@ golden_sdca_case <- function(case) {
   object(c(golden_fields(case, found), dual = array(hex(found$a))))
 }
 
-# rows_sum = sum of row * place: it changes when two rows change places.
+# rows_sum = sum of row * position: it changes if two visits are exchanged.
 golden_fields <- function(case, found) {
   found$predicted[is.na(found$predicted)] <- "NA"
   c(
@@ -46,7 +46,7 @@ golden_fields <- function(case, found) {
     dual_objective = digits17(found$dual_objective))
 }
 
-# Column by column, without the long double of sum().
+# Sum column by column, without the long double of sum().
 data_sum <- function(X) {
   total <- 0
   for (x in X) total <- total + x
@@ -60,7 +60,7 @@ golden_data <- function(data) {
   object(c(columns, labels = array(labels)), ",\n  ")
 }
 
-# Rows of resamples, one line for each; refits of the log loss to data that come with R.
+# Rows of resamples, one line per resample, and refits of the log loss to R's data sets.
 golden_bootstrap <- function(sample_kind) {
   seed_generator(443, sample_kind)
   rows <- bootstrap_rows(17, 4)

@@ -1,9 +1,9 @@
-# Writes golden/caret.json: Rscript --vanilla r_reference/golden_caret.R
-# Tables of any kind with caret's numbers for them, which have 17 digits.
+# Write golden/caret.json: Rscript --vanilla r_reference/golden_caret.R
+# Tables of many kinds, with caret's statistics to 17 digits.
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "R", "caret.R"))
-if (Sys.getenv("TZ") == "") Sys.setenv(TZ = "UTC")  # caret's packages ask for it
+if (Sys.getenv("TZ") == "") Sys.setenv(TZ = "UTC")  # packages that caret imports need it
 invisible(suppressMessages(loadNamespace("caret")))
 options(warn = 2)
 invisible(Sys.setlocale("LC_COLLATE", "C"))
@@ -15,7 +15,7 @@ object <- function(items, between = ", ") {
   paste0("{", paste0(quoted(names(items)), ": ", items, collapse = between), "}")
 }
 
-# Rows are actual, columns predicted levels, row by row.
+# Counts row by row: rows are actual classes, columns predicted classes.
 tables <- list(
   "digits" = c(285, 15, 8, 292),
   "equal errors" = c(10, 5, 5, 10),

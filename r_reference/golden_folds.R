@@ -1,5 +1,5 @@
-# Writes golden/folds.json and group_folds.json: Rscript --vanilla r_reference/golden_folds.R
-# Folds drawn by R/folds.R, rows in their order, and the seeds drawn after them.
+# Write golden/folds.json and group_folds.json: Rscript --vanilla r_reference/golden_folds.R
+# Folds by R/folds.R, in the order of the rows, and the seeds that are drawn after them.
 
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 for (file in c("rng.R", "folds.R")) source(file.path(here, "R", file))
@@ -7,7 +7,7 @@ options(warn = 2)
 
 array <- function(items) paste0("[", paste(items, collapse = ", "), "]")
 
-# First level `low` times, then the second `high` times, in an order that mixes them.
+# `low` rows of the first class and `high` rows of the second, in a mixed order.
 case <- function(low, high, k, repeats, seed, kind = "Rejection") {
   n <- low + high
   y <- rep(0, n)
@@ -22,7 +22,7 @@ case <- function(low, high, k, repeats, seed, kind = "Rejection") {
 cases <- c(case(15, 15, 5, 1, 443), case(30, 7, 10, 2, 1), case(3, 2, 2, 3, 42),
            case(40, 1, 4, 1, 7), case(6, 5, 11, 1, 3),
            case(20, 13, 3, 2, 443, "Rounding"))
-# The same with groups of rows, whose number is that of the row to some power, modulo.
+# Folds with groups; the group number is a power of the row number, modulo a number.
 grouped <- function(low, high, k, repeats, seed, number, kind = "Rejection") {
   n <- low + high
   y <- rep(0, n)

@@ -1,6 +1,6 @@
-# Average effects and predictions of glm(), by the definition alone, with errors by the
-# delta method: derivatives by central differences, without any package.
-# Writes golden/margins.json:  Rscript r_reference/golden_margins.R
+# Write golden/margins.json:  Rscript r_reference/golden_margins.R
+# Average effects and predictions of glm(), computed from the definition, with standard
+# errors by the delta method: derivatives by central differences, without packages.
 
 here <- dirname(sub("--file=", "", grep("--file=", commandArgs(FALSE), value = TRUE)))
 
@@ -44,7 +44,7 @@ slope <- function(name, rows = data, h = 1e-5) {
   }
 }
 
-# Estimate and standard error.
+# Returns the estimate and its standard error.
 delta <- function(estimand, h = 1e-5) {
   beta <- coef(fit)
   gradient <- sapply(seq_along(beta), function(j) {

@@ -1,9 +1,11 @@
 # Check a proof with R, gmp and Rmpfr: Rscript check_proof.R fit.proof.json
 #
-# P = lam/2 |b|^2 + mean w_i loss(y_i (c + x_i'b + o_i)) is the objective. For weights a
-# with sum a_i y_i = 0 (intercept c) and sum a_i y_i x_i = 0 (lam = 0), min P is at least
-# D = mean (w_i H(a_i/w_i) - a_i y_i o_i) - |sum a_i y_i x_i|^2 / (2 lam n^2). Numbers are
-# exact decimals; logarithms have 260 bits, rounded against the claim. Status 0: proved.
+# P = lam/2 |b|^2 + mean w_i loss(y_i (c + x_i'b + o_i)) is the objective. Its minimum is at
+# least D = mean (w_i H(a_i/w_i) - a_i y_i o_i) - |sum a_i y_i x_i|^2 / (2 lam n^2) for
+# dual weights a with sum a_i y_i = 0 if there is an intercept c. If lam = 0, the last term
+# is omitted and sum a_i y_i x_i = 0. H(t) is the minimum of loss(m) + t m over m. Numbers
+# are exact decimals. Logarithms have 260 bits; rounding errors can only increase the
+# difference P - D. The exit status is 0 if the claim is proved.
 suppressPackageStartupMessages({
   library(gmp)
   library(Rmpfr)
@@ -13,11 +15,11 @@ KEYS <- c("claim", "design", "sha256", "rows", "loss", "lam", "intercept", "name
           "coefficients", "gap", "decimals", "solved", "dual")
 DUAL <- as.bigz(2)^60
 BITS <- 260
-ROWS <- 20000  # read at a time
+ROWS <- 20000  # rows per block
 
 require_that <- function(condition, reason) if (!isTRUE(condition)) stop(reason, call. = FALSE)
 
-# text * 10^places, exactly
+# Convert text to text * 10^places, exactly.
 integer_of <- function(text, places = 0) {
   plain <- grepl("^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,3})?$", text)
   require_that(all(plain), "a text is not a number")
@@ -34,7 +36,7 @@ integer_of <- function(text, places = 0) {
 }
 decimal <- function(text) as.bigq(integer_of(text, 400), as.bigz(10)^400)
 
-# a flat object of JSON: texts of numbers, decoded strings, vectors of them
+# Read a flat JSON object: numbers as text, decoded strings, and vectors of both.
 read_proof <- function(path) {
   text <- readChar(path, file.size(path), useBytes = TRUE)
   Encoding(text) <- "UTF-8"
@@ -81,7 +83,7 @@ sha256_of <- function(path) {
   sub(" .*", "", sub("^\\\\", "", line))
 }
 
-# sum of w loss(m / q), rounded up
+# Compute the sum of w loss(m / q), rounded up.
 loss_of <- function(kind, m, q, w) {
   short <- q - m
   if (kind == "log") short <- 0 - m
@@ -91,13 +93,14 @@ loss_of <- function(kind, m, q, w) {
   if (kind == "log") tails <- upper_sum(w, log1p(exp(-mpfr(abs(m), BITS) / mpfr(q, BITS))))
   as.bigq(sum(w * short), q) + tails
 }
-# sum of w t for t between -1 and 1 that are off by at most 2^-250, rounded up
+# Compute the sum of w t, rounded up, for t in [-1, 1] with errors of at most 2^-250.
 upper_sum <- function(w, t) {
   rounded <- floor(t * mpfr(2, BITS)^240)
   as.bigq(sum(w * (.mpfr2bigz(rounded) + 2)), as.bigz(2)^240)
 }
 
-# sum of w H(a/w) - a y o for dual weights a / den, rounded down; weights are w / one
+# Compute the sum of w H(a/w) - a y o, rounded down, for dual weights a / den and row
+# weights w / one.
 reward_of <- function(kind, a, den, w, y, o, one) {
   free <- kind == "squared_hinge" & w > 0
   require_that(all(a >= 0 & (free | a * one <= w * den)), "a dual weight is out of range")
@@ -185,7 +188,7 @@ check <- function(path) {
     Z <- lapply(chosen, function(row) row$z * row$y)
     M <- do.call(c, lapply(Z, function(z) z[held]))
     M <- matrix(as.bigq(M), length(held))
-    # gmp swaps no rows: M of zeros and ones may have no pivot, and M'M always has one
+    # gmp does not exchange rows: M may lack a pivot, but M'M of an invertible M does not.
     move <- solve(t(M) %*% M, t(M) %*% (0 - image[held]))
     for (i in seq_along(chosen)) {
       row <- chosen[[i]]

@@ -1,7 +1,7 @@
-# Tests of the terms of a logistic regression: likelihood ratios and Wald tests. Beside it
-# stand anova() of pegasos_stats/models/diagnostics.py and wald_test_terms().
+# Likelihood ratio and Wald tests of the terms of a logistic regression. Counterparts:
+# anova() in pegasos_stats/models/diagnostics.py, and result.wald_test_terms().
 
-# One model: its terms are added one by one. Several: each is compared with the one before.
+# One model: its terms are added one by one. Several: each is compared with the previous one.
 anova.linear_results <- function(object, ..., test = "Chisq") {
   match.arg(test, c("Chisq", "LRT"))
   models <- list(object, ...)
@@ -29,7 +29,7 @@ anova.linear_results <- function(object, ..., test = "Chisq") {
   anova_table(table, if (length(models) == 1) c("NULL", terms) else seq_along(models), heading)
 }
 
-# The deviance and the rank with some of the predictors, by maximum likelihood.
+# The deviance and the rank of the maximum likelihood fit with some of the columns.
 submodel <- function(object, columns) {
   fit <- maximum_likelihood(object$X[, columns, drop = FALSE], object$y, object$intercept,
                             object$counts, object$offset)
@@ -47,24 +47,25 @@ anova_table <- function(columns, rows, heading) {
 
 check_ratio <- function(model) {
   stop_unless(inherits(model, "linear_results") && model$estimator == "likelihood" &&
-                all(model$weights == 1), "likelihood ratios are of logit() without lam, ",
-              "penalty and weights; car::Anova() has Wald tests of other fits")
+                all(model$weights == 1), "likelihood ratio tests need a logit() without lam, ",
+              "penalty or weights; for other fits, car::Anova() computes Wald tests")
 }
 
 check_nested <- function(small, large) {
   same <- function(name) identical(small[[name]], large[[name]])
   stop_unless(same("y") && same("offset") &&
                 identical(rownames(small$X), rownames(large$X)),
-              "the models are not of the same rows; fit both to the same")
+              "the models are not fits to the same rows; use the same data for both")
   joined <- standardized_design(cbind(large$X, small$X), large$weights, large$intercept)
   stop_unless(small$intercept <= large$intercept && ncol(joined$Z) == large$rank &&
-                large$rank > small$rank, "the second model needs all columns of the ",
-              "first, and more; write anova(small, large)")
+                large$rank > small$rank, "the first model is not nested in the second; ",
+              "write anova(small, large)")
 }
 
-# The generic is that of car. Type "II" tests a term given the terms that do not contain
-# it: the statistic of the term and of those that contain it, less that of the latter.
-# Type "III" tests a term given all others. vcov.: a matrix, or a function of the fit.
+# Method for the generic of car. Type "II" tests a term given the terms that do not contain
+# it: its statistic is that of the term together with all terms that contain it, minus that
+# of the latter. Type "III" tests a term given all others. vcov.: a matrix, or a function of
+# the fit.
 Anova.linear_results <- function(mod, type = c("II", "III", 2, 3),
                                  test.statistic = c("Wald", "LR"), vcov. = vcov, ...) {
   type <- match.arg(as.character(type[1]), c("II", "III", "2", "3"))
@@ -98,7 +99,7 @@ Anova.linear_results <- function(mod, type = c("II", "III", 2, 3),
                 paste("Response:", deparse(mod$formula[[2]]))))
 }
 
-# b' V^-1 b, by the correlations, as coefficients may differ in their units.
+# b' V^-1 b, computed from the correlations, because coefficients may differ in scale.
 wald_statistic <- function(b, V) {
   if (length(b) == 0) return(0)
   if (anyNA(V)) return(NA_real_)
@@ -106,17 +107,17 @@ wald_statistic <- function(b, V) {
   sum(b / errors * solve(V / outer(errors, errors), b / errors))
 }
 
-# For car too: generalised variance inflation factors (Fox & Monette, 1992) from the
-# correlations R of the slopes, det(R_term) det(R_others) / det(R).
+# Method for the generic of car: generalised variance inflation factors (Fox & Monette,
+# 1992), det(R_term) det(R_others) / det(R), with the correlations R of the slopes.
 vif.linear_results <- function(mod, ...) {
   needs_probabilities(mod, "variance inflation factors")
   stop_unless(!anyNA(mod$beta), "earlier columns determine ",
-              paste(names(which(is.na(mod$beta))), collapse = ", "), "; leave these out")
+              paste(names(which(is.na(mod$beta))), collapse = ", "), "; omit these columns")
   inverse <- curvature_of(mod, mod$counts)$inverse
   R <- cov2cor(if (mod$intercept) inverse[-1, -1, drop = FALSE] else inverse)
   determinant_of <- function(chosen) det(R[chosen, chosen, drop = FALSE])
   terms <- seq_along(labels(mod$terms))
-  stop_unless(length(terms) > 1, "variance inflation takes two terms")
+  stop_unless(length(terms) > 1, "variance inflation factors need at least two terms")
   factors <- vapply(terms, function(term) {
     own <- mod$assign == term
     determinant_of(own) * determinant_of(!own) / det(R)

@@ -1,22 +1,22 @@
-# The pairs bootstrap. Beside it stands pegasos_stats/models/inference/bootstrap.py.
+# The pairs bootstrap. Counterpart: pegasos_stats/models/inference/bootstrap.py.
 #
 # Efron, Annals of Statistics 7 (1979); Davison & Hinkley (1997), section 6.2.
 
-# Rows of each resample, counted from 1: one line for each. The caller sets the seed,
-# once for all of them.
+# Row numbers of each resample, from 1: one line per resample. The caller sets the seed once
+# before all resamples.
 bootstrap_rows <- function(n, replicates) {
   t(sapply(1:replicates, function(b) sample(n, n, replace = TRUE)))
 }
 
-# Coefficients of each resample, one line for each, the intercept first. Weights are
-# drawn with their rows and have mean 1 again. A resample of one class alone gives NA.
+# Coefficients of each resample, one line per resample, the intercept first. Weights are
+# drawn with their rows and scaled to mean 1. A resample with a single class gives NA.
 bootstrap_logit <- function(X, y, lambda, replicates, weights = rep(1, length(y))) {
   rows <- bootstrap_rows(length(y), replicates)
   t(apply(rows, 1, function(i) penalised_logit(X[i, ], y[i], lambda, weights[i])))
 }
 
-# The minimum of lambda/2 ||beta||^2 + mean(w log(1 + exp(-m))), m = y (X beta + alpha),
-# by Newton's method; a step that does not lower it is halved.
+# Minimise lambda/2 ||beta||^2 + mean(w log(1 + exp(-m))), m = y (X beta + alpha), by
+# Newton's method; a step that increases the objective is halved.
 penalised_logit <- function(X, y, lambda, weights) {
   Z <- cbind(1, X)
   if (length(unique(y)) < 2) return(rep(NA, ncol(Z)))
@@ -42,9 +42,10 @@ penalised_logit <- function(X, y, lambda, weights) {
   theta
 }
 
-# Limits of each coefficient, one line for each. estimate: of the fit to all rows.
-# Envelope: as far on both sides as the farther of the outer (1 - level) / 2 is. An infinite
-# one is on either side.
+# Limits of each coefficient, one line per coefficient. estimate: coefficients of the fit to
+# all rows. Envelope: the estimate plus and minus the larger of its distances to the lower
+# and to the upper (1 - level) / 2 quantile of the resamples. Infinite resamples count on
+# both sides.
 bootstrap_interval <- function(estimates, estimate, interval, level = 0.95) {
   q <- c((1 - level) / 2, (1 + level) / 2)
   limits <- function(j) {

@@ -1,8 +1,8 @@
-# A fit as data frames: the methods of broom's tidy(), glance() and augment(), with its
-# names. Beside it stand those of pegasos_stats/models/linear_results.py.
+# A fit as data frames: methods for broom's tidy(), glance() and augment(), with its column
+# names. Counterparts: the methods in pegasos_stats/models/linear_results.py.
 
-# std.error and what follows from it is NA where a fit has none. Firth's statistic is the
-# signed root of the likelihood ratio.
+# std.error and the columns that depend on it are NA if the fit has no standard errors. With
+# Firth's penalty, the statistic is the signed root of the likelihood ratio.
 tidy.linear_results <- function(x, conf.int = FALSE, conf.level = 0.95,
                                 exponentiate = FALSE, type = NULL, resamples = NULL, ...) {
   if (exponentiate) needs_probabilities(x, "odds")
@@ -27,8 +27,8 @@ tidy.linear_results <- function(x, conf.int = FALSE, conf.level = 0.95,
   result
 }
 
-# The columns of a glm(), then the objective and its gap. An SVM has no likelihood, and
-# Firth's penalty no certificate: NA.
+# The columns for a glm(), then lam, the objective and its gap. The likelihood of an SVM and
+# the gap with Firth's penalty are NA.
 glance.linear_results <- function(x, ...) {
   result <- data.frame(null.deviance = NA_real_, df.null = x$nobs - x$intercept,
                        logLik = NA_real_, AIC = NA_real_, BIC = NA_real_,
@@ -46,18 +46,20 @@ glance.linear_results <- function(x, ...) {
   result
 }
 
-# Of the rows of the fit, which are those of `data` by their row names, or of newdata.
-# .fitted is the score (or probability), .class the predicted level.
+# Fitted values and residuals of the training rows, which are found in `data` by their row
+# names, or predictions for newdata. .fitted is the score (or probability), .class the
+# predicted class.
 augment.linear_results <- function(x, data = x$model, newdata = NULL,
                                    type.predict = c("link", "response"),
                                    type.residuals = c("deviance", "pearson"),
                                    se_fit = FALSE, type = NULL, resamples = NULL, ...) {
   type.predict <- match.arg(type.predict)
   type.residuals <- match.arg(type.residuals)
-  x$na.action <- NULL  # values of the rows of the fit alone, without those left out
+  x$na.action <- NULL  # only values of training rows, none for excluded rows
   if (is.null(newdata)) {
     rows <- match(rownames(x$model), rownames(data))
-    stop_unless(!anyNA(rows), "data has other rows than the fit; give them as newdata")
+    stop_unless(!anyNA(rows), "data does not contain all training rows; pass new rows as ",
+                "newdata")
     result <- data[rows, , drop = FALSE]
     score <- x$scores
     Z <- model.matrix(x)

@@ -1,4 +1,4 @@
-# caret's report of a table whose rows are the actual and columns the predicted levels.
+# caret's report of a table with actual classes in rows and predicted classes in columns.
 
 caret_report <- function(counts, levels, positive = NULL, prevalence = NULL,
                          mode = "sens_spec") {
@@ -18,7 +18,7 @@ caret_numbers <- function(...) {
                  else names(by_class)))
 }
 
-# What caret prints, without its table.
+# The printed output of caret, without the table.
 caret_printed <- function(..., digits = 7) {
   old <- options(digits = digits, width = 80)
   on.exit(options(old))

@@ -1,7 +1,7 @@
 # The cases that R and Python share, listed in r_reference/cases.csv and sdca_cases.csv.
-# Beside it stand tests/parity/cases.py and sdca_cases.py.
+# Counterparts: tests/parity/cases.py and sdca_cases.py.
 
-# Options have words; an order is a word or rows, counted from 1, with epochs apart by ;.
+# An order is a word, or row numbers from 1, with a semicolon between epochs.
 read_cases <- function(path) {
   given <- names(read.csv(path, nrows = 1))
   words <- c("name", "lambda", "order", "average", "profile", "weights", "start", "step",
@@ -27,8 +27,8 @@ iris_data <- function(rows) {
   list(X = as.matrix(iris[rows, 1:4]), labels = as.character(iris$Species[rows]))
 }
 
-# Normal numbers, changed as the case says. The first label is "b", so that codings
-# "factor" and "first-seen" differ.
+# Normal numbers, transformed according to the case. The first label is "b", so that the
+# codings "factor" and "first-seen" differ.
 drawn_data <- function(case) {
   n <- case$n
   p <- case$p
@@ -59,7 +59,7 @@ case_order <- function(case) {
   do.call(rbind, lapply(strsplit(case$order, ";", fixed = TRUE)[[1]], numbers))
 }
 
-# Rows as the case stores them. "sparse with zeros" stores the odd columns in full.
+# Rows in the storage of the case. "sparse with zeros" also stores zeros of odd columns.
 case_rows <- function(case, X) {
   odd <- col(X) %% 2 == 1
   switch(case$storage,
@@ -68,7 +68,7 @@ case_rows <- function(case, X) {
     "sparse with zeros" = sparse_rows(X, X != 0 | odd))
 }
 
-# Numbers that are repeated along the rows, or "balanced".
+# Weights: numbers that are recycled over the rows, or "balanced".
 case_weights <- function(case, y) {
   if (case$weights == "") return(row_weights(NULL, y))
   if (case$weights == "balanced") return(row_weights("balanced", y))
@@ -76,7 +76,7 @@ case_weights <- function(case, y) {
   row_weights(rep_len(numbers, length(y)), y)
 }
 
-# Numbers that are repeated along the rows; 0 without any.
+# Offsets: numbers that are recycled over the rows, by default 0.
 case_offset <- function(case, y) {
   if (case$offset == "") return(rep(0, length(y)))
   rep_len(as.numeric(strsplit(case$offset, " ", fixed = TRUE)[[1]]), length(y))
@@ -91,17 +91,17 @@ case_fit <- function(case, X, y, weights, offset) {
           case$tol, case$change_tol, offset)
 }
 
-# A word, or numbers with blanks between them.
+# A word, or numbers separated by blanks.
 word_or_numbers <- function(text) {
   if (grepl("[a-z]{2}", text)) text else as.numeric(strsplit(text, " ", fixed = TRUE)[[1]])
 }
 
-# Everything that is compared for one case.
+# All results that are compared for one case.
 run_case <- function(case) {
   judged(case, function(X, y, weights, offset) case_fit(case, X, y, weights, offset))
 }
 
-# The fit of a case with its table and its certificate.
+# The fit of a case, with its confusion table and its certificate.
 judged <- function(case, fit_to) {
   data <- case_data(case)
   levels <- label_levels(data$labels, case_coding(case))
@@ -118,7 +118,7 @@ judged <- function(case, fit_to) {
     list(table = table, actual = rownames(table), predicted = colnames(table)))
 }
 
-# The same for SDCA, which has no intercept here.
+# All results that are compared for one case of SDCA, which has no intercept.
 run_sdca_case <- function(case) {
   case$intercept <- FALSE
   judged(case, function(X, y, weights, offset) {

@@ -1,14 +1,14 @@
-# Runs that R and Python do side by side: those of ps.check_against_r(), and those that
-# `make parity` draws. Beside it stands pegasos_stats/studies/parity.py.
+# Configurations that run in R and in Python: from ps.check_against_r(), and random ones
+# from `make parity`. Counterpart: pegasos_stats/studies/parity.py.
 
 # given: a list of solver ("pegasos", "sdca" or "kernel"), X, labels, coding, weights (as
-# for row_weights()), offset (of the rows, or NULL), seed, sample_kind, ties, and
-# arguments, the options of the solver by their names. X is a matrix, or a list of p,
-# ends, columns and values: see compressed_rows().
-# Rows without a label or a weight are left out; those of arguments$order are counted
-# from 1 among the others.
+# for row_weights()), offset (one number per row, or NULL), seed, sample_kind, ties, and
+# arguments, the options of the solver by name. X is a matrix, or a list of p, ends, columns
+# and values: see compressed_rows().
+# Rows without a label or a weight are excluded; arguments$order numbers the remaining rows
+# from 1.
 
-# What is fitted: everything that is known before the first step.
+# The data of a configuration, prepared for the fit.
 configured <- function(given) {
   kept <- !is.na(given$labels)
   by_row <- is.numeric(given$weights)
@@ -28,7 +28,7 @@ configured <- function(given) {
        labels = labels)
 }
 
-# Everything that is compared; the generator is left as it was.
+# All results that are compared; the state of the generator is restored.
 run_configuration <- function(given) {
   state <- random_state()
   on.exit(random_state_is(state))

@@ -1,10 +1,11 @@
-# Firth's penalised likelihood l + log det(I) / 2, whose estimates are finite also where the
-# rows are separated. Beside it stands pegasos_stats/solvers/firth.py.
+# Firth's penalised likelihood l + log det(I) / 2, whose estimates are finite even if the
+# classes are separated. Counterpart: pegasos_stats/solvers/firth.py.
 #
 # Firth, Biometrika 80 (1993); Heinze & Schemper, Statistics in Medicine 21 (2002).
 
-# counts: how often each row occurs. Value: beta (NA of columns that earlier ones
-# determine), alpha, scores, rank, n_iter, step and penalised (the log likelihood).
+# counts: how often each row occurs. Value: beta (NA for columns that earlier columns
+# determine), alpha, scores, rank, n_iter, step and penalised (the penalised log
+# likelihood).
 firth_fit <- function(X, y, intercept = TRUE, counts = rep(1, length(y)),
                       offset = rep(0, length(y))) {
   design <- standardized_design(X, counts, intercept)
@@ -21,8 +22,9 @@ firth_fit <- function(X, y, intercept = TRUE, counts = rep(1, length(y)),
        penalised = point$value + sum(log(design$scale)))
 }
 
-# There may be several maxima. One start is the maximum of the likelihood in which a small
-# part of each row has the other outcome, as in brglm2; the other has scores near 0.
+# Two starting points, because there may be several maxima. The first, as in brglm2,
+# maximises a likelihood in which each row also has the other outcome with a small weight;
+# the second has scores near 0.
 firth_starts <- function(problem) {
   root <- sqrt(problem$w)
   near_zero <- qr.coef(qr(problem$Z * root), -problem$offset * root)
@@ -33,14 +35,15 @@ firth_starts <- function(problem) {
   list(maximise(adjusted, near_zero)$theta, near_zero)
 }
 
-# log det(Z'WZ) of all columns.
+# log det(Z'WZ) for all columns.
 log_determinant <- function(problem, margins) {
   decomposed <- qr(problem$Z * sqrt(problem$w * dlogis(margins)), tol = 0)
   2 * sum(log(abs(diag(qr.R(decomposed)))))
 }
 
-# The gradient sum (w (y - p) + h (1/2 - p)) z, h the leverages, and Newton's direction for
-# the free coefficients; by Fisher's information where the negative Hessian is not positive.
+# The gradient sum (w (y - p) + h (1/2 - p)) z with the leverages h, and Newton's direction
+# for the free coefficients. If the negative Hessian is not positive definite, Fisher's
+# information replaces it.
 #
 # With c = 1 - 2 p, v = p (1 - p) and Q the orthonormal rows of the weighted columns,
 # -Hessian = sum ((w + h) v - h c^2 / 2) z z' + G'G / 2, as
@@ -73,8 +76,8 @@ firth_direction <- function(problem, margins, free) {
        rise = rise)
 }
 
-# FLIC: the intercept again by maximum likelihood, the scores being an offset. The mean
-# probability is then the share of the second level.
+# FLIC: estimate the intercept again by maximum likelihood, with the scores as offset. The
+# mean probability then equals the share of the second class.
 #
 # Puhr, Heinze, Nold, Lusa & Geroldinger, Statistics in Medicine 36 (2017).
 with_flic <- function(solution, y, counts) {

@@ -1,19 +1,19 @@
-# Models by a formula, their solvers, and what a fit can do, by the names of Python.
-# Beside it stand pegasos_stats/models/linear.py and linear_results.py.
+# Models from a formula, their solvers, and methods of a fit, with the names of Python.
+# Counterparts: pegasos_stats/models/linear.py and linear_results.py.
 
-# `weights`, `subset` and `na.action` are as in glm(): the first two are looked up in the
-# data, then where the formula was written.
+# `weights`, `subset` and `na.action` are as in glm(): the first two are evaluated in the
+# data, then in the environment of the formula.
 svm <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
                 weights = NULL, subset, na.action = na.omit,
                 loss = c("hinge", "squared_hinge")) {
   linear_fit(match.call(), match.arg(loss), solver, coding, parent.frame())
 }
 
-# Without lam, or with 0, by maximum likelihood.
+# Without lam, or with lam = 0, the estimation is by maximum likelihood.
 logit <- function(formula, data, lam = NULL, solver = Optimum(), coding = "factor",
                   weights = NULL, subset, na.action = na.omit, penalty = NULL) {
   stop_unless(is.null(penalty) || identical(penalty, "firth") || identical(penalty, "flic"),
-              "penalty must be \"firth\" or \"flic\", or left out")
+              "penalty must be \"firth\" or \"flic\"; omit it for a ridge or no penalty")
   linear_fit(match.call(), "log", solver, coding, parent.frame(), penalty)
 }
 
@@ -21,18 +21,19 @@ pegasos_svm <- svm
 pegasos_logit <- logit
 
 .onAttach <- function(libname, pkgname) {
-  packageStartupMessage("pegasosStats: svm() and logit() are also pegasos_svm() and ",
-                        "pegasos_logit(), as e1071 has an svm() too.")
+  packageStartupMessage("pegasosStats: svm() and logit() are also available as ",
+                        "pegasos_svm() and pegasos_logit(), because e1071 exports svm() ",
+                        "and car exports logit().")
 }
 
-# The certified optimum, by plain Newton steps: see optimum().
+# The certified optimum: see optimum() and maximum_likelihood().
 Optimum <- function(tol = 1e-6, ties = "na") {
   stop_unless(is.numeric(tol) && length(tol) == 1 && isTRUE(tol > 0),
               "tol must be a number above 0, not ", paste(format(tol), collapse = ", "))
   as_solver("Optimum", as.list(environment()))
 }
 
-# Rows of an order count from 1. Without a seed R's generator goes on as it is.
+# Row numbers in `order` start at 1. Without a seed, R's generator continues in its state.
 Pegasos <- function(epochs = 20, seed = NULL, order = "shuffle", steps = NULL,
                     batch_size = 1, project = FALSE, average = "none",
                     refit_intercept = FALSE, sample_kind = "rejection", ties = "na",
@@ -41,7 +42,7 @@ Pegasos <- function(epochs = 20, seed = NULL, order = "shuffle", steps = NULL,
   as_solver("Pegasos", as.list(environment()))
 }
 
-# SDCA-perm, which has no intercept.
+# SDCA-perm, without intercept.
 SDCA <- function(epochs = 100, seed = NULL, start = "zero", sample_kind = "rejection",
                  ties = "na", average = "none", random_stop = NULL) {
   as_solver("SDCA", as.list(environment()))
@@ -53,7 +54,7 @@ as_solver <- function(name, options) {
        ties = options$ties, options = options[setdiff(names(options), apart)])
 }
 
-# call: of svm() or logit(), from `where`.
+# Fit the model of `call`, a call of svm() or logit() in the environment `where`.
 linear_fit <- function(call, loss, solver, coding, where, penalty = NULL) {
   firth <- !is.null(penalty)
   stop_unless(is.list(solver) && is.character(solver$name),
@@ -70,7 +71,7 @@ linear_fit <- function(call, loss, solver, coding, where, penalty = NULL) {
               "name a predictor")
   labels <- model.response(frame)
   stop_unless(all(is.finite(X)) && !anyNA(labels), "the outcome or a predictor is missing ",
-              "or infinite in some row; leave such rows out")
+              "or infinite in some row; exclude such rows")
   levels <- label_levels(labels, coding)
   y <- encode_labels(labels, levels)
   weights <- row_weights(rows$weights, y)
@@ -98,7 +99,7 @@ linear_fit <- function(call, loss, solver, coding, where, penalty = NULL) {
               weights = weights, counts = counts, weighting = rows$weights,
               offset = offset)
   fit$coefficients <- c(if (intercept) c(Intercept = fit$alpha), fit$beta)
-  # Weights of the levels move the log odds; those of rows are of another population.
+  # Class weights shift the log odds, which predictions correct; row weights do not.
   fit$prior_shift <- if (is.null(rows$weights) || is.numeric(rows$weights)) 0 else
     log(weights[y > 0][1]) - log(weights[y < 0][1])
   fit$scores <- solution$scores
@@ -113,8 +114,8 @@ linear_fit <- function(call, loss, solver, coding, where, penalty = NULL) {
 
 check_lam <- function(lam, loss, solver) {
   by_steps <- solver$name == "Pegasos" || loss == "log" && solver$name == "SDCA"
-  stop_unless(!is.null(lam) || !by_steps, solver$name, " has no default lam here; give ",
-              "one, such as lam = 1, or leave out solver")
+  stop_unless(!is.null(lam) || !by_steps, solver$name, " has no default lam here; set ",
+              "it, for example lam = 1, or omit solver")
   zero <- loss == "log" && solver$name == "Optimum"
   stop_unless(is.null(lam) || is.numeric(lam) && length(lam) == 1 &&
                 isTRUE((lam > 0 || zero && lam == 0) && lam < Inf),
@@ -124,17 +125,18 @@ check_lam <- function(lam, loss, solver) {
 
 check_firth <- function(lam, solver, weights, penalty, intercept) {
   option <- paste0("penalty = \"", penalty, "\"")
-  stop_unless(is.null(lam), option, " is a penalty of its own; leave out lam")
-  stop_unless(solver$name == "Optimum", option, " does not go with ", solver$name,
-              "; leave out solver")
+  stop_unless(is.null(lam), option, " cannot be combined with lam; omit lam")
+  stop_unless(solver$name == "Optimum", option, " requires Optimum(), not ", solver$name,
+              "(); omit solver")
   stop_unless(is.null(weights) || is.numeric(weights) && all(weights %% 1 == 0),
-              option, " takes weights that count rows, whole numbers, and no others")
+              option, " allows only weights that count rows: whole numbers")
   stop_unless(penalty == "firth" || intercept, option, " estimates the intercept again; ",
-              "the formula needs one")
+              "use a formula with an intercept")
 }
 
-# By maximum likelihood where that is asked for and exists, by Firth's penalty where
-# counts are given, otherwise by the solver; lam is 1/n where there is none.
+# Estimate with Firth's penalty if there are counts. Otherwise, for the log loss with
+# Optimum() and without lam or with lam = 0, by maximum likelihood if the estimate exists.
+# Otherwise by the solver, with lam = 1/n if lam is NULL.
 estimate <- function(data, lam, loss, solver, intercept, counts = NULL, penalty = NULL) {
   if (!is.null(counts)) {
     solution <- firth_fit(data$X, data$y, intercept, counts, data$offset)
@@ -145,8 +147,9 @@ estimate <- function(data, lam, loss, solver, intercept, counts = NULL, penalty 
   if (likelihood) {
     solution <- maximum_likelihood(data$X, data$y, intercept, data$weights, data$offset)
     if (solution$exists) return(c(solution, list(lam = 0, estimator = "likelihood")))
-    stop_unless(is.null(lam), "maximum likelihood estimates do not exist, or cannot be ",
-                "shown to; give penalty = \"firth\" for inference, or a lam above 0")
+    stop_unless(is.null(lam), "the maximum likelihood estimate does not exist, or its ",
+                "existence cannot be proved; use penalty = \"firth\" for inference, or a ",
+                "lam above 0")
   }
   if (is.null(lam)) lam <- 1 / sum(data$weights > 0)
   problem <- c(data, list(lambda = lam, loss = loss))
@@ -161,29 +164,28 @@ warn_of_distance <- function(fit) {
   if (fit$estimator %in% c("likelihood", "firth", "flic")) {
     if (!isTRUE(fit$step <= 1e-6)) {
       warning("the next step of Newton's method is ", format(fit$step, digits = 2),
-              " standard errors: some predictors are nearly collinear; leave one out",
+              " standard errors: some predictors are nearly collinear; omit one",
               call. = FALSE)
     }
     return(invisible())
   }
   gap <- fit$certificate$gap / fit$certificate$objective
   if (fit$solver$name == "Optimum" && isTRUE(gap > fit$solver$options$tol)) {
-    warning("the optimum is known to a relative gap of ", format(gap, digits = 2),
-            ", not to tol = ", fit$solver$options$tol,
-            "; bring the predictors to one scale or increase lam", call. = FALSE)
+    warning("the relative duality gap is ", format(gap, digits = 2), ", above tol = ",
+            fit$solver$options$tol, "; scale the predictors or increase lam", call. = FALSE)
   }
 }
 
-# Why a logit() without lam took 1/n, and what to do.
+# The reason why a logit() without lam uses 1/n, and advice.
 no_estimate_note <- function(fit) {
-  paste0("Maximum likelihood ", no_estimate_reason(fit), ". Fitted with the penalty ",
-         "lam = 1/n, without standard errors. Use penalty = \"firth\" for inference, or ",
-         "a lam for prediction.")
+  paste0("The maximum likelihood estimate ", no_estimate_reason(fit), ". The fit uses the ",
+         "penalty lam = 1/n and has no standard errors. Use penalty = \"firth\" for ",
+         "inference, or a lam for prediction.")
 }
 
 no_estimate_reason <- function(fit) {
   separated <- all_separated(fit)
-  if (!any(separated)) return("cannot be shown to exist")
+  if (!any(separated)) return("cannot be proved to exist")
   listing <- function(names) {
     shown <- paste(names[seq_len(min(5, length(names)))], collapse = ", ")
     if (length(names) > 5) paste0(shown, ", ...") else shown
@@ -200,39 +202,40 @@ no_estimate_reason <- function(fit) {
   } else if (any(rest)) {
     names <- names(fit$coefficients)
     sure <- determined_by(scaled_columns(fit)[rest, , drop = FALSE])$sure
-    paste("rows are predicted with certainty by", listing(setdiff(names, names[sure])))
+    paste("some rows are predicted with certainty by", listing(setdiff(names, names[sure])))
   } else {
     "the predictors together separate the classes completely"
   })
 }
 
-# The model frame of a call, without unused levels of predictors, and the weights: words,
-# a list, or the numbers of the rows of the frame.
+# The model frame of a call, without unused levels of predictors, and the weights: text, a
+# list, or one number per row of the frame.
 rows_of_call <- function(call, where) {
   formula <- eval(call$formula, where)
   stop_unless(inherits(formula, "formula") && length(formula) == 3,
               "the first argument must be a formula, such as outcome ~ x1 + x2")
   data <- eval(call$data, where)
   stop_unless(is.null(data) || is.data.frame(data),
-              "data must be a data frame; as.data.frame() makes one of a matrix")
+              "data must be a data frame; convert a matrix with as.data.frame()")
   weights <- eval(call$weights, data, environment(formula))
   stop_unless(!is.character(weights) || identical(weights, "balanced"),
-              "weights must be \"balanced\", a list, or numbers; a column is given by ",
-              "its name without quotes")
+              "weights must be \"balanced\", a list, or numbers; write the name of a ",
+              "column without quotes")
   call <- call[c(1, match(c("formula", "data", "subset", "na.action"), names(call), 0))]
   call[[1]] <- quote(stats::model.frame)
   if (is.null(call$na.action)) call$na.action <- na.omit
   if (is.numeric(weights)) call$weights <- weights
   frame <- eval(call, where)
-  stop_unless(nrow(frame) > 0, "no row is complete; each lacks the outcome or a predictor")
+  stop_unless(nrow(frame) > 0, "no row is complete: in each, the outcome or a predictor is ",
+              "missing")
   stop_unless(is.null(dim(frame[[1]])),
-              "the outcome has several columns; give a row for each observation")
+              "the outcome has several columns; use one row per observation")
   list(frame = droplevels(frame, except = 1),
        weights = if (is.numeric(weights)) frame[["(weights)"]] else weights)
 }
 
-# What the solver finds. A seed is for the run alone: kinds and state of the generator
-# are as before when it ends.
+# Run the solver. A seed applies only to this run: afterwards the kind and the state of the
+# random number generator are restored.
 found_by <- function(solver, given, intercept) {
   if (!is.null(solver$seed)) {
     state <- random_state()
@@ -241,8 +244,8 @@ found_by <- function(solver, given, intercept) {
     seed_generator(solver$seed, kind)
   }
   if (solver$name == "SDCA") {
-    stop_unless(!intercept, "SDCA has no intercept here; give a formula with - 1, or ",
-                "leave out solver")
+    stop_unless(!intercept, "SDCA has no intercept here; use a formula with - 1, or omit ",
+                "solver")
     return(c(do.call(sdca, c(given, solver$options)), list(alpha = 0)))
   }
   run <- if (solver$name == "Pegasos") pegasos else optimum
@@ -251,7 +254,7 @@ found_by <- function(solver, given, intercept) {
 
 stop_unless <- function(holds, ...) if (!holds) stop(..., call. = FALSE)
 
-# type: "class" is a factor, "label" text; "score" is another name of "link".
+# type: "class" returns a factor, "label" text; "score" is another name for "link".
 predict.linear_results <- function(object, newdata,
                                    type = c("class", "link", "response", "label",
                                             "score"), ...) {
@@ -266,7 +269,7 @@ predict.linear_results <- function(object, newdata,
   }
   if (type %in% c("link", "score")) return(score)
   if (type == "response") {
-    stop_unless(object$loss == "log", "an SVM has no probabilities; give ",
+    stop_unless(object$loss == "log", "an SVM has no probabilities; use ",
                 "type = \"link\" for scores, or fit logit()")
     return(plogis(score - object$prior_shift))
   }
@@ -274,7 +277,7 @@ predict.linear_results <- function(object, newdata,
   if (type == "label") labels else factor(labels, object$outcome_levels)
 }
 
-# The columns of the predictors, and the offset, for other rows than those of the fit.
+# The columns of the predictors, and the offset, of new rows.
 new_rows <- function(object, newdata) {
   frame <- model.frame(delete.response(object$terms), newdata, na.action = na.pass,
                        xlev = object$xlevels)
@@ -289,7 +292,7 @@ print.linear_results <- function(x, ...) {
   invisible(x)
 }
 
-# What was minimised, how, and how far it is from the optimum; what to know of it.
+# Print the model, the solver, the duality gap and the notes of a fit.
 print_run <- function(x) {
   method <- if (x$loss == "hinge") "interior point" else "Newton's method"
   cat("\n", x$nobs, " rows, ", switch(x$estimator, firth = "Firth's penalty",
@@ -317,21 +320,22 @@ print_run <- function(x) {
   cat("\n")
   missing <- names(x$coefficients)[is.na(x$coefficients)]
   if (length(missing) > 0) {
-    print_lines("Not estimated, as earlier columns determine it: ",
+    print_lines("Not estimated, because earlier columns determine them: ",
                 paste(missing, collapse = ", "), ".")
   }
   if (!is.null(x$note)) print_lines(x$note)
   if (isTRUE(x$moved$by > 0.5)) {
     print_lines("The penalty moves ", x$moved$name, " by about ",
-                format(x$moved$by, digits = 2), " standard errors. Intervals are for the ",
+                format(x$moved$by, digits = 2), " standard errors. Intervals refer to the ",
                 "shrunken coefficients.")
   }
 }
 
 print_lines <- function(...) cat(strwrap(paste0(...), 80), sep = "\n")
 
-# Logistic regression, near the optimum, has standard errors; of Firth's penalty the
-# intervals and tests are those of the profile. type: as of vcov().
+# A logistic regression near its optimum gets standard errors, normal tests and, with a
+# penalty, the shift by the penalty. With Firth's penalty, intervals and tests use the
+# profile likelihood. type: as for vcov().
 summary.linear_results <- function(object, type = NULL, ...) {
   if (object$estimator == "firth") {
     object$table <- cbind(Estimate = object$coefficients,
@@ -363,9 +367,10 @@ print.summary.linear_results <- function(x, ...) {
     printCoefmat(x$table, cs.ind = if (firth) 1:4 else 1:2, tst.ind = if (firth) 5 else 3,
                  P.values = TRUE, has.Pvalue = TRUE)
     cat("Standard errors: ",
-        if (firth) "of the model; intervals and tests by the profile"
-        else if (x$type == "nonrobust") "of the model, as glm()'s"
-        else paste0(x$type, if (all(x$weights == 1)) " (type = \"nonrobust\" for glm()'s)"),
+        if (firth) "model-based; intervals and tests use the profile likelihood"
+        else if (x$type == "nonrobust") "model-based, as in glm()"
+        else paste0(x$type,
+                    if (all(x$weights == 1)) " (type = \"nonrobust\" for those of glm())"),
         ".\n", sep = "")
     print_run(x)
   }
@@ -377,7 +382,8 @@ print.summary.linear_results <- function(x, ...) {
 predict.python_fit <- function(object, newdata,
                                type = c("label", "class", "link", "score"), ...) {
   type <- match.arg(type)
-  stop_unless(!missing(newdata), "a fit from Python has no rows with it; give newdata")
+  stop_unless(!missing(newdata), "a fit from Python does not contain its training data; ",
+              "pass newdata")
   if (type %in% c("link", "score")) return(score_fit(object, newdata))
   labels <- predict_fit(object, newdata)
   if (type == "class") factor(labels, json_levels(object)) else labels

@@ -1,10 +1,10 @@
-# Folds of cross-validation, stratified by the levels of the outcome.
-# Beside it stands pegasos_stats/studies/folds.py.
+# Folds of cross-validation, stratified by the classes of the outcome.
+# Counterpart: pegasos_stats/studies/folds.py.
 
-# The rows of every level, levels in their order, are shuffled and dealt to the folds like
-# cards: 1, 2, ..., k, 1, 2, ...; the next level goes on where the last one ended. So any
-# two folds differ by at most one row, in all and in each level.
-# y: labels, or a factor.  Value: the fold, 1 to k, that tests each row.
+# Class by class, the rows are shuffled and assigned to the folds 1, 2, ..., k, 1, 2, ...;
+# the next class continues where the last one ended. So any two folds differ by at most one
+# row, in total and in each class.
+# y: labels, or a factor.  Value: for each row, the fold, 1 to k, that tests it.
 stratified_folds <- function(y, k) {
   folds <- numeric(length(y))
   dealt <- 0
@@ -16,11 +16,12 @@ stratified_folds <- function(y, k) {
   folds
 }
 
-# Folds of whole groups.  Groups are shuffled and taken from the largest to the smallest;
-# each goes to the fold where the squared shares of the levels grow least, of several to
-# the one with the fewest rows, and of these to the first.
+# Folds that do not split groups.  Groups are shuffled and then processed from the largest
+# to the smallest. Each is assigned to the fold in which the sum of squared class shares
+# increases least; among several such folds, to the fold with the fewest rows, and then to
+# the first.
 # y: labels, or a factor.  groups: the group of each row.
-# Value: the fold, 1 to k, that tests each row, the same for all rows of a group.
+# Value: for each row, the fold, 1 to k, that tests it; the same for all rows of a group.
 grouped_folds <- function(y, groups, k) {
   groups <- match(groups, unique(groups))
   sizes <- unclass(table(groups, y))
@@ -41,7 +42,7 @@ grouped_folds <- function(y, groups, k) {
   place[groups]
 }
 
-# A matrix with one line for each repeat, drawn one after the other.
+# A matrix with one row per repeat, drawn one after the other.
 repeated_folds <- function(y, k, repeats, groups = NULL) {
   drawn <- function(again) {
     if (is.null(groups)) stratified_folds(y, k) else grouped_folds(y, groups, k)
@@ -49,7 +50,7 @@ repeated_folds <- function(y, k, repeats, groups = NULL) {
   t(vapply(1:repeats, drawn, numeric(length(y))))
 }
 
-# A seed for each fit, drawn after the folds.
+# Seeds of the fits, drawn after the folds.
 fit_seeds <- function(count) {
   sample.int(.Machine$integer.max, count)
 }

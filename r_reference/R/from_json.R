@@ -1,19 +1,19 @@
-# Fits that Python wrote as JSON (result$to_json()), read and used in R, without packages.
+# Read and use fits that Python wrote as JSON, by result.to_json(), without packages.
 #
 #   fit <- read_fit("fit.json")
-#   score_fit(fit, data)      # as decision_function() in Python
-#   predict_fit(fit, data)    # labels, NA at a score of exactly 0: also predict(fit, data)
+#   score_fit(fit, data)      # scores, as decision_function() in Python
+#   predict_fit(fit, data)    # labels, as predict(fit, data); NA at a score of exactly 0
 
 read_fit <- function(path) {
   text <- paste(readLines(path, encoding = "UTF-8", warn = FALSE), collapse = "\n")
   fit <- parse_json(text)
   known <- identical(fit$format, "pegasos_stats linear fit") &&
     fit$version$text == "1"
-  if (!known) stop("this is no linear fit of version 1 as pegasos_stats writes it")
+  if (!known) stop("the file is not a linear fit of version 1 by pegasos_stats")
   structure(fit, class = "python_fit")
 }
 
-# JSON as lists: objects with names, arrays without; numbers stay text, in $text.
+# Convert JSON to lists: objects with names, arrays without. Numbers remain text, in $text.
 parse_json <- function(text) {
   token <- paste0(
     "\"(?:[^\"\\\\]|\\\\.)*\"|-?[0-9]+(?:\\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
@@ -25,7 +25,7 @@ parse_json <- function(text) {
     at <<- at + 1
     tokens[at]
   }
-  # Items up to a closing sign; those of an object by their names.
+  # Items up to a closing bracket; the items of an object have names.
   items <- function(closing, named) {
     found <- list()
     names <- character()
@@ -73,7 +73,7 @@ json_text <- function(quoted) {
   enc2utf8(inner)
 }
 
-# The double itself: R reads its hexadecimal digits exactly, decimal ones to rounding.
+# The exact double: R reads hexadecimal digits exactly, decimal digits with rounding.
 exact <- function(number) as.numeric(number$hex)
 
 score_fit <- function(fit, data) {
@@ -106,7 +106,7 @@ json_levels <- function(fit) {
   c(plain(fit$outcome$negative), plain(fit$outcome$positive))
 }
 
-# Names of the columns of a tree.
+# Names of the columns that a tree uses.
 tree_columns <- function(tree) {
   if (tree[[1]] == "column") return(tree[[2]])
   if (tree[[1]] %in% c("levels", "in")) return(tree_columns(tree[[2]]))
@@ -114,7 +114,7 @@ tree_columns <- function(tree) {
   unlist(lapply(tree[-1], tree_columns))
 }
 
-# Value of a tree in every row.
+# Value of a tree for every row.
 tree_value <- function(tree, data) {
   operation <- tree[[1]]
   if (operation == "column") return(json_column(tree[[2]], data))
@@ -144,12 +144,12 @@ tree_value <- function(tree, data) {
 
 json_column <- function(name, data) {
   place <- match(name, enc2utf8(names(data)))
-  if (is.na(place)) stop("the data have no column ", name)
+  if (is.na(place)) stop("column ", name, " is missing in the data")
   column <- data[[place]]
   if (is.factor(column)) as.character(column) else column
 }
 
-# Place of each value among levels: 0 of an unknown one, NA of a missing one.
+# Position of each value among the levels: 0 if unknown, NA if missing.
 json_match <- function(values, levels) {
   plain <- lapply(levels, function(level) {
     if (is.list(level)) as.numeric(level$text) else level

@@ -1,9 +1,9 @@
-# Standard errors, intervals and what else R's generics ask of a fit. Beside it stand
-# pegasos_stats/models/inference/sandwich.py and bootstrap.py.
+# Methods of R's generics for standard errors, intervals, likelihood and residuals.
+# Counterparts: pegasos_stats/models/inference/sandwich.py and bootstrap.py.
 
-# Log loss: V = H^-1 G H^-1 / n at the optimum, type "HC0" to "HC3" or "nonrobust", for
-# which G = H - lambda J. resamples: of bootstrap_fit(), whose covariance is taken then.
-# NA where maximum likelihood was asked for and does not exist.
+# Log loss: V = H^-1 G H^-1 / n at the optimum, with type "HC0" to "HC3" or "nonrobust"; for
+# the latter, G = H - lambda J. resamples: value of bootstrap_fit(); if present, V is their
+# covariance. V is NA if the maximum likelihood estimate was requested and does not exist.
 vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   names <- names(object$coefficients)
   V <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
@@ -13,25 +13,24 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   }
   if (!is.null(resamples)) return(resampled_covariance(resamples))
   type <- type_or_default(object, type)
-  stop_unless(object$loss == "log", "an SVM has standard errors by resampling only; ",
-              "give resamples = bootstrap_fit(fit)")
-  stop_unless(object$estimator != "flic", "penalty = \"flic\" is for predictions; ",
-              "penalty = \"firth\" has standard errors")
+  stop_unless(object$loss == "log", "standard errors of an SVM need resamples; pass ",
+              "resamples = bootstrap_fit(fit)")
+  stop_unless(object$estimator != "flic", "penalty = \"flic\" is for predictions and has ",
+              "no standard errors; use penalty = \"firth\"")
   estimable <- which(!is.na(object$coefficients))
   if (object$estimator == "firth") {
-    stop_unless(type == "nonrobust", "Firth's penalty has the standard errors of the ",
-                "model only; leave out type")
+    stop_unless(type == "nonrobust", "with Firth's penalty, only the standard errors of the ",
+                "model are available; omit type")
     V[estimable, estimable] <- sandwich(object, type, object$counts, estimable)
     return(V)
   }
   at <- object$certificate
   if (at$gap > 1e-3 * at$objective) {
-    warning("standard errors are those of the optimum, and the relative gap of this fit ",
-            "is ", format(at$gap / at$objective, digits = 2), "; leave out solver",
-            call. = FALSE)
+    warning("standard errors are valid at the optimum, but the relative gap of this fit is ",
+            format(at$gap / at$objective, digits = 2), "; omit solver", call. = FALSE)
   }
   stop_unless(type != "nonrobust" || all(object$weights == 1),
-              "type = \"nonrobust\" does not go with weights; give \"HC3\"")
+              "type = \"nonrobust\" does not allow weights; use \"HC3\"")
   w <- object$weights
   separated <- object$lam > 0 & separated_rows(object)
   if (!any(separated)) {
@@ -40,10 +39,10 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   }
   w[separated] <- 0
   part <- determined_by(scaled_columns(object)[w > 0, , drop = FALSE])
-  warning(sum(separated), " rows can be predicted with certainty, as where all rows of a ",
-          "level have one outcome; no standard error of ",
+  warning(sum(separated), " rows can be predicted with certainty, for example because all ",
+          "rows of a level have the same outcome. There are no standard errors of ",
           paste(setdiff(names, names[part$sure]), collapse = ", "),
-          ": merge or drop such a level, or increase lam", call. = FALSE)
+          "; merge or drop such a level, or increase lam", call. = FALSE)
   if (length(part$sure) > 0) {
     found <- sandwich(object, type, w, part$basis)
     sure <- match(part$sure, part$basis)
@@ -52,7 +51,7 @@ vcov.linear_results <- function(object, type = NULL, resamples = NULL, ...) {
   V
 }
 
-# Of the finite resamples, NA where they are too few.
+# The covariance of the finite resamples; NA if more than 2.5% are infinite.
 resampled_covariance <- function(resamples) {
   resamples <- resamples[rowSums(!is.na(resamples)) > 0, , drop = FALSE]
   finite <- finite_resamples(resamples)
@@ -61,12 +60,13 @@ resampled_covariance <- function(resamples) {
   V
 }
 
-# Too many infinite ones leave no covariance and no limits.
+# Test which resamples are finite; warn if more than 2.5% are infinite.
 finite_resamples <- function(resamples) {
   finite <- rowSums(is.infinite(resamples)) == 0
   if (mean(finite) < 0.975) {
     warning(sum(!finite), " of ", length(finite), " resamples have no maximum likelihood ",
-            "estimate: do not rely on them; give penalty = \"firth\"", call. = FALSE)
+            "estimate, so covariances and 95% intervals do not exist; use penalty = ",
+            "\"firth\"", call. = FALSE)
   }
   finite
 }
@@ -84,7 +84,7 @@ scaled_columns <- function(object) {
         sweep(object$X, 2, ifelse(spread > 0, spread, 1), "/"))
 }
 
-# The covariance of some coefficients by the rows with a weight.
+# The covariance of the coefficients of `columns`, from the rows with a positive weight.
 sandwich <- function(object, type, w, columns) {
   y <- object$y
   n <- length(y)
@@ -104,14 +104,14 @@ sandwich <- function(object, type, w, columns) {
   at$back %*% V %*% t(at$back)
 }
 
-# Of the rows: w p (1 - p) z' (H + lambda J)^-1 z / n.
+# The leverage of each row: w p (1 - p) z' (H + lambda J)^-1 z / n.
 leverages <- function(at, w) {
   w * at$s * (1 - at$s) * rowSums((at$Z %*% at$inverse) * at$Z) / nrow(at$Z)
 }
 
-# H without penalty, the inverse of H + lambda J, and df = tr((H + lambda J)^-1 H), of some
-# columns of (1, x) about their centre, as far ones would cost digits. back: the matrix
-# that turns coefficients for such rows into those for (1, x).
+# H without penalty, the inverse of H + lambda J, and df = tr((H + lambda J)^-1 H), for
+# some columns of (1, x). Columns are centred, because columns far from 0 lose digits.
+# back: the matrix that converts coefficients of centred columns to those of (1, x).
 curvature_of <- function(object, w = object$weights,
                          columns = seq_along(object$coefficients)) {
   intercept <- object$intercept && 1 %in% columns
@@ -124,15 +124,15 @@ curvature_of <- function(object, w = object$weights,
   back <- diag(ncol(Z))
   if (intercept) back[1, -1] <- -centre
   J <- c(if (intercept) 0, rep(1, ncol(X)))
-  # By an orthogonal decomposition, as columns may be nearly collinear.
+  # An orthogonal decomposition is accurate for nearly collinear columns.
   decomposed <- qr(rbind(rows, diag(sqrt(object$lam * J), length(J))), tol = 0)
   inverse <- chol2inv(qr.R(decomposed))
   list(Z = Z, back = back, s = s, H = H, inverse = inverse, df = sum(inverse * t(H)))
 }
 
-# The coefficient that the penalty moved most, in standard errors without penalty: by one
-# Newton step from the fit towards lambda = 0, H0^-1 lambda J theta over (n H0)^-1. NULL
-# where there is no penalty, or no unpenalised estimate.
+# The coefficient that the penalty moves most, and by how many unpenalised standard errors:
+# one Newton step towards lambda = 0, H0^-1 lambda J theta, divided by the square roots of
+# the diagonal of (n H0)^-1. NULL without a penalty or without an unpenalised estimate.
 penalty_shift <- function(object) {
   if (object$estimator != "penalised" || any(all_separated(object))) return(NULL)
   design <- standardized_design(object$X, object$weights, object$intercept)
@@ -145,12 +145,12 @@ penalty_shift <- function(object) {
   list(name = names(object$coefficients)[which.max(by)], by = max(by))
 }
 
-# Coefficients of resamples, a row each; NA where one has a single level. The rows are
-# those of bootstrap_rows() after set.seed(seed); the generator is left as it was. Without
-# penalty a resample is infinite where it has no estimate.
+# Coefficients of resamples, one row per resample; NA if a resample has a single class, and
+# without a penalty Inf if its estimate does not exist. bootstrap_rows() draws the rows
+# after set.seed(seed); afterwards the state of the generator is restored.
 bootstrap_fit <- function(fit, replicates = 999, seed = 1, tol = 1e-6) {
   stop_unless(!fit$estimator %in% c("firth", "flic", "fallback"),
-              if (is.null(fit$note)) "Firth's penalty has intervals by the profile"
+              if (is.null(fit$note)) "Firth's penalty has no bootstrap; use confint(fit)"
               else fit$note)
   state <- random_state()
   on.exit(random_state_is(state))
@@ -180,9 +180,9 @@ bootstrap_fit <- function(fit, replicates = 999, seed = 1, tol = 1e-6) {
   found
 }
 
-# Normal limits; of resamples the envelope, see bootstrap_interval(). method "profile":
-# where the likelihood is significantly below its maximum, which Firth's penalty has as
-# default.
+# Normal intervals; with resamples the envelope, see bootstrap_interval(). method
+# "profile", the default for Firth's penalty: the values that a likelihood ratio test does
+# not reject.
 confint.linear_results <- function(object, parm = names(object$coefficients),
                                    level = 0.95, type = NULL, resamples = NULL,
                                    method = NULL, ...) {
@@ -202,8 +202,8 @@ confint.linear_results <- function(object, parm = names(object$coefficients),
   } else {
     resamples <- resamples[rowSums(!is.na(resamples)) > 0, , drop = FALSE]
     needed <- ceiling(2 / (1 - level) - 1 - 1e-9)
-    stop_unless(nrow(resamples) >= needed, "an interval of level ", level, " takes ",
-                needed, " resamples, and there are ", nrow(resamples))
+    stop_unless(nrow(resamples) >= needed, "an interval of level ", level, " needs ",
+                needed, " resamples, but there are ", nrow(resamples))
     finite_resamples(resamples)
     limits[] <- bootstrap_interval(resamples, estimate, "envelope", level)
     limits[!is.finite(limits)] <- NA
@@ -214,16 +214,16 @@ confint.linear_results <- function(object, parm = names(object$coefficients),
 }
 
 check_profile <- function(object, type, resamples) {
-  stop_unless(object$estimator %in% c("likelihood", "firth"), "method = \"profile\" is ",
-              "for maximum likelihood and Firth's penalty; fit logit() without lam")
-  stop_unless(is.null(type) && is.null(resamples), "method = \"profile\" has no type ",
-              "and takes no resamples")
+  stop_unless(object$estimator %in% c("likelihood", "firth"), "method = \"profile\" needs ",
+              "maximum likelihood or Firth's penalty; fit logit() without lam")
+  stop_unless(is.null(type) && is.null(resamples), "method = \"profile\" does not allow ",
+              "type or resamples; omit them")
   stop_unless(object$estimator == "firth" || all(object$weights == 1),
-              "method = \"profile\" does not go with weights; leave out method")
+              "method = \"profile\" does not allow weights; omit method")
 }
 
-# Minus the weighted log losses, without the penalty; weights have mean 1. df: the rank, or
-# the effective number of coefficients, the trace of H (H + lambda J)^-1.
+# Minus the sum of the weighted log losses, without the penalty; weights have mean 1. df:
+# the rank or, with a penalty, the effective number of coefficients, tr(H (H + lambda J)^-1).
 logLik.linear_results <- function(object, ...) {
   needs_probabilities(object, "likelihood")
   structure(-sum(likelihood_weights(object) * log_losses(object$y * object$scores)),
@@ -231,7 +231,7 @@ logLik.linear_results <- function(object, ...) {
             nobs = object$nobs, class = "logLik")
 }
 
-# Counts of Firth's penalty; otherwise weights whose mean is 1 over the rows that count.
+# The counts for Firth's penalty; else weights with mean 1 over rows of positive weight.
 likelihood_weights <- function(object) {
   if (object$estimator %in% c("firth", "flic")) object$counts else
     object$weights * object$nobs / length(object$y)
@@ -241,7 +241,7 @@ deviance.linear_results <- function(object, ...) -2 * as.numeric(logLik(object))
 
 nobs.linear_results <- function(object, ...) object$nobs
 
-# Probabilities of the second level; of an SVM the predicted levels.
+# Probabilities of the second class; for an SVM, the predicted classes.
 fitted.linear_results <- function(object, ...) {
   predict(object, type = if (object$loss == "log") "response" else "class")
 }

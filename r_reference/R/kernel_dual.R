@@ -1,14 +1,14 @@
-# The optimum of a kernel machine with the hinge loss, and the certificate of a fit.
-# Beside it stand pegasos_stats/solvers/kernel_ascent.py and kernel_problem.py, which take
-# some hundred rows at a time and come to the same optimum.
+# The optimum of a kernel SVM, and the certificate of a fit. Counterparts:
+# pegasos_stats/solvers/kernel_ascent.py, which computes the same optimum with working sets
+# of some hundred rows, and kernel_problem.py.
 #
 # Fan, Chen & Lin, Working set selection using second order information for training
 # support vector machines, JMLR 6 (2005), WSS 2.
 
-# Steps on pairs of dual weights, a in [0, weights], with sum(a * y) = 0: the intercept is
-# free. The first row of a pair has the steepest slope, the second promises the largest
-# gain with it. Ends where no two slopes of rows that may move are further apart than tol.
-# Value: a, alpha, g (sums of a * y * K), n_iter (steps).
+# Steps on pairs of dual weights, a in [0, weights], with sum(a * y) = 0, because the
+# intercept is not penalised. The first row of a pair has the largest slope of rows whose
+# a * y may increase; the second maximises the gain of a step with it. Ends when the largest
+# difference of slopes is at most tol. Value: a, alpha, g (sums of a * y * K), n_iter (steps).
 kernel_pairs <- function(X, y, lambda, kernel = "linear", degree = 2, offset = 1,
                          gamma = 1, weights = rep(1, length(y)), tol = 1e-10,
                          steps = 1e6) {
@@ -41,8 +41,8 @@ kernel_pairs <- function(X, y, lambda, kernel = "linear", degree = 2, offset = 1
        n_iter = taken)
 }
 
-# Objective at the function sum(a * y * K(x, .)) / (lambda * n) + alpha, and the dual at a,
-# which must be feasible(): the first is at most `gap` above the least value there is.
+# Objective of the function sum(a * y * K(x, .)) / (lambda * n) + alpha, and the dual
+# objective at a, which must be feasible(). The objective is at most `gap` above its minimum.
 kernel_certificate <- function(X, y, alpha, a, lambda, kernel = "linear", degree = 2,
                                offset = 1, gamma = 1, weights = rep(1, length(y))) {
   n <- length(y)

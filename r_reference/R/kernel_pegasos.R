@@ -1,14 +1,14 @@
-# Kernel Pegasos: counts of violations in the place of coefficients.
-# Beside it stands pegasos_stats/compiled/kernel_pegasos.py.
+# Kernel Pegasos: counts of violations instead of coefficients.
+# Counterpart: pegasos_stats/compiled/kernel_pegasos.py.
 #
 # Shalev-Shwartz, Singer, Srebro & Cotter, Mathematical Programming B 127 (2011),
 # figure 3, with an optional intercept that is not penalised.
 
-# X: matrix, n x p, or the n x n matrix of K for kernel = "precomputed".  y: n numbers,
-# -1 or +1.  The caller sets the seed.  order, steps: see epochs_of_rows().
-# Value: counts (violations of each row), alpha, violations (their sum), rows (visited,
-# in order), n_iter (steps), g (sums of weights * y * K over the violations).
-# weights: of the rows' losses.
+# X: matrix, n x p, or the n x n matrix of kernel values for kernel = "precomputed".  y: n
+# numbers, -1 or +1.  The caller sets the seed.  order, steps: see epochs_of_rows().
+# weights: weights of the rows' losses.
+# Value: counts (violations of each row), alpha, violations (the sum of counts), rows (the
+# visited rows, in order), n_iter (steps), g (sums of weights * y * K over the violations).
 kernel_pegasos <- function(X, y, lambda, epochs, kernel = "linear", degree = 2,
                            offset = 1, gamma = 1, intercept = FALSE,
                            weights = rep(1, length(y)), order = "shuffle",
@@ -22,8 +22,8 @@ kernel_pegasos <- function(X, y, lambda, epochs, kernel = "linear", degree = 2,
   fit
 }
 
-# The same at given rows.  g[j] is the sum of weights[i] * y[i] * K(x_i, x_j) over the
-# violations so far, in their order.
+# Kernel Pegasos with the visited rows as an argument.  g[j] is the sum of
+# weights[i] * y[i] * K(x_i, x_j) over the violations so far, in their order.
 kernel_pegasos_rows <- function(X, y, lambda, rows, kernel = "linear", degree = 2,
                                 offset = 1, gamma = 1, intercept = FALSE,
                                 weights = rep(1, length(y))) {
@@ -46,7 +46,7 @@ kernel_pegasos_rows <- function(X, y, lambda, rows, kernel = "linear", degree = 
 }
 
 # K(x, z) for every row z of Z, summed from the first feature to the last.  For
-# kernel = "precomputed" x holds these values.
+# kernel = "precomputed", x contains these values.
 kernel_values <- function(x, Z, kernel = "linear", degree = 2, offset = 1, gamma = 1) {
   if (kernel == "precomputed") return(x)
   total <- rep(0, nrow(Z))
@@ -71,9 +71,9 @@ repeated_product <- function(base, degree) {
 }
 
 # Scores of the rows of Z after n_iter steps: the sum of a_j * y_j * K(x_j, z) with
-# a_j = c_j * w_j / (lambda * n_iter), over the rows of X where it is above 0, from the
-# first to the last, plus alpha.  For kernel = "precomputed" Z holds K(z, x_j) for all n
-# rows x_j.
+# a_j = c_j * w_j / (lambda * n_iter), over the rows of X with positive a_j, from the first
+# to the last, plus alpha.  For kernel = "precomputed", Z contains K(z, x_j) for all n rows
+# x_j.
 kernel_scores <- function(Z, X, y, counts, alpha, lambda, n_iter, kernel = "linear",
                           degree = 2, offset = 1, gamma = 1,
                           weights = rep(1, length(y))) {

@@ -1,7 +1,7 @@
 # The losses as functions of one margin m = y * (x'beta + alpha).
-# Beside it stands pegasos_stats/compiled/risk.py.
+# Counterpart: pegasos_stats/compiled/risk.py.
 
-# The log loss is log(1 + exp(-m)), written so that exp() never overflows.
+# The log loss is log(1 + exp(-m)), computed so that exp() never overflows.
 loss_value <- function(loss, m) {
   if (loss == "hinge") return(max(0, 1 - m))
   if (loss == "squared_hinge") return(max(0, 1 - m) * max(0, 1 - m))
@@ -15,12 +15,12 @@ slope <- function(loss, m) {
   if (m > 0) exp(-m) / (1 + exp(-m)) else 1 / (1 + exp(m))
 }
 
-# Hinges: the margin is below 1. Log: the row is on the wrong side.
+# Hinge losses: the margin is below 1. Log loss: the row is misclassified.
 violated <- function(loss, m) {
   if (loss == "log") m < 0 else m < 1
 }
 
-# The reward of a dual weight a in [0, 1]; of the squared hinge, of any.
+# The conjugate term of a dual weight a in [0, 1]; for the squared hinge, a >= 0.
 dual_entropy <- function(loss, a) {
   if (loss == "hinge") return(a)
   if (loss == "squared_hinge") return(a - a * a / 4)

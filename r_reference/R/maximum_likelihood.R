@@ -1,12 +1,13 @@
 # Logistic regression by maximum likelihood, lambda = 0: Newton's method on standardized
-# columns, the duality gap, and whether the estimate exists. Beside it stands
+# columns, the duality gap, and whether the estimate exists. Counterpart:
 # pegasos_stats/solvers/maximum_likelihood.py.
 #
 # Albert & Anderson, Biometrika 71 (1984).
 
-# Value: beta (NA of columns that earlier ones determine), alpha, a (dual weights), scores,
-# rank, n_iter, step (Newton's next step in standard errors), certificate, and exists:
-# TRUE where an estimate is proved to exist, and then the others are those of it.
+# Value: beta (NA for columns that earlier columns determine), alpha, a (dual weights),
+# scores, rank, n_iter, step (the length of Newton's next step in standard errors),
+# certificate, and exists: TRUE if the existence of the estimate is proved. Only then are
+# the other values those of the estimate.
 maximum_likelihood <- function(X, y, intercept = TRUE, weights = rep(1, length(y)),
                                offset = rep(0, length(y))) {
   design <- standardized_design(X, weights, intercept)
@@ -24,8 +25,9 @@ maximum_likelihood <- function(X, y, intercept = TRUE, weights = rep(1, length(y
        exists = point$converged && (at$inside || !is.null(overlap(problem)$proof)))
 }
 
-# Columns about their means (with an intercept), divided by their standard deviations, the
-# constant first; without those whose residual on the earlier ones is below 1e-7 of that.
+# Columns, centred if there is an intercept, and divided by their standard deviations; the
+# constant comes first. Columns are omitted if their residual after regression on the
+# earlier columns is below 1e-7 of the standard deviation.
 standardized_design <- function(X, weights, intercept) {
   rows <- X[weights > 0, , drop = FALSE]
   centre <- if (intercept) colMeans(rows) else rep(0, ncol(X))
@@ -48,9 +50,9 @@ original_scale <- function(theta, design) {
   list(beta = beta, alpha = if (design$intercept) theta[1] - shift else 0)
 }
 
-# The largest log likelihood, or with Firth's penalty, over the free coefficients. Newton's
-# steps, halved until they raise it; the last is taken where it is below 1e-9 standard
-# errors, or below 1e-6 where rounding ends the progress.
+# Maximise the log likelihood, or Firth's penalised one, over the free coefficients. Newton's
+# steps are halved until they increase it. The last step is shorter than 1e-9 standard
+# errors, or than 1e-6 if rounding errors prevent further progress.
 maximise <- function(problem, theta, free = seq_along(theta)) {
   point <- newton_point(problem, theta, free)
   converged <- length(free) == 0
@@ -80,8 +82,8 @@ likelihood <- function(problem, theta) {
   if (problem$firth) value + log_determinant(problem, margins) / 2 else value
 }
 
-# The value and gradient at theta, Newton's direction d for the free coefficients, its
-# length in standard errors (step) and what it promises (rise).
+# The value and the gradient at theta, Newton's direction d for the free coefficients, its
+# length in standard errors (step), and its directional derivative (rise).
 newton_point <- function(problem, theta, free) {
   margins <- problem$y * (drop(problem$Z %*% theta) + problem$offset)
   point <- list(theta = theta, margins = margins, value = likelihood(problem, theta))
@@ -89,7 +91,8 @@ newton_point <- function(problem, theta, free) {
     likelihood_direction(problem, margins, free))
 }
 
-# Weighted least squares by an orthogonal decomposition, as columns may be nearly collinear.
+# Weighted least squares by an orthogonal decomposition, which is accurate for nearly
+# collinear columns.
 likelihood_direction <- function(problem, margins, free) {
   gradient <- drop(crossprod(problem$Z, problem$y * problem$w * plogis(-margins)))
   none <- list(gradient = gradient, d = numeric(), step = 0, rise = 0)
@@ -101,10 +104,11 @@ likelihood_direction <- function(problem, margins, free) {
   list(gradient = gradient, d = qr.coef(decomposed, response), step = step, rise = step^2)
 }
 
-# The dual weights w / (1 + exp(m)), moved by one weighted projection to where they are
-# orthogonal to all columns. The gap is the mean Kullback-Leibler divergence of the two,
-# and the rounding of the constraint times |theta|. inside: whether the moved point
-# proves, with the full rank of the columns, that an estimate exists.
+# The dual weights w / (1 + exp(m)), projected by one weighted projection onto the subspace
+# orthogonal to all columns. The gap is the mean Kullback-Leibler divergence between the
+# weights before and after, plus the rounding error of the constraint times |theta|.
+# inside: whether the projected weights, with columns of full rank, prove that the estimate
+# exists.
 dual_point <- function(point, problem, n) {
   t <- plogis(-point$margins)
   u <- plogis(point$margins)

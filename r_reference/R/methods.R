@@ -1,4 +1,4 @@
-# What else R's generics ask of a fit, and its figures. Beside it stand
+# Methods of further generics of R, and figures. Counterparts:
 # pegasos_stats/models/diagnostics.py and pegasos_stats/output/plotting/result_plots.py.
 
 family.linear_results <- function(object, ...) {
@@ -6,7 +6,7 @@ family.linear_results <- function(object, ...) {
   binomial()
 }
 
-# The columns of the coefficients, by their names.
+# The columns of the coefficients, with their names.
 model.matrix.linear_results <- function(object, ...) {
   Z <- cbind(if (object$intercept) rep(1, nrow(object$X)), object$X)
   dimnames(Z) <- list(rownames(object$X), names(object$coefficients))
@@ -42,7 +42,7 @@ rstandard.linear_results <- function(model, ...) {
   residuals(model, "deviance") / sqrt(1 - hatvalues(model))
 }
 
-# The rows of the fit: their scores by level, the ROC curve, and the coefficients.
+# Figures of the training data: scores by class, ROC curve, coefficients.
 plot.linear_results <- function(x, which = c("scores", "roc", "coefficients"),
                                 level = 0.95, resamples = NULL, ...) {
   which <- match.arg(which, several.ok = TRUE)
@@ -63,8 +63,8 @@ plot_scores <- function(x, main = "Scores of the training data", ...) {
   abline(v = 0, lty = 2)
 }
 
-# A step up for each row of the second level, to the right for each of the first; tied
-# scores are one step. The area is that of Mann and Whitney.
+# The ROC curve goes up for each row of the second class and right for each row of the
+# first; equal scores form one step. The area is the Mann-Whitney statistic.
 plot_roc <- function(x, main = "ROC curve of the training data", ...) {
   share <- function(sign) {
     c(0, vapply(sort(unique(x$scores), decreasing = TRUE),
@@ -80,7 +80,7 @@ area_under_roc <- function(scores, y) {
   mean(rank(scores)[y > 0] - (sum(y > 0) + 1) / 2) / sum(y < 0)
 }
 
-# With intervals, which an SVM has from resamples only.
+# With intervals; for an SVM they need resamples.
 plot_coefficients <- function(x, level, resamples,
                               main = paste0("Coefficients and ", 100 * level,
                                             "% intervals"), ...) {

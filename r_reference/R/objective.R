@@ -1,8 +1,8 @@
-# The function that is minimised, its dual, and the exact intercept.
-# Beside it stand certificate.py and intercept.py of pegasos_stats/solvers. The sums are
-# loops because sum() and mean() accumulate in long double.
+# The objective, its dual, and the exact intercept. Counterparts: certificate.py and
+# intercept.py of pegasos_stats/solvers. The sums are loops because sum() and mean()
+# accumulate in long double.
 
-# lambda / 2 * ||beta||^2 + mean(weights * loss).  offset: the known part of each score.
+# lambda / 2 * ||beta||^2 + mean(weights * loss).  offset: fixed part of each score.
 primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, length(y)),
                    offset = rep(0, length(y))) {
   margins <- y * (scores(X, beta, alpha) + offset)
@@ -14,8 +14,8 @@ primal <- function(X, y, beta, alpha, lambda, loss = "hinge", weights = rep(1, l
 }
 
 # mean(w * dual_entropy(a / w) - a * y * offset) - lambda / 2 * ||beta(a)||^2 with
-# beta(a) = sum of a * y * x / (lambda * n), for weights a that are feasible(), and w
-# the weights of the rows.
+# beta(a) = sum of a * y * x / (lambda * n). a: dual weights that are feasible(). w: the
+# weights of the rows.
 dual <- function(X, y, a, lambda, loss = "hinge", weights = rep(1, length(y)),
                  offset = rep(0, length(y))) {
   total <- 0
@@ -37,10 +37,9 @@ weighted_rows <- function(X, weights) {
   total
 }
 
-# Any weights, made a point that the dual allows: from 0 to the weight of the row (of the
-# squared hinge there is no upper bound), and
-# with an intercept of the same sum in both classes, for which the larger class is
-# scaled down.
+# Make dual weights feasible: clip them to [0, weight of the row] (for the squared hinge,
+# to [0, Inf)). With an intercept, scale down the class with the larger sum, so that both
+# classes have the same sum.
 feasible <- function(a, y, intercept = TRUE, weights = rep(1, length(y))) {
   a <- pmin(pmax(a, 0), weights)
   if (!intercept) return(a)
@@ -51,8 +50,8 @@ feasible <- function(a, y, intercept = TRUE, weights = rep(1, length(y))) {
   a
 }
 
-# P(beta, alpha) is at most `gap` above the least value of P, since dual <= min P. The
-# dual is 0 at a = 0, so a point below 0 is not taken.
+# P(beta, alpha) is at most `gap` above the minimum of P, because dual <= min P. The dual is
+# 0 at a = 0, so a negative dual objective is replaced by 0.
 certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept = TRUE,
                         weights = rep(1, length(y)), offset = rep(0, length(y))) {
   above <- primal(X, y, beta, alpha, lambda, loss, weights, offset)
@@ -62,8 +61,8 @@ certificate <- function(X, y, beta, alpha, a, lambda, loss = "hinge", intercept 
   list(objective = above, dual_objective = below, gap = above - below)
 }
 
-# The alpha that minimises mean(weights * loss(y * (scores + alpha))). Sums of weights
-# that differ by less than 1e-12 of the lighter class are the same.
+# The alpha that minimises mean(weights * loss(y * (scores + alpha))). Sums of weights count
+# as equal if they differ by less than 1e-12 of the total weight of the smaller class.
 best_intercept <- function(scores, y, loss = "hinge", weights = rep(1, length(y))) {
   counts <- weights > 0
   given <- list(scores[counts], y[counts], weights[counts])
@@ -71,10 +70,11 @@ best_intercept <- function(scores, y, loss = "hinge", weights = rep(1, length(y)
   do.call(best, given)
 }
 
-# The hinge risk is a broken line with a kink at y - score for every row. Its slope grows
-# by the weight of the row there, from minus the weight of the class +1: least where the
-# weights passed reach that, in the middle of two kinks if they do so exactly. From the
-# right where -1 is the lighter class.
+# As a function of alpha the hinge risk is piecewise linear, with a kink at y - score for
+# every row. Its derivative starts at minus the total weight of the class +1, and increases
+# at each kink by the weight of the row. The minimum is at the kink where the sum of weights
+# reaches this total, or midway between two kinks if they are equal there. If the class -1
+# has the smaller weight, the kinks are processed from the right.
 middle_of_kinks <- function(scores, y, weights) {
   goal <- sum(weights[y > 0])
   if (goal > sum(weights[y < 0])) return(0 - middle_of_kinks(-scores, -y, weights))
@@ -86,9 +86,10 @@ middle_of_kinks <- function(scores, y, weights) {
   (kinks[ranked[first]] + kinks[ranked[second]]) / 2
 }
 
-# The slope of the mean squared hinge is a broken line with a kink at y - score for every
-# row. Its root is left of the first kink where it is not below 0: there rows of -1 with
-# kinks further left are short of the margin, and rows of +1 with kinks from there on.
+# The derivative of the mean squared hinge is piecewise linear in alpha, with a kink at
+# y - score for every row. Its root is left of the first kink at which it is not negative.
+# There, the margin is below 1 for rows of class -1 with kinks further left, and for rows of
+# class +1 with kinks at this kink or further right.
 root_of_line <- function(scores, y, weights) {
   kinks <- y - scores
   ranked <- order(kinks)
@@ -106,9 +107,10 @@ root_of_line <- function(scores, y, weights) {
   if (totals[k] > 0) kinks[1] + sums[k] / totals[k] else kinks[k]
 }
 
-# The mean log loss is least where the sum of weights / (1 + exp(-z)), z = scores + alpha,
-# is the weight of the class +1. Newton's method, kept inside a bracket; a step that is
-# more than half as long as the one before is replaced by the middle of the bracket.
+# The mean log loss is minimal if the sum of weights / (1 + exp(-z)), z = scores + alpha,
+# equals the total weight of the class +1. Newton's method inside a bracket: a step that
+# leaves the bracket, or is more than half as long as the step before, is replaced by a
+# bisection.
 root_of_slope <- function(scores, y, weights) {
   plus <- sum(weights[y > 0])
   minus <- sum(weights[y < 0])
@@ -128,10 +130,10 @@ root_of_slope <- function(scores, y, weights) {
   alpha
 }
 
-# With D = weight of the rows with z > 0, less that of the class +1, and the tails
-# t = weights / (1 + exp(|z|)), the root is where D + sum(t, z <= 0) = sum(t, z > 0).
-# Its two sides in logs, D on the side where it is positive, their difference, and its
-# derivative: between 1/2 and 2 however small the tails are.
+# Let D be the total weight of the rows with z > 0 minus that of the class +1, and
+# t = weights / (1 + exp(|z|)). At the root, D + sum(t, z <= 0) = sum(t, z > 0). The
+# function returns the difference of the logarithms of both sides, with D on the side where
+# it is positive, and its derivative, which is between 1/2 and 2 even for tiny t.
 log_excess <- function(z, weights, plus, minus) {
   above <- z > 0
   lighter <- min(plus, minus)
@@ -142,7 +144,8 @@ log_excess <- function(z, weights, plus, minus) {
   list(excess = left$value - right$value, slope = left$slope + right$slope)
 }
 
-# log(more + sum(weights / (1 + exp(z)))) for z >= 0, and minus its derivative by a shift.
+# log(more + sum(weights / (1 + exp(z)))) for z >= 0, and minus its derivative with respect
+# to a shift of z.
 log_tails <- function(z, weights, more) {
   logs <- c(log(weights) - z - log1p(exp(-z)), log(more))
   largest <- max(logs)

@@ -1,11 +1,12 @@
-# The certified optimum of dense rows, with a free intercept or none. Beside it stand
-# pegasos_stats/solvers/optimum.py, which finds the same optimum, certificate.py and intercept.py.
+# The certified optimum for dense rows, with an unpenalised intercept or none. Counterparts:
+# pegasos_stats/solvers/optimum.py, which computes the same optimum by other methods,
+# certificate.py and intercept.py.
 #
-# Log loss and squared hinge: Newton's method. Hinge: the interior-point method of Ferris & Munson, SIAM
-# Journal on Optimization 13 (2002), with the steps of Mehrotra, ibid. 2 (1992).
+# Log loss and squared hinge: Newton's method. Hinge: the interior-point method of Ferris &
+# Munson, SIAM Journal on Optimization 13 (2002), with the steps of Mehrotra, ibid. 2 (1992).
 
-# Value: beta, alpha, a (dual weights), n_iter, gap and objective, where the gap is at
-# most tol * objective unless rounding ended the run before.
+# Value: beta, alpha, a (dual weights), n_iter, gap and objective. The gap is at most
+# tol * objective, unless 100 steps or rounding errors ended the run earlier.
 optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
                     weights = rep(1, length(y)), offset = rep(0, length(y)),
                     tol = 1e-6) {
@@ -15,7 +16,7 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
   rows <- X[kept, , drop = FALSE]
   centre <- if (intercept) colMeans(rows) else rep(0, ncol(X))
   rows <- sweep(rows, 2, centre)
-  # With more columns than rows beta is looked for in the span of the rows.
+  # With more columns than rows, beta is in the span of the rows.
   basis <- if (ncol(rows) > nrow(rows)) qr.Q(qr(t(rows)))
   if (!is.null(basis)) rows <- rows %*% basis
   problem <- list(Z = sign * cbind(if (intercept) 1, rows), y = sign, w = w, n = length(y),
@@ -30,7 +31,7 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
     if (isTRUE(at$gap < best$gap)) best <- at
     if (best$gap <= tol * best$objective || is.na(at$gap)) break
     at <- tryCatch(step(at, problem), error = function(failed) NULL)
-    if (is.null(at) || anyNA(at$a)) break  # H is singular to rounding
+    if (is.null(at) || anyNA(at$a)) break  # H is numerically singular
   }
   beta <- if (intercept) best$theta[-1] else best$theta
   if (!is.null(basis)) beta <- drop(basis %*% beta)
@@ -44,7 +45,7 @@ optimum <- function(X, y, lambda, loss = "hinge", intercept = TRUE,
        objective = best$objective)
 }
 
-# The same sums as certificate() has, of whole vectors.
+# The gap of certificate(), computed with vectors instead of loops.
 duality_gap <- function(at, problem) {
   with(problem, {
     margins <- drop(Z %*% at$theta) + known
@@ -71,14 +72,14 @@ binary_entropy <- function(t) {
   ifelse(t <= 0 | t >= 1, 0, -t * log(t) - (1 - t) * log1p(-t))
 }
 
-# The solution of H d = g, on the scale of the diagonal.
+# Solve H d = g, after scaling the diagonal of H to 1.
 solved <- function(H, g) {
   scale <- 1 / sqrt(diag(H))
   drop(scale * solve(H * outer(scale, scale), scale * g, tol = 0))
 }
 
-# Log loss: the coefficients, and dual weights w / (1 + exp(m)); squared hinge: 2 w (1 - m)
-# where m < 1.
+# The coefficients, and dual weights: w / (1 + exp(m)) for the log loss, 2 w max(0, 1 - m)
+# for the squared hinge.
 newton_start <- function(problem) {
   theta <- rep(0, length(problem$ridge))
   constant <- best_intercept(0 * problem$y, problem$y, problem$loss, problem$w)
@@ -94,7 +95,7 @@ newton_at <- function(theta, problem) {
        risk = sum(problem$ridge * theta^2) / 2 + sum(problem$w * losses))
 }
 
-# A step is halved until it lowers the risk by 1e-4 of what its slope promises.
+# A Newton step, halved until it lowers the risk by 1e-4 of the linear prediction.
 newton_step <- function(at, problem) {
   curvature <- switch(problem$loss, log = at$a * (1 - at$a / problem$w),
                       squared_hinge = 2 * problem$w * (at$a > 0))
@@ -126,8 +127,8 @@ interior_start <- function(problem) {
   })
 }
 
-# Newton's step for a s = u xi = mu, mu by Mehrotra's prediction; to 0.995 of the way to
-# where one of the four is 0.
+# Newton's step for a s = u xi = mu, with mu by Mehrotra's predictor. Its length is 0.995 of
+# the length at which one of a, u, xi and s becomes 0.
 interior_step <- function(at, problem) {
   Z <- problem$Z
   from <- at[c("a", "u", "xi", "s")]

@@ -1,9 +1,9 @@
-# In which order rows are visited. Beside it stands pegasos_stats/solvers/pegasos.py.
+# Order of the visited rows. Counterpart: pegasos_stats/solvers/pegasos.py.
 
-# A list with the rows of each epoch. order: "shuffle", "sequential", "replace" or
-# "subset" (`steps` draws of batch_size rows, with and without replacement; an "epoch" is
-# then about n draws), or the rows themselves, counted from 1: one vector for every epoch,
-# or a matrix with one line for each epoch.
+# A list with the rows of each epoch. order: "shuffle", "sequential", "replace" or "subset"
+# (`steps` draws of batch_size rows, with or without replacement; an epoch is then about n
+# rows), or row numbers from 1: one vector for all epochs, or a matrix with one row per
+# epoch.
 epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_size = 1) {
   if (is.matrix(order)) return(rep(apply(order, 1, identity, simplify = FALSE), epochs))
   if (is.numeric(order)) return(rep(list(order), epochs))
@@ -14,7 +14,7 @@ epochs_of_rows <- function(n, epochs, order = "shuffle", steps = NULL, batch_siz
                                  max(1, n %/% batch_size) * batch_size))
 }
 
-# A subset is sorted: sums over its rows do not depend on the order of the draws.
+# Subsets are sorted, so that sums over their rows do not depend on the order of the draws.
 drawn_rows <- function(n, steps, batch_size, order) {
   draw <- switch(order,
     replace = function(step) sample(n, batch_size, replace = TRUE),
@@ -27,7 +27,7 @@ batches <- function(rows, size) {
   unname(split(rows, (seq_along(rows) - 1) %/% size))
 }
 
-# Which of the epochs are averaged. average: "none", "all", or how many of the last.
+# The epochs that are averaged. average: "none", "all", or a number of last epochs.
 averaged_epochs <- function(average, epochs) {
   if (average == "none") return(c())
   if (average == "all") return(1:epochs)

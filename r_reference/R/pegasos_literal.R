@@ -1,10 +1,10 @@
-# Pegasos on dense rows, every operation as it is written in the paper.
-# Beside it stands pegasos_stats/compiled/pegasos.py.
+# Pegasos on dense rows, with the operations as written in the paper.
+# Counterpart: pegasos_stats/compiled/pegasos.py.
 
-# epochs: a list of rows.  averaged: the epochs whose iterates are averaged.
-# weights: of each row's loss.  from: of first_iterate().  step: see step_size().
-# done: of the fit so far, after every epoch, whether the run ends.  offset: the known part
-# of each row's score.
+# epochs: a list with the rows of each epoch.  averaged: the epochs whose iterates are
+# averaged.  weights: weights of the rows' losses.  from: value of first_iterate().  step:
+# see step_size().  done: function of the fit, called after every epoch; TRUE ends the run.
+# offset: fixed part of each row's score.
 pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
                             averaged, weights, from, step, done, offset) {
   beta <- from$beta
@@ -51,8 +51,8 @@ pegasos_literal <- function(X, y, lambda, epochs, intercept, loss, batch_size, p
   fit(epoch)
 }
 
-# Sums over the rows of a batch, all at the same beta and alpha: g of s * y * x, and h
-# of s * y; s is the slope times the weight of the row.
+# Sums over the rows of a batch, all at the same beta and alpha: g, the sum of s * y * x, and
+# h, the sum of s * y. s is minus the derivative of the loss times the weight of the row.
 batch_gradient <- function(X, y, batch, beta, alpha, loss, weights, offset) {
   g <- rep(0, length(beta))
   h <- 0
@@ -76,7 +76,7 @@ projection <- function(length_of_beta, lambda) {
   if (length_of_beta <= limit) 1 else limit / length_of_beta
 }
 
-# ||beta||, the squares summed from first to last.
+# ||beta||, with the squares summed from first to last.
 euclidean <- function(beta) {
   sqrt(squares(beta))
 }

@@ -1,15 +1,16 @@
-# Pegasos on sparse rows: a step touches the entries of its rows alone.
-# Beside it stands pegasos_stats/compiled/pegasos.py.
+# Pegasos on sparse rows: a step changes only the coefficients of the entries in its rows.
+# Counterpart: pegasos_stats/compiled/pegasos.py.
 #
-# v = lambda * t * beta is the sum of s(m) * y * x over all visits. A projection
-# multiplies v by a number, which is kept apart: v = scale * w, beta = unit * w.
+# v = lambda * t * beta is the sum of s(m) * y * x over all visits. A projection multiplies
+# v by a number, which is stored separately: v = scale * w, beta = unit * w.
 #
-# The sum of the averaged iterates is pull * w - lag: pull adds up the units of the
-# steps, and lag holds what entered w after steps that had been counted.
+# The sum of the averaged iterates is pull * w - lag. pull is the sum of the units of the
+# averaged steps; lag corrects for entries that were added to w after some of these steps.
 
-# X: sparse_rows().  epochs: a list of rows.  averaged: the epochs whose iterates are
-# averaged.  weights: of each row's loss.  from: of first_iterate().  done: of the fit so
-# far, after every epoch, whether the run ends.  offset: the known part of each row's score.
+# X: sparse_rows().  epochs: a list with the rows of each epoch.  averaged: the epochs whose
+# iterates are averaged.  weights: weights of the rows' losses.  from: value of
+# first_iterate().  done: function of the fit, called after every epoch; TRUE ends the run.
+# offset: fixed part of each row's score.
 pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
                            averaged, weights, from, step, done, offset) {
   state <- scaled_state(from, length(y), v = lambda * from$t)
@@ -20,8 +21,8 @@ pegasos_scaled <- function(X, y, lambda, epochs, intercept, loss, batch_size, pr
   scaled_run(state, take, epochs, averaged, batch_size, from, step, done)
 }
 
-# The state before the first step. v: what w is a multiple of beta by, 0 before t = 1:
-# the first step makes beta anew, and only its margins know the beta before.
+# The state before the first step. v: the ratio of w to beta. It is 0 before step t = 1,
+# which uses the initial beta only for its margins and then replaces it.
 scaled_state <- function(from, n, v) {
   w <- if (v > 0) v * from$beta else from$beta
   list(w = w, scale = 1, unit = if (v > 0) 1 / v else 1,
@@ -30,7 +31,7 @@ scaled_state <- function(from, n, v) {
        alpha_sum = 0, iterates = 0)
 }
 
-# All steps, each of them by take(state, batch, average).
+# Run all steps; take(state, batch, average) performs one.
 scaled_run <- function(state, take, epochs, averaged, batch_size, from, step, done) {
   for (epoch in seq_along(epochs)) {
     average <- epoch %in% averaged
@@ -57,7 +58,7 @@ scaled_fit <- function(state, from, step, epoch) {
        n_epochs = epoch, a = dual_weights(state$a, step, taken), last = last)
 }
 
-# An epoch in portions of whole batches, about n rows each.
+# Split an epoch into portions of whole batches, of about n rows each.
 portions <- function(rows, n, batch_size) {
   if (length(rows) <= max(n, batch_size)) return(list(rows))
   batches(rows, max(n %/% batch_size, 1) * batch_size)
@@ -87,8 +88,8 @@ scaled_step <- function(state, X, y, batch, lambda, intercept, loss, project, av
   if (state$scale < least) scale_absorbed(settled(state), lambda) else state
 }
 
-# Of the rows of a batch, all at the same beta and alpha: s, the slope times the weight
-# of the row, and how many margins are violated.
+# For the rows of a batch, all at the same beta and alpha: s, minus the derivative of the
+# loss times the weight of the row, and the number of violated margins.
 batch_seen <- function(state, X, y, batch, loss, weights, offset) {
   margins <- c()
   for (i in batch) {
@@ -100,7 +101,7 @@ batch_seen <- function(state, X, y, batch, loss, weights, offset) {
        violations = length(which(wrong)))
 }
 
-# w + d * x, and what follows from it: norm2 = ||w||^2.
+# Add d * x to w, and update norm2 = ||w||^2 and lag.
 row_added <- function(state, x, d, project, average) {
   if (project) {
     change <- 2 * row_dot(x, state$w) + d * row_norm2(x)
@@ -111,7 +112,7 @@ row_added <- function(state, x, d, project, average) {
   state
 }
 
-# beta, no longer than 1 / sqrt(lambda).
+# Project beta onto the ball of radius 1 / sqrt(lambda).
 projected <- function(state, lambda) {
   if (state$norm2 <= 0) return(state)
   f <- projection(state$unit * sqrt(state$norm2), lambda)
@@ -128,7 +129,7 @@ iterate_counted <- function(state) {
   state
 }
 
-# The sum of the iterates, brought up to date.
+# Update the sum of the averaged iterates.
 settled <- function(state) {
   state$beta_sum <- state$beta_sum + (state$pull * state$w - state$lag)
   state$pull <- 0
@@ -136,7 +137,7 @@ settled <- function(state) {
   state
 }
 
-# scale * w as w, before the scale becomes too small.
+# Multiply w by the scale, before the scale becomes too small.
 scale_absorbed <- function(state, lambda) {
   state$norm2 <- state$norm2 * (state$scale * state$scale)
   state$w <- state$scale * state$w

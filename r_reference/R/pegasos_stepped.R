@@ -1,10 +1,10 @@
-# Steps of any size on sparse rows: a step touches the entries of its rows alone.
-# Beside it stands pegasos_stats/compiled/pegasos.py.
+# Steps of any size on sparse rows: a step changes only the coefficients of the entries in
+# its rows. Counterpart: pegasos_stats/compiled/pegasos.py.
 #
-# beta = unit * w. A step of size eta multiplies unit by 1 - eta * lambda; what it adds to
-# beta is divided by unit. State, average and projection are as in pegasos_scaled.R.
+# beta = unit * w. A step of size eta multiplies unit by 1 - eta * lambda; its additions to
+# beta are divided by unit. State, average and projection are as in pegasos_scaled.R.
 
-# step: see step_size(); the other arguments are those of pegasos_scaled().
+# step: see step_size(); the other arguments are as for pegasos_scaled().
 pegasos_stepped <- function(X, y, lambda, epochs, intercept, loss, batch_size, project,
                             averaged, weights, from, step, done, offset) {
   take <- function(state, batch, average) {
@@ -45,7 +45,7 @@ stepped <- function(state, X, y, batch, lambda, eta, intercept, loss, project, a
   if (average) iterate_counted(state) else state
 }
 
-# unit * w as w, before the unit becomes too small.
+# Multiply w by the unit, before the unit becomes too small.
 unit_absorbed <- function(state) {
   state$norm2 <- state$norm2 * (state$unit * state$unit)
   state$w <- state$unit * state$w

@@ -1,8 +1,9 @@
-# Intervals and tests by the profile of a likelihood, Firth's penalty included. Beside it
-# stands pegasos_stats/models/inference/profile.py.
+# Intervals and tests by the profile likelihood, without a penalty or with Firth's.
+# Counterpart: pegasos_stats/models/inference/profile.py.
 
-# The largest likelihood with coefficient j held at a value, as a function of it; the
-# intercept is that of the columns as they are, so they are not centred for it.
+# The profile of coefficient j: the maximum of the likelihood with this coefficient fixed at
+# a value, as a function of the value. For the profile of the intercept, columns are not
+# centred.
 profile_of <- function(object, j) {
   positive <- object$weights > 0
   design <- standardized_design(object$X, object$weights, object$intercept)
@@ -23,9 +24,9 @@ profile_of <- function(object, j) {
   V <- chol2inv(R)
   tangent <- V[, held] / V[held, held]
   last <- top$theta
-  # 2 (top - value) and its derivative by the coefficient, from another start where one is
-  # too far. With Firth's penalty there may be several maxima: the largest of those that
-  # three starts lead to counts.
+  # 2 (top - value) and its derivative with respect to the coefficient. If the maximisation
+  # does not converge from one starting point, others are tried. With Firth's penalty there
+  # may be several maxima: the largest from three starting points counts.
   deviance <- function(value) {
     value <- value * scale[held]
     starts <- list(last + (value - last[held]) * tangent, top$theta, 0 * last)
@@ -44,14 +45,14 @@ profile_of <- function(object, j) {
        error = sqrt(V[held, held]) / scale[held])
 }
 
-# The two values at which the deviance is `critical` above its least.
+# The two values at which the deviance exceeds its minimum by `critical`.
 profile_limits <- function(object, j, critical) {
   c(profile_root(profile_of(object, j), critical, -1),
     profile_root(profile_of(object, j), critical, 1))
 }
 
-# Newton's method for the signed root of the deviance, which is nearly a line, kept between
-# a point inside the interval and one outside.
+# Newton's method for the signed root of the deviance, which is nearly linear, in a bracket
+# between a point inside the interval and a point outside.
 profile_root <- function(profile, critical, side) {
   inside <- 0  # distances from the estimate, in standard errors
   outside <- Inf
@@ -74,8 +75,9 @@ profile_root <- function(profile, critical, side) {
   profile$estimate + side * at * profile$error
 }
 
-# Likelihood-ratio tests of every coefficient against 0: statistic and p-value. On the way
-# to 0 the others are estimated too, so that they stay near their largest maximum.
+# Likelihood ratio test of every coefficient against 0: statistic and p-value. The
+# coefficient goes to 0 in four steps, and the others are estimated at each, so that they
+# stay near the largest maximum.
 profile_tests <- function(object) {
   statistic <- vapply(seq_along(object$coefficients), function(j) {
     if (is.na(object$coefficients[[j]])) return(NA_real_)

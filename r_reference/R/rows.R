@@ -1,8 +1,7 @@
-# Sparse rows, and what is done with one of them.
-# Beside it stands pegasos_stats/compiled/arithmetic/rows.py.
+# Sparse rows, and operations on one row. Counterpart: pegasos_stats/compiled/rows.py.
 
-# A list of p and rows; a row is a list of its columns and their values. Entries are
-# stored where `stored` is TRUE, be they zero or not.
+# A list of p and rows; a row is a list of its columns and their values. Entries are stored
+# where `stored` is TRUE, even if they are zero.
 sparse_rows <- function(X, stored = X != 0) {
   row <- function(i) {
     columns <- which(stored[i, ])
@@ -11,8 +10,8 @@ sparse_rows <- function(X, stored = X != 0) {
   list(p = ncol(X), rows = lapply(seq_len(nrow(X)), row))
 }
 
-# The same from a matrix that is compressed by rows: those of row i are the entries
-# from ends[i] + 1 to ends[i + 1].
+# Sparse rows from a matrix in compressed row format: row i has the entries ends[i] + 1 to
+# ends[i + 1].
 compressed_rows <- function(p, ends, columns, values) {
   row <- function(i) {
     k <- ends[i] + seq_len(ends[i + 1] - ends[i])
@@ -21,7 +20,7 @@ compressed_rows <- function(p, ends, columns, values) {
   list(p = p, rows = lapply(seq_len(length(ends) - 1), row))
 }
 
-# Some of the rows, dense or sparse.
+# Select rows, dense or sparse.
 of_rows <- function(X, kept) {
   if (is.matrix(X)) X[kept, , drop = FALSE] else list(p = X$p, rows = X$rows[kept])
 }
@@ -53,7 +52,7 @@ row_add <- function(x, d, w) {
   w
 }
 
-# X beta + alpha, every score summed from the first entry to the last.
+# X beta + alpha; each score is summed from the first entry to the last.
 scores <- function(X, beta, alpha) {
   if (is.matrix(X)) return(drop(X %*% beta) + alpha)
   sapply(X$rows, row_dot, beta) + alpha

@@ -1,19 +1,18 @@
 # SDCA: stochastic dual coordinate ascent, without intercept.
-# Beside it stand pegasos_stats/compiled/sdca.py and, of solvers/, sdca.py and
-# sdca_run.py.
+# Counterparts: pegasos_stats/compiled/sdca.py, solvers/sdca.py and solvers/sdca_run.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)
-# and section 6.2 for the steps. A dual weight is between 0 and the weight of its row;
-# that of the squared hinge has no upper bound.
+# and section 6.2 for the steps. A dual weight is between 0 and the weight of its row; for
+# the squared hinge it has no upper bound.
 
 # X: matrix, n x p, or sparse_rows().  y: n numbers, -1 or +1.  The caller sets the seed.
-# start: "zero", or "sgd" for a first epoch of modified SGD.  weights: of each row's
-# loss, with mean 1.  offset: the known part of each row's score.  average: "none", "all",
-# or of how many last epochs the mean is returned (averaging option).  random_stop: NULL,
-# or of how many last epochs one step is drawn, after which the run stops (random option).
+# start: "zero", or "sgd" for a first epoch of modified SGD.  weights: weights of the rows'
+# losses, with mean 1.  offset: fixed part of each row's score.  average: "none", "all", or a
+# number of last epochs over which the mean is taken (averaging option).  random_stop: NULL,
+# or a number of last epochs; the run stops after a random step in them (random option).
 # Value: beta, a (beta is the sum of a * y * x over the rows, divided by lambda * n),
-# violations (visits with a margin below 1; log loss: below 0), rows (visited, in order),
-# n_epochs.
+# violations (visits with a margin below 1; log loss: below 0), rows (the visited rows, in
+# order), n_epochs.
 sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
                  weights = rep(1, length(y)), offset = rep(0, length(y)),
                  average = "none", random_stop = NULL) {
@@ -38,14 +37,14 @@ sdca <- function(X, y, lambda, epochs = 1, loss = "hinge", start = "zero",
                if (loss == "squared_hinge") Inf else weights)
 }
 
-# T, or a step that is drawn from those of the last epochs.
+# The number of the last step: all steps, or a random step of the last epochs.
 last_step <- function(n, epochs, random_stop) {
   if (is.null(random_stop)) return(epochs * n)
   (epochs - random_stop) * n + sample(random_stop * n, 1)
 }
 
-# The sum of the dual weights before each step of an epoch: the row visited k-th has its
-# former weight k times, and the new one n - k times.
+# The sum of the dual weights before each step of an epoch. The row of the k-th visit
+# contributes its former weight k times and its new weight n - k times.
 before_each_step <- function(visited, before, after) {
   k <- order(visited)
   k * before + (length(visited) - k) * after
@@ -95,7 +94,7 @@ sgd_epoch <- function(state, rows, y, visited, lambda, loss, weights, offset) {
   state
 }
 
-# The best value of one dual weight.  scale: lambda * n, or lambda * t.  w: weight of
+# The optimal value of one dual weight.  scale: lambda * n, or lambda * t.  w: weight of
 # the row.
 dual_step <- function(loss, a, m, scale, norm2, w) {
   if (loss == "log") return(log_step(a, m, norm2 / scale, w))
@@ -106,10 +105,10 @@ dual_step <- function(loss, a, m, scale, norm2, w) {
   min(w, max(0, a + scale * (1 - m) / norm2))
 }
 
-# The root a_new of log(w / a_new - 1) = m + (a_new - a) * q. With
-# a_new = w / (1 + exp(z)) the excess z - m - (a_new - a) * q increases with z:
-# Newton's method; where it leaves what is left of the interval of the root, or moves
-# more than half as far as before, the interval is halved.
+# The root a_new of log(w / a_new - 1) = m + (a_new - a) * q. With a_new = w / (1 + exp(z)),
+# the difference z - m - (a_new - a) * q increases with z. Newton's method finds its root; a
+# step that leaves the bracket, or exceeds half the previous step, is replaced by a
+# bisection.
 log_step <- function(a, m, q, w) {
   low <- m - a * q
   high <- m + (w - a) * q

@@ -1,16 +1,17 @@
-# Rows that can be predicted with certainty, and the coefficients that hang on them: only
-# a penalty keeps these finite. Beside it stands pegasos_stats/solvers/separation.py, which
+# Rows that can be predicted with certainty, and the coefficients that depend on them, which
+# are finite only with a penalty. Counterpart: pegasos_stats/solvers/separation.py, which
 # solves linear programmes.
 #
 # Albert & Anderson, Biometrika 71 (1984); Lawson & Hanson, Solving least squares problems
 # (1974), chapter 23.
 
-# Let A have the rows y_i z_i. Either some a > 0 has A'a = 0, and an estimate exists where
-# the columns of A are independent, or some direction b has A b >= 0 and not 0: it
-# separates the rows where A b > 0 (Stiemke). The least squares of A'(1 + c) over c >= 0
-# find one of them: their residual is 0, or it is b. The first is proved: a projection of
-# 1 + c that meets A'a = 0 is positive. Value: proof (a) or direction (b); neither where
-# rounding decides.
+# Let A have the rows y_i z_i. By Stiemke's theorem, one of two cases holds. Either A'a = 0
+# for some a > 0; then the estimate exists if the columns of A are independent. Or some
+# direction b satisfies A b >= 0 and A b is not 0; then b separates the rows with positive
+# entries of A b. Minimising ||A'(1 + c)|| over c >= 0 decides between the cases: the
+# residual is 0, or it is such a b. A residual of 0 is proved by a positive projection of
+# 1 + c that satisfies A'a = 0. Value: proof (a) or direction (b); neither if rounding
+# errors prevent a decision.
 overlap <- function(problem) {
   A <- problem$y * problem$Z
   lengths <- sqrt(rowSums(A^2))
@@ -45,9 +46,9 @@ overlap <- function(problem) {
   list()
 }
 
-# Which rows are separated by some direction: those of one, then of another among the rest.
-# With complete separation none if less than half of them have a probability above 0.999:
-# the penalty then gives every coefficient a value of its own.
+# The separated rows of a penalised fit. With complete separation no row counts as
+# separated if less than half of the rows have a fitted probability above 0.999: the penalty
+# then determines all coefficients.
 separated_rows <- function(object) {
   separated <- all_separated(object)
   certain <- separated & plogis(-object$y * object$scores) < 1e-3
@@ -71,8 +72,8 @@ all_separated <- function(object) {
   separated
 }
 
-# The coefficients that some rows determine, and those of a basis for them: columns of
-# these rows that are no combination of others.
+# basis: linearly independent columns of Z that span all columns. sure: the columns of the
+# basis that no other column depends on, whose coefficients the rows of Z determine.
 determined_by <- function(Z) {
   if (nrow(Z) == 0) return(list(basis = integer(), sure = integer()))
   decomposed <- qr(Z, tol = 1e-9)

@@ -1,8 +1,8 @@
-# Requests of Python, which are files of R code, and their answers.
-# Beside it stands pegasos_stats/studies/parity.py.
+# Answer requests from Python, which are files with R code.
+# Counterpart: pegasos_stats/studies/parity.py.
 
-# Runs request.R of a folder in an environment, and writes the value of the last
-# expression to answer.bin: a list of value, or of the error in words.
+# Run request.R of a folder in an environment, and write answer.bin: a list with `value`, the
+# value of the last expression, or with `error`, the message of an error.
 answer_request <- function(folder, environment) {
   written <- function(found) {
     to <- file(file.path(folder, "answer.bin"), "wb")
@@ -16,12 +16,13 @@ answer_request <- function(folder, environment) {
     error = function(failed) written(list(error = conditionMessage(failed))))
 }
 
-# A value in bytes: its type, length and dimensions as text, and what it holds. Of a list
-# these are its names and its items; numbers are doubles, text begins with "-" if missing.
+# Write a value: its type, length and dimensions as text, then its content. The content of a
+# list is its names and its items. Numbers are written as doubles; text is preceded by "+",
+# or by "-" if it is missing.
 write_value <- function(x, to) {
   if (is.factor(x)) x <- as.character(x)
   known <- c("NULL", "list", "character", "logical", "integer", "double")
-  if (!typeof(x) %in% known) stop("a value of type ", typeof(x), " is no data")
+  if (!typeof(x) %in% known) stop("values of type ", typeof(x), " cannot be returned")
   put <- function(text) writeBin(enc2utf8(text), to)
   put(c(typeof(x), sprintf("%d", length(x)), paste(dim(x), collapse = " ")))
   if (is.list(x)) {
@@ -34,7 +35,7 @@ write_value <- function(x, to) {
   }
 }
 
-# What numbers of R may depend on.
+# Properties of R and its libraries that may affect numerical results.
 r_facts <- function() {
   blas <- if (getRversion() >= "3.4.0") extSoftVersion()[["BLAS"]] else ""
   list(version = as.character(getRversion()), blas = blas,
@@ -42,7 +43,7 @@ r_facts <- function() {
        kinds = RNGkind(), collate = Sys.getlocale("LC_COLLATE"))
 }
 
-# Kinds and state of the generator, to be put back by random_state_is().
+# Kinds and state of the generator; random_state_is() restores them.
 random_state <- function() {
   list(kinds = RNGkind(),
        seed = get0(".Random.seed", globalenv(), inherits = FALSE))

@@ -1,9 +1,9 @@
-# Where a run of Pegasos begins, how long its steps are, and when it ends.
-# Beside it stands pegasos_stats/solvers/pegasos.py.
+# Starting point, step sizes and stopping rule of Pegasos.
+# Counterpart: pegasos_stats/solvers/pegasos.py.
 
-# beta, alpha, and t, the number of the step before the first. start: "zero"; "random",
-# for a beta of length 1 / sqrt(lambda) in a random direction, by rnorm(); or numbers,
-# with an intercept alpha first and then beta.
+# beta, alpha, and t, the number of the step before the first. start: "zero"; "random", a
+# beta of length 1 / sqrt(lambda) in a random direction, by rnorm(); or numbers, with an
+# intercept first alpha and then beta.
 first_iterate <- function(start, p, intercept, lambda, first_step) {
   from <- list(beta = rep(0, p), alpha = 0, t = first_step - 1)
   if (is.numeric(start)) {
@@ -26,9 +26,10 @@ step_size <- function(step, t, k, lambda, n) {
     "1/sqrt(t)" = 1 / sqrt(t))
 }
 
-# beta of a run from zero is the sum of a * y * x, divided by lambda * n. A step keeps a
-# part of every a and adds to those of its rows. With steps 1 / (lambda * t) the part
-# kept is (t - 1) / t: what is added up is divided by the number of steps at the end.
+# For a run from zero, beta is the sum of a * y * x, divided by lambda * n. A step multiplies
+# every a by a factor ("kept") and adds to the a of its rows. With steps of size
+# 1 / (lambda * t) the factor is (t - 1) / t, so sums are divided by the number of steps at
+# the end instead.
 dual_share <- function(step, eta, lambda) {
   if (identical(step, "pegasos")) return(list(kept = 1, added = 1))
   list(kept = 1 - eta * lambda, added = eta * lambda)
@@ -38,9 +39,10 @@ dual_weights <- function(a, step, taken) {
   if (identical(step, "pegasos")) a * length(a) / taken else a * length(a)
 }
 
-# Of the fit so far, after an epoch: whether the run ends.  tol: if the duality gap is at
-# most tol * objective.  change_tol: if no coefficient, the intercept among them, has
-# changed over the epoch by more than change_tol * the largest of them. 0 for neither.
+# Returns a function of the fit, called after every epoch: whether the run ends.  tol: it
+# ends if the duality gap is at most tol * objective.  change_tol: it ends if no coefficient
+# or intercept changed in the epoch by more than change_tol * the largest absolute value. 0
+# disables a tolerance.
 stopping <- function(X, y, lambda, loss, intercept, weights, tol, change_tol, from,
                      offset) {
   before <- c(from$alpha, from$beta)

@@ -1,8 +1,8 @@
-# Weights of the rows. Beside it stands pegasos_stats/data/sample.py.
+# Weights of the rows. Counterpart: pegasos_stats/data/sample.py.
 
-# weights: NULL, numbers for each row, "balanced" (both classes weigh the same), or
-# list(negative = , positive = ), one for each class.  y: -1 or +1.
-# Value: numbers with mean 1; all 1 where they are all the same.
+# weights: NULL, one number per row, "balanced" (both classes have the same total weight), or
+# list(negative = , positive = ), one weight per class.  y: -1 or +1.
+# Value: weights with mean 1; exactly 1 if all are equal.
 row_weights <- function(weights, y) {
   n <- length(y)
   if (is.null(weights)) return(rep(1, n))
@@ -12,15 +12,15 @@ row_weights <- function(weights, y) {
   if (is.list(weights)) weights <- ifelse(y < 0, weights$negative, weights$positive)
   if (!isTRUE(all(weights >= 0))) stop("weights must be numbers of 0 or more", call. = FALSE)
   if (!any(weights[y < 0] > 0) || !any(weights[y > 0] > 0)) {
-    stop("each level needs a row with a weight above 0", call. = FALSE)
+    stop("each class needs a row with a weight above 0", call. = FALSE)
   }
   if (all(weights == weights[1])) return(rep(1, n))
   mean_one(weights)
 }
 
-# w / (sum(w) / n), the sum in long double. If it overflows, or the mean is so small
-# that it lacks digits, the weights are first multiplied by a power of two, which rounds
-# nothing. Weights whose mean is 1 to 1e-14 stay as they are.
+# w / (sum(w) / n), with the sum in long double. If the mean is infinite or subnormal, the
+# weights are first multiplied by a power of two, which is exact. If the mean is 1 to within
+# 1e-14, the weights are returned unchanged.
 mean_one <- function(weights) {
   n <- length(weights)
   mean <- sum(weights) / n

@@ -1,4 +1,4 @@
-# Values that R 4.2.2 gave, in every bit.
+# Values from R 4.2.2, exact in every bit.
 library(pegasosStats)
 
 two <- droplevels(iris[51:150, ])
@@ -9,7 +9,7 @@ stopifnot(identical(unname(fit$beta), beta),
           identical(fit$alpha, -0.90853134131329416),
           identical(as.vector(fit$confusion), c(5L, 0L, 45L, 50L)))
 
-# The same by the function on a matrix, and by sparse rows.
+# The same values from the function on a matrix, and on sparse rows.
 X <- as.matrix(two[1:4])
 y <- encode_labels(two$Species, label_levels(two$Species))
 seed_generator(443)
@@ -17,9 +17,9 @@ stopifnot(identical(unname(pegasos(X, y, 1, 20)$beta), beta))
 
 # Pegasos has no default lam.
 stopped <- tryCatch(svm(Species ~ ., two, solver = Pegasos()), error = conditionMessage)
-stopifnot(grepl("give one, such as lam = 1", stopped, fixed = TRUE))
+stopifnot(grepl("set it, for example lam = 1", stopped, fixed = TRUE))
 
-# predict(): labels, scores, and NA where a value is missing.
+# predict() returns labels and scores, and NA if a value is missing.
 labels <- predict(fit, two)
 stopifnot(identical(as.vector(table(two$Species, labels)), c(5L, 0L, 45L, 50L)),
           identical(unname(predict(fit, two, "score")),
@@ -28,7 +28,7 @@ two$Petal.Width[3] <- NA
 stopifnot(is.na(predict(fit, two)[3]), !anyNA(predict(fit, two)[-3]))
 stopifnot(any(grepl("duality gap", capture.output(print(summary(fit))))))
 
-# SDCA needs a formula without intercept; weights are those of the rows kept.
+# SDCA needs a formula without intercept; weights belong to the retained rows.
 stopped <- tryCatch(svm(Species ~ ., iris[51:150, ], 1, SDCA(seed = 1)),
                     error = conditionMessage)
 stopifnot(grepl("SDCA has no intercept here", stopped))

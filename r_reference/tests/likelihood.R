@@ -1,4 +1,4 @@
-# Maximum likelihood where it exists, Firth's penalty, profiles.
+# Maximum likelihood if the estimate exists, Firth's penalty, profile likelihoods.
 library(pegasosStats)
 fails <- function(code, words) {
   stopifnot(grepl(words, tryCatch(code, error = conditionMessage), fixed = TRUE))
@@ -10,11 +10,11 @@ stopifnot(near(coef(fit)[["wt"]], -8.083475, 1e-7),
           fit$certificate$gap >= 0, fit$certificate$gap < 1e-15,
           identical(coef(fit), coef(logit(am ~ wt + hp, mtcars, 0))))
 
-# Units do not matter.
+# Results do not depend on the units of the predictors.
 scaled <- transform(mtcars, wt = wt * 1e-6, hp = hp * 1e6)
 stopifnot(near(coef(logit(am ~ wt + hp, scaled)), coef(fit) * c(1, 1e6, 1e-6), 1e-11))
 
-# The later of two columns that determine each other is not estimated, nor a constant.
+# Of two columns that determine each other the later one is not estimated; nor is a constant.
 twice <- transform(mtcars, more = 2 * wt + 3, one = 0.1)
 partly <- logit(am ~ wt + more + hp + one, twice)
 stopifnot(identical(names(which(is.na(coef(partly)))), c("more", "one")),
@@ -23,7 +23,7 @@ stopifnot(identical(names(which(is.na(coef(partly)))), c("more", "one")),
           is.na(vcov(partly)["more", "more"]),
           any(grepl("more, one", capture.output(partly), fixed = TRUE)))
 
-# Where an estimate does not exist: 1/n, no standard errors, and the reason.
+# If the estimate does not exist: lam = 1/n, no standard errors, and the reason.
 irises <- droplevels(iris[1:100, ])
 none <- logit(Species ~ Petal.Length, irises)
 stopifnot(none$lam == 1 / 100, all(is.finite(coef(none))),
@@ -39,8 +39,7 @@ stopifnot(mean(is.infinite(draws[, 1])) > 0.025,
           inherits(tryCatch(vcov(fit, resamples = draws), warning = identity), "warning"),
           all(is.na(suppressWarnings(confint(fit, level = 0.9, resamples = draws)))))
 
-# Of a table of two by two Firth's odds ratio is that of the counts and 1/2, also where a
-# count is 0.
+# In a 2 x 2 table, Firth's odds ratio is that of the counts plus 1/2, even if a count is 0.
 table <- data.frame(y = c(0, 1, 0, 1), x = c(0, 0, 1, 1), n = c(7, 4, 0, 5))
 firth <- logit(y ~ x, table, weights = n, penalty = "firth")
 stopifnot(near(coef(firth), c(log(4.5 / 7.5), log(5.5 * 7.5 / (0.5 * 4.5))), 1e-9),
@@ -48,8 +47,8 @@ stopifnot(near(coef(firth), c(log(4.5 / 7.5), log(5.5 * 7.5 / (0.5 * 4.5))), 1e-
 rows <- table[rep(1:4, table$n), ]
 stopifnot(near(confint(firth), confint(logit(y ~ x, rows, penalty = "firth")), 1e-8))
 
-# Limits of a profile are roots: the likelihood there is what chi-squared says, of Firth's
-# penalty with the determinant of both columns though one is held.
+# At the limits of a profile interval, the deviance equals the quantile of chi-squared. With
+# Firth's penalty the determinant is that of both columns, although one coefficient is fixed.
 penalised <- function(theta) {
   p <- plogis(theta[1] + theta[2] * rows$x)
   Z <- cbind(1, rows$x)
@@ -72,12 +71,12 @@ held <- function(b) {
 limits <- confint(sepal, "Sepal.Length", method = "profile")
 stopifnot(near(sapply(limits, held) - deviance(sepal), rep(qchisq(0.95, 1), 2), 1e-9))
 fails(confint(logit(am ~ wt, mtcars, 0.1), method = "profile"), "without lam")
-fails(logit(am ~ wt, mtcars, lam = 0.1, penalty = "firth"), "leave out lam")
+fails(logit(am ~ wt, mtcars, lam = 0.1, penalty = "firth"), "omit lam")
 fails(logit(am ~ wt, mtcars, weights = qsec, penalty = "firth"), "whole numbers")
 fails(logit(am ~ wt, mtcars, penalty = "lasso"), "firth")
 fails(vcov(firth, "HC3"), "of the model")
 
-# A penalised fit says how far the penalty moved it.
+# The summary of a penalised fit reports how far the penalty moves the coefficients.
 moved <- function(lam) summary(logit(am ~ wt + hp, mtcars, lam))$moved
 stopifnot(moved(1 / 32)$name == "wt", moved(1e-6)$by < 0.5,
           any(grepl("The penalty moves wt by about 2.2 standard errors",

@@ -1,4 +1,4 @@
-# The methods of glm() fits that other functions call, and those of broom and car.
+# Methods that other functions call for glm() fits, and methods for broom and car.
 library(pegasosStats)
 fails <- function(code, words) {
   stopifnot(grepl(words, tryCatch(code, error = conditionMessage), fixed = TRUE))
@@ -10,7 +10,8 @@ installed <- function(name) {
   found
 }
 
-# glm() after one more step from its own coefficients, whose weights its errors take.
+# glm() after one more step from its own coefficients: its standard errors use the weights
+# of the last step.
 cars <- transform(mtcars, gear = factor(gear), big = mpg < median(mpg))
 exact <- function(formula, data, ...) {
   fit <- glm(formula, binomial, data, epsilon = 1e-15, ...)
@@ -29,7 +30,7 @@ stopifnot(identical(family(ours)[1:2], binomial()[1:2]),
           near(rstandard(ours), rstandard(theirs), 1e-8),
           identical(names(hatvalues(ours)), rownames(cars)))
 
-# Terms one by one, and models one after the other.
+# anova() of one model, term by term, and of several models.
 same_table <- function(a, b, tolerance = 1e-8) {
   stopifnot(identical(names(a), names(b)), near(as.list(a), as.list(b), tolerance),
             identical(rownames(a), rownames(b)), inherits(a, "anova"))
@@ -50,13 +51,13 @@ fails(anova(svm(big ~ qsec, cars)), "without lam")
 fails(anova(logit(big ~ qsec, cars, penalty = "firth")), "without lam")
 fails(family(svm(big ~ qsec, cars)), "logit()")
 
-# step() and drop1() take the same way.
+# step() and drop1() select the same models as for glm().
 full <- big ~ qsec + drat + hp
 stepped <- step(logit(full, cars), trace = 0)
 stopifnot(identical(formula(stepped), formula(step(glm(full, binomial, cars), trace = 0))),
           near(drop1(ours, test = "Chisq")[[4]], drop1(theirs, test = "Chisq")[[5]], 1e-6))
 
-# FLIC has the slopes of Firth's penalty, and as many events as there are.
+# FLIC has the slopes of Firth's penalty, and predicts the observed number of events.
 firth <- logit(am ~ gear, mtcars, penalty = "firth")
 flic <- logit(am ~ gear, mtcars, penalty = "flic")
 stopifnot(identical(coef(flic)[-1], coef(firth)[-1]),
@@ -67,7 +68,7 @@ fails(vcov(flic), "for predictions")
 fails(confint(flic), "for predictions")
 fails(logit(am ~ gear - 1, mtcars, penalty = "flic"), "intercept")
 
-# The area counts pairs, ties by half.
+# The area counts pairs; ties count one half.
 area <- pegasosStats:::area_under_roc(ours$scores, ours$y)
 pairs <- outer(ours$scores[ours$y > 0], ours$scores[ours$y < 0], `-`)
 stopifnot(near(area, mean((pairs > 0) + (pairs == 0) / 2), 1e-14))
@@ -119,7 +120,7 @@ if (installed("broom")) {
     stopifnot(near(new$.fitted, expected$fit, 1e-10), identical(new$mpg, cars$mpg[3:5]),
               near(new$.se.fit, expected$se.fit, 1e-8))
   }
-  # Rows that were left out are not there; those of the data are matched by their names.
+  # Excluded rows are absent; rows of the data are matched by their names.
   cars$qsec[4] <- NA
   padded <- logit(big ~ qsec, cars, na.action = na.exclude)
   added <- broom::augment(padded, cars)
@@ -136,7 +137,7 @@ if (installed("car")) {
     same_table(table(ours, type, vcov. = vcov(ours, "nonrobust")),
                table(theirs, type, "Wald"), 1e-7)
   }
-  # A covariance of another kind, and the penalty.
+  # Another covariance, and a penalised fit.
   wald <- function(b, V) sum(b * solve(V, b))
   fit <- logit(big ~ hp + gear, cars, lam = 0.1)
   expected <- c(coef(fit)[["hp"]]^2 / vcov(fit)["hp", "hp"],
@@ -150,5 +151,5 @@ if (installed("car")) {
     stopifnot(all.equal(car::vif(logit(formula, cars)), car::vif(exact(formula, cars)),
                         tolerance = 1e-8))
   }
-  fails(car::vif(logit(big ~ qsec + I(2 * qsec) + hp, cars)), "I(2 * qsec); leave")
+  fails(car::vif(logit(big ~ qsec + I(2 * qsec) + hp, cars)), "I(2 * qsec); omit")
 }

@@ -228,7 +228,7 @@ def test_values_go_to_r_and_back_in_every_bit(r):
     assert r.call("levels", holes).tolist() == ["b", "a"]
     assert r.call("identity", holes).tolist() == ["b", None, "a"]
     assert r.call("is.na", pd.Series([1.5, None])).tolist() == [False, True]
-    with pytest.raises(DataError, match="no data"):
+    with pytest.raises(DataError, match="cannot be returned"):
         r.eval("function(x) x")
     for value, wrong in (("a\0b", "R stopped"), (2**53 + 1, "beyond 2")):
         with pytest.raises(DataError, match=wrong):

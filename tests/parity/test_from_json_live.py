@@ -145,5 +145,5 @@ def test_other_files_are_refused(r, tmp_path):
     file.write_text('{"format": "something", "version": 1}', encoding="utf-8")
     code = f"tryCatch(read_fit({json.dumps(str(file))}), error = conditionMessage)"
     assert r.eval(code).tolist() == [
-        "this is no linear fit of version 1 as pegasos_stats writes it"
+        "the file is not a linear fit of version 1 by pegasos_stats"
     ]

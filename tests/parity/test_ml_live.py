@@ -187,9 +187,9 @@ def test_python_and_r_have_the_same_standard_errors(r, data, name, kind):
     for cov_type in ("HC3", "HC2", "HC1", "HC0", "nonrobust"):
         in_r = f'vcov.linear_results(fit, "{cov_type}")'
         if cov_type == "nonrobust" and MODELS[name][1]:
-            with pytest.raises(DataError, match="does not go with weights"):
+            with pytest.raises(DataError, match="does not allow weights"):
                 r.eval(in_r)
-            with pytest.raises(OptionError, match="does not go with weights"):
+            with pytest.raises(OptionError, match="does not allow weights"):
                 fit.with_covariance(cov_type)
             continue
         ours = fit.with_covariance(cov_type)
