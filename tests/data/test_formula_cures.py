@@ -37,6 +37,7 @@ CURES = {
     "Police Nr": "names that are not words need backticks",
     ". - Police-Nr": "'Police-Nr': .*names that are not words in backticks",
     "lag(x)": r"shift\(1\)",
+    "fillna(x, 0)": r"fillna\(\) is a method here; write x\.fillna\(\)",
     "1": "null_deviance",
 }
 

@@ -526,6 +526,9 @@ class _Whitelist:
         if instead := suggestion(name or path, ("formula",)):
             text = f"there is no {name or path}() here; {instead}"
             return unusable(self.formula, text)
+        if f".{path}" in self.vocabulary:
+            text = f"{path}() is a method here; write x.{path}() for a column x"
+            return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
         names = (*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.vocabulary)
         alike = [n.removeprefix(".") for n in names if ("." in n[1:]) <= ("." in what)]
