@@ -63,27 +63,35 @@ from pegasos_stats.solvers.certificate import Gap
 from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.options import Goal, Method
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sums import ENTRIES, DenseRows, blocks, doubles, newton_rows
+from pegasos_stats.solvers.sums import (
+    ENTRIES,
+    LEAST_SAMPLE,
+    ROWS_TO_A_COLUMN,
+    TINY,
+    DenseRows,
+    blocks,
+    doubles,
+    newton_rows,
+)
 
 SCREENED_TOL = 0.3  # tolerance for the active rows, relative to the tolerance
-NO_WEIGHT = 1e-9  # instead of 0, for a class without fixed rows
 # Maximum multiple of the smoothing error. Six data sets of 300 to 2,000 rows need 105
 # steps to a gap of 1e-4 with 3, and 114 with 1.
 CENTRE_GAP = 3.0
-# Minimum rows for the Hessian, in all and per column. With these minima a9a and w8a
-# need 29 and 49 ms, with all active rows 31 and 64 ms.
-LEAST_HESSIAN, HESSIAN_TO_A_COLUMN = 2000, 20
-# First and smallest gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
+# Rows per column from which the Hessian is estimated, but at least `LEAST_SAMPLE` rows.
+# With these minima a9a and w8a need 29 and 49 ms, with all active rows 31 and 64 ms.
+HESSIAN_TO_A_COLUMN = 2 * ROWS_TO_A_COLUMN
+# First gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
 # gap of 1e-4 and 400 to 1e-6; if gamma starts at mean ||x_i||^2 / (4 lam n), 328 and
 # 440. Predictors with unequal scales double the number of steps.
-FIRST_GAMMA, LEAST_GAMMA = 2.0, 1e-6
+FIRST_GAMMA = 2.0
 TINY_RIDGE = 1e-12  # ridge of the intercept
-# The line search reduces the derivative to this share, in at most 40 trial steps. Nine
-# data sets need 230 and 313 steps to gaps of 1e-4 and 1e-6; with 0.3, 240 and 328.
-FLAT, TRIALS = 0.1, 40
-# Minimum number of entries, and of rows per column, for an active set: 4,000 x 10 needs
-# 5.3 ms with it and 3.2 ms without, 20,000 x 10 needs 6.8 and 8.0 ms.
-SCREENED_FROM, SCREENED_TO_A_COLUMN = 2**17, 60
+# The line search reduces the derivative to this share. Nine data sets need 230 and 313
+# steps to gaps of 1e-4 and 1e-6; with 0.3, 240 and 328.
+FLAT = 0.1
+# Minimum number of rows per column for an active set. It also needs several blocks of
+# rows: 4,000 x 10 needs 5.3 ms with it and 3.2 ms without, 20,000 x 10 6.8 and 8.0 ms.
+SCREENED_TO_A_COLUMN = 60
 RARE = 0.05  # minority share below which no active set is used
 # Relative gap for the sample, and for the active rows before the first pass over all
 # rows. To a gap of 1e-4, 100,000 x 50 needs 64 ms, and 123 ms with 1e-2 instead;
@@ -92,9 +100,8 @@ ROUGH_GAP = 3e-3
 # With fewer rows per column the sample contains all rows: to a gap of 1e-6, 50,000 x
 # 300 needs 0.88 s and 20,000 x 200 needs 0.21; with a tenth of the rows 1.37 and 0.25.
 SAMPLED_TO_A_COLUMN = 200
-MOST_NEAR, LEAST_WIDTH = 0.25, 0.02  # maximum share of active rows, minimum width
-MOST_VISITS = 400.0  # maximum number of visits per active row
-STALL_STEPS, LONG_RUN = 20, 90  # steps to halve the gap, steps of a long run
+MOST_NEAR = 0.25  # maximum share of active rows
+STALL_STEPS = 20  # steps in which the gap must halve
 
 
 def with_sums(
@@ -124,7 +131,7 @@ def with_sums(
     >>> with_sums(Z, one, one, one, sums)[1].tolist(), Z[2].tolist()
     ([1.0, 0.0, 1.0], [2.0])
     """
-    weight = np.maximum(sums[:, -1], NO_WEIGHT)
+    weight = np.maximum(sums[:, -1], TINY)
     np.divide(sums[:, :-2], weight[:, None], out=Z[-2:])
     t, w = np.append(t, sums[:, -2] / weight), np.append(w, weight)
     return np.append(y, [1.0, 1.0]), t, w
@@ -218,7 +225,7 @@ class ProximalNewton:
         """Do a Newton step; if the problem of the centre is solved, move the centre."""
         has_moved = self._is_solved
         if has_moved:
-            self._centre, self.gamma = self._a, max(LEAST_GAMMA, 0.5 * self.gamma)
+            self._centre, self.gamma = self._a, 0.5 * self.gamma
             self._smooth()
         d = self._direction(has_moved)
         if has_moved and not float(self._g @ d) < 0.0:  # no descent
@@ -275,7 +282,7 @@ class ProximalNewton:
         if self._free and not rows.size:
             ridge = ridge.copy()
             ridge[-1] = max(TINY_RIDGE, 0.5 * abs(float(g[-1])))
-        stride = max(1, rows.size // max(LEAST_HESSIAN, HESSIAN_TO_A_COLUMN * g.size))
+        stride = max(1, rows.size // max(LEAST_SAMPLE, HESSIAN_TO_A_COLUMN * g.size))
         rows = rows[::stride]
         self.visits += ridge.size / 16.0 * rows.size
         h = self._w[rows] * (stride / self.gamma)
@@ -291,7 +298,7 @@ class ProximalNewton:
         base, curvature = float(self._shrunk @ d), float(self._penalty @ (d * d))
         first = float(self._g @ d)
         t, low, low_slope, high, high_slope = 1.0, 0.0, first, math.inf, 0.0
-        for _ in range(TRIALS):
+        for _ in range(40):
             v = self._v - (dv if t == 1.0 else t * dv)
             a = v.clip(0.0, 1.0)
             slope = base + t * curvature - float(a @ wds)
@@ -355,7 +362,7 @@ class Hinge(Method):
         self.penalty = np.full(p + problem.intercept, problem.lam)
         if problem.intercept:
             self.penalty[-1] = 0.0
-        is_long = n * p >= SCREENED_FROM and n >= SCREENED_TO_A_COLUMN * p
+        is_long = n * p >= ENTRIES and n >= SCREENED_TO_A_COLUMN * p
         is_long = is_long and isinstance(problem.X, np.ndarray)
         if is_long and start is None and problem.smaller_class_weight >= RARE * n:
             self.theta, self._walk = np.zeros(p + 1), self._over_few()
@@ -373,9 +380,9 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
-        is_long = self.gap_stagnates(STALL_STEPS) or self.steps >= LONG_RUN
-        is_long = is_long and InteriorSteps.serves(self._problem)
-        self.has_stalled = self._has_ended or is_long
+        is_slow = self.gap_stagnates(STALL_STEPS)
+        is_slow = is_slow and InteriorSteps.serves(self._problem)
+        self.has_stalled = self._has_ended or is_slow
 
     @property
     def gap(self) -> Gap:
@@ -415,7 +422,7 @@ class Hinge(Method):
     def _over_few(self) -> Iterator[None]:
         n, p = self._problem.X.shape
         far = np.abs(self._slacks(self._solved_sample()))
-        most = max(LEAST_WIDTH, float(np.quantile(far, MOST_NEAR)))
+        most = max(ROUGH_GAP, float(np.quantile(far, MOST_NEAR)))
         # About four standard errors of a margin.
         width = min(4.0 * math.sqrt(p / far.size), most)
         rows, s, sums = self._screened(width)
@@ -423,10 +430,12 @@ class Hinge(Method):
         first = max(inner, ROUGH_GAP / self._goal.share)
         while True:
             steps = self._solving(rows, shares, sums)
-            while steps.gap > first * self._goal(steps.risk):
-                if steps.visits > MOST_VISITS * (rows.size + 2):
-                    return
+            for _ in range(200):
+                if steps.gap <= first * self._goal(steps.risk):
+                    break
                 steps.step()
+            else:
+                return
             self.gamma, self.theta = steps.gamma, self._whole(steps.theta)
             self._rows, self._now, full = rows, steps, self._full.copy()
             wrong = self._looked_at(0.1 * width)
@@ -485,7 +494,7 @@ class Hinge(Method):
         else:
             sample = sample.of_rows(np.arange(0, n, n // max(n // 10, 30 * p)))
         part = Hinge(sample, Goal(ROUGH_GAP, None), start)
-        while part.visits <= MOST_VISITS * sample.n:
+        for _ in range(200):
             part.step()
             if part.gap.gap <= ROUGH_GAP * part.risk:
                 break

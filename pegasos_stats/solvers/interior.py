@@ -33,10 +33,9 @@ from pegasos_stats.solvers.certificate import Certificate, certificate, feasible
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.options import Method
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sums import TINY
+from pegasos_stats.solvers.sums import ENTRIES, TINY
 
-INTERIOR_STEPS = 60  # at most
-MOST_ENTRIES, MOST_UNKNOWNS = 2**22, 1000  # maximum size of a problem: 32 MB
+MOST_ENTRIES, MOST_UNKNOWNS = 32 * ENTRIES, 1000  # maximum size of a problem
 NO_SPREAD = TINY**0.5  # smallest number whose square does not underflow
 
 
@@ -125,7 +124,7 @@ class InteriorPoints:
             np.full(B, np.inf),
         )
         live, halved, halved_at = np.arange(B), np.full(B, np.inf), np.zeros(B)
-        for count in range(INTERIOR_STEPS):
+        for count in range(60):
             gap, risk = self.look()
             better = gap < best.gap[live]
             here = self.theta, self.s, self.a, risk - gap, gap
@@ -269,7 +268,7 @@ class InteriorSteps(Method):
     def step(self, rows: Rows | None = None) -> None:
         """Solve the problem, once."""
         if self.steps == 0:
-            self.visits = INTERIOR_STEPS / 3 * self._problem.n
+            self.visits = 20.0 * self._problem.n
             self._solve()
         self.steps += 1
 

@@ -317,7 +317,6 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector
         points = points[1:]
 
 
-ROUNDS = 8  # maximum number of rounds at one lambda: solve active rows, pass over all
 # Inner tolerance for the active rows, relative to the tolerance. Compared with 0.3,
 # held-out errors distinguish lambdas better, and fits need an eighth more time.
 INNER_GAP = 0.1
@@ -468,7 +467,7 @@ class HingePath:
         gamma = np.full(rows.k + 1, max(1.0, rows.mean_square / (4.0 * lam * rows.n)))
         P, D = np.full(rows.k + 1, np.inf), np.zeros(rows.k + 1)
         n_passes = np.zeros(rows.k + 1, dtype=np.int64)
-        for turn in range(ROUNDS):
+        for turn in range(8):  # solve the active rows, pass over all rows
             near_rows = NearRows(rows, near, inside, fits)
             at, g = theta[fits], gamma[fits]
             a = near_rows.solve(lam, inner, at, self.a[np.ix_(fits, near)], g)

@@ -23,6 +23,7 @@ from pegasos_stats.solvers.interior import InteriorPoints, hessians
 from pegasos_stats.solvers.losses import MarginLoss
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.rounding import LAST
+from pegasos_stats.solvers.sums import ENTRIES
 
 # Active rows of the interior-point method: a quarter of the rows that may cross the
 # margin, at least eight per column. 199 resamples of 1,000 x 10 and of 5,000 x 5 take
@@ -31,7 +32,7 @@ from pegasos_stats.solvers.rounding import LAST
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
 TIED = 1e-3  # minimum of the half-width of the smoothing, and of the width for mu
 NEWTON_STEPS = 12  # from a point near the minimum, a few suffice
-MOST_PRODUCTS = 2**21  # maximum entries in products of rows: 16 MB
+MOST_PRODUCTS = 16 * ENTRIES  # maximum entries in products of rows: 16 MB
 
 
 class ResampleRows(NamedTuple):

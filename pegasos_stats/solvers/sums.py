@@ -34,6 +34,7 @@ RESIDUAL, PRODUCTS = 0.05, 300
 # times as long as without one (0.25 with correlated columns). 10,000 x 500, whose
 # sample has 4 rows per column, would take twice as long.
 ROWS_TO_A_COLUMN = 10
+LEAST_SAMPLE = 2000  # minimum number of rows in a sample
 
 EVERY = slice(None)
 
@@ -537,8 +538,8 @@ def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     """
     n = y.size
     size = min(n // 8, 20 * ROWS_TO_A_COLUMN * p)
-    step = n // max(size, 2000)
-    if n < 4000 or n // step < ROWS_TO_A_COLUMN * p:
+    step = n // max(size, LEAST_SAMPLE)
+    if n < 2 * LEAST_SAMPLE or n // step < ROWS_TO_A_COLUMN * p:
         return None
     rows = np.arange(0, n - n % step, step)
     rows += np.random.default_rng(1).integers(0, step, rows.size)

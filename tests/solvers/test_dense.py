@@ -28,7 +28,7 @@ LOSSES = pytest.mark.parametrize("loss", ["hinge", "log"])
 @pytest.fixture(autouse=True)
 def an_active_set(monkeypatch):
     """Let the hinge with 4,000 rows use an active set, as with more entries."""
-    monkeypatch.setattr(hinge_proximal, "SCREENED_FROM", 12_000)
+    monkeypatch.setattr(hinge_proximal, "ENTRIES", 12_000)
 
 
 def rows(n, p=4, seed=5, noise=1.0):

@@ -60,8 +60,6 @@ from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import TINY, Sums, risk_and_image
 
-MOST_FAILED = 8  # maximum number of memory overflows
-
 
 class Curve(NamedTuple):
     """A smooth loss, or the hinge smoothed over a width around its kink.
@@ -459,14 +457,14 @@ class StreamingSolver:
             if near(1.5 * delta) > most:
                 break
             delta *= 1.5
-        may_keep = fewest <= room and self._failed < MOST_FAILED
+        may_keep = fewest <= room and self._failed < 8
         if may_keep and near(delta) <= most:
             self._width = step.width
             self.step = hinge.StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
         """Take steps without stored rows, until they fit in half as much memory."""
-        self._failed = min(MOST_FAILED, self._failed + 1)
+        self._failed += 1
         self.step = Newton(self._problem, self._sample, self.step.point, self._width)
 
     def _free(self, beta: Vector, alpha: float) -> Point:
