@@ -166,7 +166,9 @@ def _narwhals_frame(value: object) -> object:
             ) from None
     for column in getattr(native, "column_names", ()):
         if native.column_names.count(column) > 1:
-            raise errors.ColumnError(f"The column {column!r} occurs more than once.")
+            raise errors.ColumnError(
+                f"Column {column!r} occurs more than once; rename the columns."
+            )
     frame: Any = nw.from_native(native, pass_through=True, allow_series=True)
     if not isinstance(frame, nw.LazyFrame):
         return frame

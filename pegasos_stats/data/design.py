@@ -274,12 +274,12 @@ def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
     """Suggest a remedy for missing columns."""
     if mark := separator_in(columns, ""):
         return (
-            f"columns are separated by {SEPARATED[mark]}; read them with sep={mark!r}, "
-            "and decimal=',' if numbers are like 1,5"
+            f"the file has {SEPARATED[mark]} between its columns; read it with "
+            f"sep={mark!r}, and with decimal=',' if numbers are like 1,5"
         )
     return (
-        "check the spelling and the header; in a formula write names that are not "
-        "words in backticks, and C(g) for i.g of Stata"
+        "check the spelling and the header; in a formula put names that are not "
+        "words in backticks, and write C(g) for i.g of Stata"
     )
 
 

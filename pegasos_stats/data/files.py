@@ -378,7 +378,9 @@ def _columns(
     data = _table(file, style, dtype=dict.fromkeys(texts, str))
     if not isinstance(data.index, pd.RangeIndex):  # rows have more fields than names
         if not separator_in(data.columns):
-            raise ValueError("its rows have more fields than its header")
+            raise ValueError(
+                "its rows have more fields than its header; add the missing names"
+            )
         return data
     others = [name for name in names if name and name not in (id, *texts)]
     if again := [n for n in others if _is_uncertain(data[n], style, kinds.get(n))]:

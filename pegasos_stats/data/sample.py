@@ -205,8 +205,8 @@ class Offset:
         if learning := [call.name for call in expression.calls if call.function.state]:
             raise refused(
                 formula,
-                f"has {learning[0]}(), which is computed from all rows; compute the "
-                "column before the fit, and for new rows.",
+                f"has {learning[0]}(), which is computed from all rows; add the result "
+                "as a column to the training data and to new data.",
             )
         variables = sorted(expression.columns)
         check_names(variables)
@@ -788,7 +788,10 @@ class RowIndex:
         if groups is None:
             groups = Groups(("",), (n,), (np.arange(n),))
         if others or len(groups.codes) > 1:
-            raise errors.OptionError("strata= and groups= need one column each.")
+            raise errors.OptionError(
+                "strata= and groups= contain two groupings; with strata, pass a single "
+                "column for each."
+            )
         pairs = codes * np.int64(groups.numbers[0]) + groups.codes[0]
         nested, units = pd.factorize(pairs)
         sizes = np.bincount(units // groups.numbers[0], minlength=number)
@@ -1130,5 +1133,6 @@ def no_rows(total: int, missing: Mapping[str, int]) -> errors.DataError:
     lacking = MissingRowCounts(0, 0, tuple((+Counter(missing)).items())).by_column
     return errors.DataError(
         f"None of {counted(total, 'row')} is complete{lacking and f' ({lacking})'}: "
-        "each lacks the outcome, a predictor, a weight or an offset."
+        "each lacks the outcome, a predictor, a weight or an offset. Fill the values, "
+        "or leave a predictor out."
     )

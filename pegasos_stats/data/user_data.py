@@ -682,7 +682,8 @@ def _numeric_column(column: DataColumn) -> NDArray[np.float64]:
         return column.to_numpy(dtype=np.float64)
     if pd.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
         refused = errors.ColumnError(
-            f"Column {listing([column.name])} of type {column.dtype} is not numeric."
+            f"Column {listing([column.name])} is of type {column.dtype}, which cannot "
+            "be converted to numbers; use numbers or booleans."
         )
         with convert_errors(refused):
             return column.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -253,7 +253,7 @@ def _numpy_of(parts: Json) -> Value:
 def _numpy_dtype(name: Json, kinds: str, values: Sequence[Json] = ()) -> np.dtype:
     """Return the type of a name; text types must not far exceed the longest value."""
     if not isinstance(name, str) or not NUMPY.fullmatch(name):
-        raise ValueError(f"{name!r} is no type of numbers")
+        raise ValueError(f"{name!r} is not a type of numbers")
     dtype = np.dtype(name)
     longest = max((len(v) for v in values if isinstance(v, str)), default=0)
     too_long = dtype.kind == "U" and dtype.itemsize > 64 + 8 * longest
@@ -285,7 +285,7 @@ def _time_of(parts: Json) -> pd.Timestamp:
     if zone is None:
         return timestamp
     if not ZONE.fullmatch(zone):
-        raise ValueError(f"{zone!r} is no time zone")
+        raise ValueError(f"{zone!r} is not a time zone")
     return timestamp.tz_localize("UTC").tz_convert(zone)
 
 
@@ -364,7 +364,7 @@ def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
         storage: Value = name[0]
         missing: Value = {"NA": pd.NA, "": np.nan}[name[1]]
         if storage not in ("python", "pyarrow"):
-            raise ValueError(f"{storage!r} is no type of text")
+            raise ValueError(f"{storage!r} is not a type of text")
         try:
             dtype: Dtype = pd.StringDtype(storage, na_value=missing)
         except ImportError:
@@ -375,7 +375,7 @@ def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
         stored.update(dtype_out(dtype, ArrayWriter()))
         return dtype
     if len(name) > 200 or "dateutil" in name:
-        raise ValueError(f"{name!r} is no type of labels")
+        raise ValueError(f"{name!r} is not a type of labels")
     return pandas_dtype(name)
 
 

@@ -511,7 +511,8 @@ class _Whitelist:
         function = self.vocabulary[path]
         words = {str(word.arg): self.parse(word.value) for word in node.keywords}
         if len(words) < len(node.keywords):
-            raise unusable(self.formula, f"{path}() has an argument twice")
+            text = f"{path}() has the same argument twice; pass it once"
+            raise unusable(self.formula, text)
         try:
             bound = function.bind(path, [self.parse(item) for item in arguments], words)
         except TypeError as error:
@@ -740,8 +741,9 @@ def check_names(columns: Iterable[Hashable]) -> None:
     ]
     if wrong:
         raise ColumnError(
-            f"The column name {listing(wrong)} cannot be used in a formula; names must "
-            "be valid text, not too long, no numbers, and not 'Intercept': rename it."
+            f"The column name {listing(wrong)} cannot be used in a formula; a name "
+            "must be valid text, not too long, not a number and not 'Intercept': "
+            "rename it."
         )
 
 
@@ -1111,7 +1113,7 @@ class TermReader:
     def _crossed(self, left: Terms, right: Terms) -> Terms:
         self._products += len(left) * len(right)
         if self._products > MOST_TERM_PRODUCTS:
-            text = f"it has more than {MOST_TERM_PRODUCTS:,} products of terms"
+            text = f"it has more than {MOST_TERM_PRODUCTS:,} products; use fewer terms"
             raise self._refusal(text)
         crossed: Terms = {}
         for one, other in product(left.values(), right.values()):

@@ -616,7 +616,8 @@ class FormulaDesign:
             counts = [f"{len(at)} in {name!r}" for name, at in rows.absent.items()]
             raise errors.DataError(
                 f"No row is complete in the outcome and {listing(rows.variables)}; "
-                f"missing: {', '.join(counts) or 'the outcome'}."
+                f"missing: {', '.join(counts) or 'the outcome'}. Fill the values, or "
+                "leave a predictor out."
             )
         with errors_of(formula, used):
             if every_row:
@@ -1008,7 +1009,8 @@ class FormulaRows:
         plain, states = _plain(whole[used_by]), dict(deepcopy(state or {}))
         for call in chain.from_iterable(e.calls for e in expressions.values()):
             if state is not None and call.function.state and call.key not in state:
-                raise unusable(formula, f"the fit did not save {call.key}; fit again")
+                lacking = f"the fit has no saved state of {call.key}; fit again"
+                raise unusable(formula, lacking)
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for text, expression in expressions.items():

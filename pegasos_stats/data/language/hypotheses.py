@@ -178,7 +178,8 @@ def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     sizes = np.abs(both)
     is_valid = (sizes >= 1.0 / LARGEST_NUMBER) & (sizes <= LARGEST_NUMBER)
     if not ((sizes == 0.0) | is_valid).all():
-        why = f"hold numbers that are not finite, or above {LARGEST_NUMBER:g} or near 0"
+        bounds = f"above {LARGEST_NUMBER:g} or below {1.0 / LARGEST_NUMBER:g}"
+        why = f"contain numbers that are not finite, or whose size is {bounds}"
     elif not R.size or not R.any(axis=1).all():
         why = "name no coefficient in at least one equation"
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):

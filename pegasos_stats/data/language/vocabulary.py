@@ -257,7 +257,7 @@ def arithmetic(name: str, *values: Value) -> Value:
     numbers = (float(v) if isinstance(v, int) else real(v) for v in values)
     result = OPERATORS[name](*numbers)
     if isinstance(result, complex):
-        raise ArithmeticError("a result is not a real number")
+        raise ArithmeticError(f"the result of '{name}' is not a real number")
     return result
 
 

@@ -619,7 +619,7 @@ class Scan:
                 noun = "Column" if len(missing) == 1 else "Columns"
                 raise ColumnError(
                     f"{noun} {listing(missing)} not found in {file}, which has "
-                    f"{listing(schema.names, 8)}; add what is missing."
+                    f"{listing(schema.names, 8)}; use columns that all files have."
                 )
 
     @property
@@ -760,8 +760,8 @@ def types_of_csv(files: Sequence[str], stated: Mapping[str, str]) -> "Types":
                 check_quotes(file)
     if unknown := [name for name in stated if name not in kinds]:
         raise ColumnError(
-            f"types= names {listing(unknown[:1])}, which no CSV file contains; "
-            f"their columns are {listing(kinds, 8)}."
+            f"types= names {listing(unknown[:1])}, which is not a column of the CSV "
+            f"files; their columns are {listing(kinds, 8)}: check the spelling."
         )
     kinds |= {name: "string" for name, kind in kinds.items() if kind == LONG}
     kinds |= {name: STATED[kind] for name, kind in stated.items()}

@@ -286,7 +286,7 @@ class LevelCollector:
             if len(old_levels) > MOST_LEVELS:
                 raise ColumnError(
                     f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
-                    "leave it out, or group them."
+                    "leave it out, or group its levels."
                 )
         self.rows.append(frame.iloc[sorted(places)])  # categories of all rows remain
 

@@ -393,8 +393,8 @@ class PassCounts(NamedTuple):
         for sign, level in zip((-1, 1), coding.levels, strict=True):
             if not (y == sign).any():
                 raise errors.LabelError(
-                    f"The outcome {shown(coding.name)} is {shown(level)} in no row "
-                    "that is complete; both classes must occur."
+                    f"No complete row has the level {shown(level)} of the outcome "
+                    f"{shown(coding.name)}; both classes must occur."
                 )
         return dropped
 
