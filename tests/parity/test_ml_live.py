@@ -189,7 +189,7 @@ def test_python_and_r_have_the_same_standard_errors(r, data, name, kind):
         if cov_type == "nonrobust" and MODELS[name][1]:
             with pytest.raises(DataError, match="does not allow weights"):
                 r.eval(in_r)
-            with pytest.raises(OptionError, match="does not allow weights"):
+            with pytest.raises(OptionError, match="does not go with weights"):
                 fit.with_covariance(cov_type)
             continue
         ours = fit.with_covariance(cov_type)
