@@ -43,7 +43,7 @@ LEAST_RATE = 5.6e-309  # below it 1 / rate is infinite
 
 LARGEST_N = 4_500_000_000_000_000
 
-HASH_ABOVE = 10_000_000  # for larger n, R may draw distinct numbers without listing n
+HASH_ABOVE = 10_000_000  # for larger n, R draws up to n / 2 numbers without listing all
 
 HALF_UNIFORM = 2.328306437080797e-10 / 2  # the value of R's runif for the word 0
 
@@ -249,8 +249,9 @@ class RRandom:
     def runif(self, n: int = 1, min: ArrayLike = 0.0, max: ArrayLike = 1.0) -> Vector:
         """Draw ``n`` uniform numbers between ``min`` and ``max``, which are recycled.
 
-        If ``min`` equals ``max``, nothing is drawn. Raises `OptionError` for a bad
-        ``n``, for ends that are not finite, or for ``max`` below ``min``.
+        Where ``min`` equals ``max``, the result is ``min``, and no random number is
+        used. Raises `OptionError` for a bad ``n``, for limits that are not finite, or
+        for ``max`` below ``min``.
 
         Examples
         --------
@@ -270,9 +271,9 @@ class RRandom:
         """Draw ``n`` normal numbers by inversion; ``mean`` and ``sd`` are recycled.
 
         Each is ``mean + sd qnorm((floor(2**27 u1) + u2) / 2**27)``, with two uniform
-        numbers ``u1`` and ``u2``. If ``sd`` is 0 or ``mean`` infinite, nothing is
-        drawn. Raises `OptionError` for a bad ``n``, a ``mean`` that is NaN, or an
-        ``sd`` that is not finite or below 0.
+        numbers ``u1`` and ``u2``. Where ``sd`` is 0 or ``mean`` infinite, the result is
+        ``mean``, and no random number is used. Raises `OptionError` for a bad ``n``, a
+        ``mean`` that is NaN, or an ``sd`` that is not finite or below 0.
 
         Examples
         --------
@@ -291,8 +292,8 @@ class RRandom:
     def rexp(self, n: int = 1, rate: ArrayLike = 1.0) -> Vector:
         """Draw ``n`` exponential numbers with mean ``1 / rate``; ``rate`` is recycled.
 
-        If ``rate`` is infinite, the number is 0 and nothing is drawn. Raises
-        `OptionError` for a bad ``n`` or a ``rate`` that is not above 0.
+        Where ``rate`` is infinite, the result is 0, and no random number is used.
+        Raises `OptionError` for a bad ``n`` or a ``rate`` that is not above 0.
 
         Examples
         --------

@@ -78,7 +78,7 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class FrameDesign:
-    """Columns of a frame by name, or of an array by position.
+    """Design of the columns of a frame, by name, or of an array, by position.
 
     Attributes
     ----------

@@ -354,7 +354,7 @@ def dtype_out(dtype: Dtype, writer: ArrayWriter) -> Json:
 
 
 def dtype_back(stored: Json, reader: ArrayReader) -> Dtype:
-    """Undo `dtype_out`; without pyarrow, Python stores the strings of pyarrow types."""
+    """Undo `dtype_out`; if pyarrow is missing, its string type becomes Python's."""
     ((form, name),) = stored.items()
     if form == "numpy":
         return _numpy_dtype(name, "biufOmM")
@@ -486,7 +486,8 @@ class Rule(NamedTuple):
     Attributes
     ----------
     conditions : callable, optional
-        Further conditions on the fields, with modules that the class cannot import.
+        Further conditions on the fields, which use modules that the class cannot
+        import.
     prepared : callable, optional
         Returns the object to write.
     computed : tuple of str

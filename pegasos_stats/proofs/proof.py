@@ -130,7 +130,7 @@ def write(
     path: str | PathLike[str],
     overwrite: bool,
 ) -> None:
-    """Check the proof for coefficients, and write it.
+    """Create and check the proof for these coefficients, and write it.
 
     With ``lam = 0`` the design contains only the estimable columns.
     """

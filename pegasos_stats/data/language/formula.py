@@ -367,7 +367,7 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
 
 
 def check_in(tree: ast.expr, formula: str) -> None:
-    """Raise for ``2 * k %in% s`` without brackets: R evaluates ``k %in% s`` first."""
+    """Raise `FormulaError` for ``2 * k %in% s``: R evaluates ``k %in% s`` first."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare(
@@ -396,7 +396,7 @@ def written(node: ast.AST, quoted: dict[str, str]) -> str:
 
 @dataclass(frozen=True)
 class _Whitelist:
-    """Converts a tree of `ast.parse` to an `Expression`; refuses all other nodes."""
+    """Converts trees of `ast.parse` to expressions; refuses any other node."""
 
     columns: Collection[object]
     formula: str
@@ -636,7 +636,7 @@ def split_formula(formula: str) -> tuple[str, str]:
 def signs_in(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield each sign outside quotes: its position, the sign, the brackets around it.
 
-    In the last, ``f`` represents the bracket of a call.
+    Among the brackets, ``f`` represents the bracket of a call.
 
     Examples
     --------
@@ -690,8 +690,8 @@ def sides(text: str, mark: str = "~") -> list[str]:
 def with_quotes(text: str, columns: Collection[object]) -> str:
     """Put backticks around names of columns that contain a dot, as names in R may.
 
-    The same holds for names that Python normalises (the micro sign to mu), and for
-    keywords of Python such as ``class``.
+    Names that Python normalises (the micro sign to mu), and keywords of Python such as
+    ``class``, get backticks too.
 
     Examples
     --------
@@ -1085,7 +1085,7 @@ class TermReader:
         return _single(name, "column")
 
     def _nested(self, outer: Terms, inner: Terms) -> Terms:
-        """Return the terms of ``a / b``: those of a, and those of b times all of a.
+        """Return the terms of ``a / b``: those of a, and of b with all factors of a.
 
         For example, ``(a + b) / c`` is ``a + b + a:b:c``.
         """

@@ -43,8 +43,8 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     Raises
     ------
     OptionError
-        If the hypotheses cannot be parsed, are about no coefficient, or are
-        contradictory.
+        If the hypotheses cannot be parsed or are contradictory, or if one of them names
+        no coefficient.
 
     Examples
     --------
