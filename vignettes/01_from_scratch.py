@@ -289,8 +289,9 @@ pd.DataFrame(
 # %% [markdown]
 # ## Larger digits: 23 errors of 600
 #
-# This package began with an unpublished R Markdown analysis. It has the same algorithm, penalty, epochs
-# and seed, on scanned fives and sixes of 16 x 16 pixels: 200 for training, 600 for testing.
+# This package began with an unpublished R Markdown analysis. That analysis has the algorithm,
+# penalty, epochs and seed of this page, and larger pictures: scanned fives and sixes of 16 x 16
+# pixels, 200 for training, 600 for testing.
 # These files do not come with the package. The cells below run if the environment variable
 # `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their stored output.
 # The tables of that analysis have the counts 98, 2, 0, 100 in training and 285, 15, 8, 292 on the

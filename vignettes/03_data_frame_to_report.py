@@ -79,9 +79,9 @@ ax = result.plot.odds_ratios()
 # %% [markdown]
 # ## Effects on the probability
 #
-# An odds ratio is not a difference in probability. `margins()` computes changes of the
-# probability, averaged over the patients. For a number it is the change per unit, for a
-# factor the difference from the reference level.
+# An odds ratio is not a difference in probability. `margins()` computes effects on the
+# probability, averaged over the patients: for a number the slope, per unit; for a factor the
+# difference from the reference level.
 
 # %%
 print(result.margins())
