@@ -1,7 +1,7 @@
-"""Draw which subpackage imports which, into docs/developer/architecture.rst.
+"""Write the table of imports between subpackages into docs/developer/architecture.rst.
 
-Usage: ``python scripts/architecture.py``. A test fails when the picture is old. The
-order of the layers is that of the contract in ``pyproject.toml``.
+Usage: ``python scripts/architecture.py``. A test fails if the table is out of date. The
+order of the layers is the order of the contract in ``pyproject.toml``.
 """
 
 import ast
@@ -16,14 +16,14 @@ PACKAGE = "pegasos_stats"
 
 
 def layers() -> list[str]:
-    """Subpackages and modules of the package, those above first."""
+    """Return the layers, subpackages and modules, from the top."""
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     contract = tomllib.loads(text)["tool"]["importlinter"]["contracts"][0]
     return [name for layer in contract["layers"] for name in layer.split(" | ")]
 
 
 def imports() -> dict[str, set[str]]:
-    """Imports of each layer above the utilities, at the top of its files."""
+    """Return the top-level imports of each layer above the utilities."""
     names = layers()
     names = [name for name in names[: names.index("tables")] if name != "__main__"]
     needs: dict[str, set[str]] = {name: set() for name in names}
@@ -38,7 +38,7 @@ def imports() -> dict[str, set[str]]:
 
 
 def picture() -> str:
-    """A table in which a row imports the columns that have a dot."""
+    """Return a table in which a dot marks that the row imports the column."""
     needs = imports()
     rows = [
         f"   {place:2} {name:9}"
@@ -50,7 +50,7 @@ def picture() -> str:
 
 
 def with_picture(text: str) -> str:
-    """The text with the present picture between the markers."""
+    """Replace the text between the markers by the current table."""
     return PICTURE.sub(lambda old: picture(), text)
 
 

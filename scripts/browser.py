@@ -1,12 +1,13 @@
-"""Open pages in a headless Chromium, and say what is wrong with them.
+"""Open pages in a headless Chromium and report their faults.
 
     python scripts/browser.py FOLDER ... [--only NAME] [--pictures FOLDER]
 
-Every HTML page of a folder is read for links that lead nowhere. The pages of `CHOSEN`,
-and all of a folder that has no ``index.html``, are opened at 390 and 1280 pixels, light
-and dark. Each must ask for nothing from elsewhere, write no error into the console, be
-no wider than the window, and hold the rules of axe-core for accessibility. Chromium is
-the command that CHROMIUM names, or ``chromium``.
+The links of every HTML page in a folder are checked. The pages of `CHOSEN`, or all
+pages of a folder without ``index.html``, are opened at widths of 390 and 1280 pixels,
+in light and dark mode. A page must not load anything from another host, write errors to
+the console or be wider than the window, and it must satisfy the accessibility rules of
+axe-core. The environment variable CHROMIUM names the browser; the default is
+``chromium``.
 """
 
 import argparse
@@ -42,7 +43,7 @@ CHOSEN = [
 WIDTHS = {390: 844, 1280: 900}
 SCHEMES = ("light", "dark")
 HERE = "127.0.0.1"
-PATIENCE = 120  # seconds for one answer of the browser, however busy the machine
+PATIENCE = 120  # seconds to wait for one answer of the browser
 OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
 AXE = """
 axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(
@@ -53,11 +54,12 @@ axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(
 
 
 def main() -> None:
-    """Check all folders; end with 1 if anything is wrong."""
+    """Check all folders; exit with status 1 if there is a fault or no page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--only", default="", help="pages whose path holds this")
-    parser.add_argument("--pictures", type=Path, help="keep a picture of each page")
+    parser.add_argument("--only", default="", help="part of the paths to open")
+    pictures = "folder for screenshots of the pages"
+    parser.add_argument("--pictures", type=Path, help=pictures)
     options = parser.parse_args()
     opened = faults = 0
     with browser() as page:
@@ -73,7 +75,7 @@ def main() -> None:
 
 
 def told(faults: Iterable[str]) -> int:
-    """Print each fault when it is found, and count them."""
+    """Print each fault as soon as it is found; return their number."""
     count = 0
     for fault in faults:
         print(fault, flush=True)
@@ -82,14 +84,14 @@ def told(faults: Iterable[str]) -> int:
 
 
 def chosen(folder: Path, only: str) -> list[Path]:
-    """The pages of a folder that are opened."""
+    """Return the pages of a folder that are opened."""
     patterns = CHOSEN if (folder / "index.html").is_file() else ["*.html"]
     found = {path for pattern in patterns for path in folder.glob(pattern)}
     return [path for path in sorted(found) if only in path.as_posix()]
 
 
 class Links(HTMLParser):
-    """Addresses that a page links to, and places that can be linked to."""
+    """Addresses that a page links to, and identifiers that are link targets."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -98,7 +100,7 @@ class Links(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note links and identifiers."""
+        """Collect links and identifiers."""
         given = dict(attrs)
         self.places.add(given.get("id") or "")
         if tag == "a":
@@ -106,7 +108,7 @@ class Links(HTMLParser):
 
 
 def broken_links(folder: Path) -> Iterator[str]:
-    """A line for every link within the folder that leads nowhere."""
+    """Yield a line for every broken link within the folder."""
     pages = {p.resolve(): Links(p.read_text("utf-8")) for p in folder.rglob("*.html")}
     for path, links in pages.items():
         for address in sorted(links.addresses):
@@ -115,21 +117,21 @@ def broken_links(folder: Path) -> Iterator[str]:
                 continue
             to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not to.is_file():
-                yield f"{path.name}: link to {address}, which is not there"
+                yield f"{path.name}: link to {address}, which does not exist"
             elif to in pages and unquote(parts.fragment) not in pages[to].places:
-                yield f"{path.name}: link to {address}, a place that is not there"
+                yield f"{path.name}: link to {address}, whose target does not exist"
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files, and does not write down which."""
+    """Request handler that serves files without logging."""
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address under which this machine serves the folder to itself."""
+    """Serve a folder on the local host; yield the address."""
     server = ThreadingHTTPServer((HERE, 0), partial(Quiet, directory=folder))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://{HERE}:{server.server_port}/"
@@ -137,7 +139,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 class Page:
-    """A tab of the browser: commands of its DevTools protocol, and what it reports."""
+    """A tab of the browser: sends commands of the DevTools protocol, stores events."""
 
     def __init__(self, address: str) -> None:
         self._socket = websocket.create_connection(
@@ -149,7 +151,7 @@ class Page:
             self(f"{domain}.enable")
 
     def __call__(self, method: str, **params: object) -> dict[str, Any]:
-        """Send a command, and wait for its answer."""
+        """Send a command and wait for its answer."""
         self._number += 1
         self._socket.send(
             json.dumps({"id": self._number, "method": method, "params": params})
@@ -160,7 +162,7 @@ class Page:
         return dict(found["result"])
 
     def open(self, address: str) -> None:
-        """Open an address, and wait until it is loaded."""
+        """Open an address and wait until it is loaded."""
         self.events.clear()
         self("Page.navigate", url=address)
         loaded = "Page.loadEventFired"
@@ -168,7 +170,7 @@ class Page:
             self._until(lambda message: message.get("method") == loaded)
 
     def value(self, script: str) -> Any:
-        """The value of a script, or of what it promises."""
+        """Return the value of a script, or of its promise."""
         found = self(
             "Runtime.evaluate",
             expression=script,
@@ -190,7 +192,7 @@ class Page:
 
 @contextmanager
 def browser() -> Iterator[Page]:
-    """A tab of a Chromium of our own, with nobody's profile."""
+    """Start Chromium with an empty profile; yield a tab."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [os.environ.get("CHROMIUM", "chromium"), "--headless=new"]
         command += ["--disable-gpu", "--no-first-run", "--hide-scrollbars"]
@@ -223,7 +225,7 @@ def _address_of_tab(written: Path, run: subprocess.Popen[bytes]) -> str:
 def looked_at(
     page: Page, address: str, name: str, pictures: Path | None
 ) -> Iterator[str]:
-    """What is wrong with one page, at every width and in both schemes."""
+    """Yield the faults of a page, at each width and in both colour schemes."""
     for width, height in WIDTHS.items():
         for scheme in SCHEMES:
             size = {"width": width, "height": height, "deviceScaleFactor": 1}
@@ -240,7 +242,7 @@ def looked_at(
 
 
 def faults_of(page: Page) -> Iterator[str]:
-    """What is wrong with the page that is open."""
+    """Yield the faults of the open page."""
     if (wider := page.value(OVERFLOW)) > 0:
         yield f"{wider} pixels wider than the window"
     yield from json.loads(page.value(AXE))
@@ -250,10 +252,10 @@ def faults_of(page: Page) -> Iterator[str]:
             case "Network.requestWillBeSent":
                 asked = urlsplit(params["request"]["url"])
                 if asked.scheme not in {"data", "blob"} and asked.hostname != HERE:
-                    yield f"asks for {params['request']['url']}"
+                    yield f"requests {params['request']['url']}"
             case "Network.responseReceived" if params["response"]["status"] >= 400:
                 if not params["response"]["url"].endswith("/favicon.ico"):
-                    yield f"asks for {params['response']['url']}, which is not there"
+                    yield f"requests {params['response']['url']}, which does not exist"
             case "Runtime.exceptionThrown":
                 yield f"script failed: {params['exceptionDetails']['text']}"
             case "Log.entryAdded" if params["entry"]["level"] == "error":
@@ -264,7 +266,7 @@ def faults_of(page: Page) -> Iterator[str]:
 
 
 def axe_core() -> str:
-    """The script of axe-core, from the package that brings it."""
+    """Return the script of axe-core, from the package axe-core-python."""
     spec = find_spec("axe_core_python")
     if spec is None or spec.origin is None:
         sys.exit("browser.py: pip install axe-core-python")

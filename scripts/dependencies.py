@@ -1,9 +1,10 @@
-"""Test the package with the lowest or the newest versions of all that it needs.
+"""Test the package with the lowest or the newest versions of its dependencies.
 
-Usage: dependencies.py lowest|newest [OPTION OF PYTEST ...]. An environment is made in
-build/, the package installed there with the extra dev, and the tests of `make check`
-are run in it, unless options say which. The lowest versions are those that setup.cfg
-asks for at least, of all that the package imports; the newest those that pip finds.
+Usage: dependencies.py lowest|newest [OPTION OF PYTEST ...]. Creates an environment in
+build/, installs the package there with the extra dev, and runs the tests of `make
+check`, unless options select others. The lowest versions are the minimum versions in
+setup.cfg of all libraries that the package imports; the newest are those that pip
+finds.
 """
 
 import re
@@ -20,7 +21,7 @@ ASKED = re.compile(r"([A-Za-z0-9_.-]+)>=([0-9.]+)")
 
 
 def at_least() -> dict[str, dict[str, str]]:
-    """Lowest versions by name, of the package ("") and of each of its extras."""
+    """Return minimum versions by name, for the package ("") and each extra."""
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")
     asked = {"": setup["options"]["install_requires"]}
@@ -29,7 +30,7 @@ def at_least() -> dict[str, dict[str, str]]:
 
 
 def constraints(which: str) -> list[str]:
-    """One line for each library that the package imports."""
+    """Return a constraint for each library that the package imports."""
     if which == "newest":
         return []
     known = at_least()
@@ -38,7 +39,7 @@ def constraints(which: str) -> list[str]:
 
 
 def run(*command: object) -> None:
-    """Run a command; end with its code if it fails."""
+    """Run a command; exit with its status if it fails."""
     print("+", *command, flush=True)
     done = subprocess.run([str(part) for part in command], check=False, cwd=ROOT)
     if done.returncode:
@@ -46,7 +47,7 @@ def run(*command: object) -> None:
 
 
 def main() -> None:
-    """Install, say what was installed, test."""
+    """Install, print the installed versions, and test."""
     if len(sys.argv) < 2 or sys.argv[1] not in ("lowest", "newest"):
         sys.exit(__doc__)
     which, options = sys.argv[1], sys.argv[2:]

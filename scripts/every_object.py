@@ -5,8 +5,8 @@
 # %% [markdown]
 # # Every object as a notebook shows it
 #
-# What `make test-pages` opens in a browser: each object of the package as the last
-# value of a cell, and a progress bar.
+# `make test-pages` opens this notebook in a browser. It shows each object of the
+# package as the last value of a cell, and a progress bar.
 
 # %%
 import pegasos_stats as ps

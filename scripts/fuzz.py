@@ -1,8 +1,8 @@
-"""Run the property tests on new random inputs until the time is over.
+"""Run the property tests on new random inputs for a given time.
 
-Usage: fuzz.py SECONDS. Every round has a seed of its own, which is printed: the round
-is repeated by ``pytest -m fuzz --hypothesis-profile=search --hypothesis-seed=SEED``.
-Ends with the first test that finds something; the last round is cut off.
+Usage: fuzz.py SECONDS. Every round has its own seed, which is printed. To repeat a
+round, run ``pytest -m fuzz --hypothesis-profile=search --hypothesis-seed=SEED``. The
+script stops at the first failure; the last round is interrupted.
 """
 
 import secrets
@@ -17,9 +17,9 @@ ROUND += ["--exitfirst"]
 
 
 def main() -> int:
-    """Run rounds; 0 when the time is over and nothing was found."""
+    """Run rounds; return 0 if no test fails within the time."""
     end = time.monotonic() + float(sys.argv[1])
-    # In the background a shell ignores it, for its commands too; it ends a round here.
+    # A shell makes background commands ignore SIGINT, which interrupts a round here.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     rounds = 0
     while time.monotonic() < end:
@@ -29,14 +29,14 @@ def main() -> int:
         if found := run_until(end, [*ROUND, *options]):
             return found
         rounds += 1
-    print(f"Nothing found in {rounds} rounds, the last one cut off.")
+    print(f"No failure in {rounds} rounds; the last one was interrupted.")
     return 0
 
 
 def run_until(end: float, command: list[str]) -> int:
-    """Exit code of a round that ends by itself or is cut off; 0 without a find.
+    """Run a round, interrupt it at the end of the time, and return its exit code.
 
-    A round that is cut off still names what has failed by then.
+    Returns 0 if no test failed. An interrupted round still prints its failures.
     """
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     cut = threading.Timer(end - time.monotonic(), process.send_signal, [signal.SIGINT])

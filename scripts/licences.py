@@ -1,7 +1,7 @@
-"""Write LICENSES.md: what the package needs, and under which licence that is.
+"""Write LICENSES.md: the libraries that the package needs, and their licences.
 
-Usage: licences.py. Names are those of setup.cfg, licences those that the metadata of
-the installed versions state; a library that is not installed keeps its line.
+Usage: licences.py. The names are from setup.cfg, the licences from the metadata of the
+installed versions. A library that is not installed keeps its line.
 """
 
 import re
@@ -12,13 +12,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "LICENSES.md"
 NAME = re.compile(r"^([A-Za-z0-9_.-]+)", re.MULTILINE)
-BEGIN = """# Licences of what the package needs
+BEGIN = """# Licences of the dependencies
 
-The package is under the BSD 3-clause licence and holds no code of others. It imports
-the libraries below, which pip installs beside it: the first ones always, the others
-with an extra, such as `pip install 'pegasos_stats[report]'`. Those of the extra `dev`
-and rpy2, which embeds R, are for tests and are no part of what is distributed.
-`python scripts/licences.py` writes this file from their metadata.
+The package has the BSD 3-clause licence and contains no code of other projects. It
+imports the libraries below, which pip installs: those without an extra always, the
+others with their extra, such as `pip install 'pegasos_stats[report]'`. The libraries of
+the extra `dev`, and rpy2, which embeds R, are used for tests and are not distributed.
+`python scripts/licences.py` writes this file from the metadata of the libraries.
 
 | Library | Extra | Licence |
 |:--|:--|:--|
@@ -26,7 +26,7 @@ and rpy2, which embeds R, are for tests and are no part of what is distributed.
 
 
 def needed() -> dict[str, list[str]]:
-    """Libraries by name, with the extras that bring them; the package's own first."""
+    """Return libraries by name, with the extras that install them; "" for none."""
     setup = ConfigParser()
     setup.read(ROOT / "setup.cfg")
     asked = {"": setup["options"]["install_requires"]}
@@ -40,7 +40,10 @@ def needed() -> dict[str, list[str]]:
 
 
 def licence_of(name: str) -> str | None:
-    """What the metadata state: an expression, a short name, or classifiers."""
+    """Return the licence in the metadata: an expression, a short name, or classifiers.
+
+    Returns None if the library is not installed.
+    """
     try:
         told = metadata(name)
     except PackageNotFoundError:
@@ -56,7 +59,7 @@ def licence_of(name: str) -> str | None:
 
 
 def listed() -> dict[str, tuple[str, str]]:
-    """Extras and licence of each library in the file."""
+    """Return extras and licence of each library in the existing file."""
     rows = re.findall(
         r"^\| (\S+) \| (.*?) \| (.*?) \|$", FILE.read_text(), re.MULTILINE
     )

@@ -1,6 +1,6 @@
-"""Make pegasos_stats/datasets/digits56.csv from scikit-learn's digits.
+"""Write pegasos_stats/datasets/digits56.csv from scikit-learn's digits.
 
-Run as ``python scripts/make_digits56.py``; the same bytes come out every time.
+Run ``python scripts/make_digits56.py``; the output is the same in every byte.
 Source, licence and format: pegasos_stats/datasets/digits56.txt.
 """
 

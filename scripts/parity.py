@@ -1,8 +1,8 @@
-"""Run configurations drawn at random in R and in Python, and compare them.
+"""Run random configurations in R and in Python, and compare the results.
 
-Usage: parity.py CONFIGURATIONS [--seed SEED] [--only NUMBER]. Without a seed one is
-drawn. What differs is printed with the first step that parts, and the exit code is 1;
-a configuration is repeated by its seed and its number.
+Usage: parity.py CONFIGURATIONS [--seed SEED] [--only NUMBER]. Without a seed, one is
+drawn. Differences are printed with the first step that differs, and the exit code is 1.
+To repeat a configuration, pass its seed and its number.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PROCESSES = 2
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description="R and Python, side by side.")
+    parser = argparse.ArgumentParser(description="Compare R and Python.")
     parser.add_argument("configurations", type=int)
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31))
     parser.add_argument("--only", type=int, help="number of one configuration")
@@ -30,7 +30,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Compare all, print what differs; 0 if nothing does."""
+    """Compare all configurations; print differences; return 0 if there are none."""
     given = arguments()
     numbers = range(given.configurations) if given.only is None else [given.only]
     print(f"Seed {given.seed}: {len(numbers):,} configurations in R and in Python")
@@ -48,7 +48,10 @@ def main() -> int:
 
 
 def all_compared(seed: int, numbers: range | list[int]) -> Iterator[str | None]:
-    """Words of what differs in each, None where nothing does; R in every process."""
+    """Yield a description of the differences of each configuration, or None.
+
+    Every process runs its own R.
+    """
     context = multiprocessing.get_context("spawn")
     tasks = [(seed, number) for number in numbers]
     with context.Pool(min(PROCESSES, len(tasks))) as pool:

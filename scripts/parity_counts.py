@@ -1,7 +1,7 @@
-"""Count what the tests compare with R, and write it down.
+"""Count the comparisons with R in the tests, and write the counts into two texts.
 
-Usage: ``python scripts/parity_counts.py``. Each of `FILES` has the lines between
-two markers; a test fails when they are old, or when the markers are missing.
+Usage: ``python scripts/parity_counts.py``. Each of `FILES` contains the counts between
+two markers; a test fails if they are out of date or if a marker is missing.
 """
 
 import csv
@@ -23,7 +23,7 @@ LINES = """\
 
 
 def counts() -> dict[str, int]:
-    """Numbers of the configurations, from the tests and the files that they read."""
+    """Return the numbers of comparisons, from the tests and their files."""
     from tests.parity import test_configurations_live, test_pegasos_rpy2
 
     plain = test_pegasos_rpy2
@@ -47,13 +47,13 @@ def _n_lines(path: Path) -> int:
 
 
 def with_counts(text: str) -> str:
-    """The text with the present numbers between the markers."""
+    """Replace the text between the markers by the current counts."""
     lines = LINES.format(**counts())
     return BLOCK.sub(lambda found: lines, text)
 
 
 def main() -> None:
-    """Write the numbers."""
+    """Write the counts into all files."""
     for path in FILES:
         text = path.read_text(encoding="utf-8")
         path.write_text(with_counts(text), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Count names of daily speech and idioms: python scripts/plain_words.py.
+"""Count vague names and idioms in the code: python scripts/plain_words.py.
 
-Fails if a count exceeds its bound. Bounds may be lowered, never raised.
+Exits with status 1 if a count exceeds its bound. Bounds may only be lowered.
 """
 
 import ast
@@ -54,7 +54,7 @@ def bound_name(node: ast.AST) -> str:
 
 
 def main() -> None:
-    """Compare the counts with their bounds, and list what exceeds one."""
+    """Compare the counts with their bounds; list the places if one is exceeded."""
     names, idioms, values = defaultdict(list), defaultdict(list), defaultdict(set)
     for path in PACKAGE.rglob("*.py"):
         folder = path.relative_to(PACKAGE).parent.as_posix().split("/")[0]

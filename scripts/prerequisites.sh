@@ -1,12 +1,12 @@
 #!/bin/sh
 # Usage: prerequisites.sh PYTHON VENV [R | r-package | chromium]
-# Looks for what pip cannot install: Python 3.11 or later that can make virtual
-# environments (or one that is there already) and, if asked for, R and its packages
-# caret, brglm2, glmnet, gmp, Rmpfr and multcomp, R with what checks its package (broom, car,
-# knitr, rmarkdown, qpdf), or the browser
-# Chromium (another one: CHROMIUM=/path/to/chromium).
-# Installs what is missing where that is allowed (as root, or by sudo without a
-# password); else says how.
+# Check for programs that pip cannot install: Python 3.11 or later with the module venv, or
+# an existing virtual environment. With R: also R and its packages caret, brglm2, glmnet,
+# gmp, Rmpfr and multcomp. With r-package: R and the programs that check the R package
+# (broom, car, knitr, rmarkdown, qpdf). With chromium: the browser Chromium (for another
+# browser, CHROMIUM=/path/to/chromium).
+# Missing programs are installed as root, or by sudo if it needs no password. Otherwise the
+# script prints the commands to install them.
 set -eu
 python=$1
 venv=$2
@@ -33,10 +33,10 @@ has_package() {
 }
 
 command -v "$python" >/dev/null ||
-    stop "there is no '$python' here; Python 3.11 or later is needed (another one: make PYTHON=/path/to/python ...)."
+    stop "'$python' was not found; install Python 3.11 or later, or run make PYTHON=/path/to/python ..."
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-    stop "'$python' is Python $version, and 3.11 or later is needed (another one: make PYTHON=/path/to/python ...)."
+    stop "'$python' is Python $version, but 3.11 or later is required; run make PYTHON=/path/to/python ..."
 
 packages=
 names=
@@ -66,12 +66,12 @@ fi
 
 install="apt-get install -y --no-install-recommends$packages"
 command -v apt-get >/dev/null ||
-    stop "this machine lacks $names. Install it (in Debian:$packages), then run make again."
+    stop "$names must be installed (Debian packages:$packages). Then run make again."
 as_root=
 if [ "$(id -u)" != 0 ]; then
     as_root="sudo -n"
     sudo -n true 2>/dev/null ||
-        stop "this machine lacks $names, and only root may install it. Run this as root, then make again:
+        stop "$names must be installed by root. Run this as root, then run make again:
 
     apt-get update && $install"
 fi
@@ -84,10 +84,10 @@ $apt update >"$log" 2>&1 || { sleep 10 && $apt update >"$log" 2>&1; } || cat "$l
 # shellcheck disable=SC2086 # a list of packages
 $apt install -y --no-install-recommends $packages </dev/null >"$log" 2>&1 || {
     cat "$log" >&2
-    stop "'$install' failed: see above."
+    stop "'$install' failed; see the messages above."
 }
 for package in $r_packages; do
     has_package "$package" || r_missing=$package
 done
 { has_venv && has_r && [ -z "${r_missing:-}" ] && has_qpdf && has_chromium; } ||
-    stop "this machine still lacks $names for '$python', after installing$packages."
+    stop "$names for '$python' not found after installing$packages."

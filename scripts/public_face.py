@@ -1,7 +1,7 @@
-"""Write down what is public, with every signature: tests/public_face.txt.
+"""Write all public names with their signatures into tests/public_face.txt.
 
 Usage: ``python scripts/public_face.py``. A test compares the file with the package, so
-that no name, argument or default changes unseen.
+that no name, argument or default changes unnoticed.
 """
 
 import inspect
@@ -15,7 +15,7 @@ FILE = Path(__file__).parents[1] / "tests/public_face.txt"
 
 
 def public_face() -> str:
-    """One line for each public function, class, method and property, by name."""
+    """Return one line per public function, class, method and property."""
     return "".join(f"{line}\n" for name in ps.__all__ for line in _lines(name))
 
 
@@ -39,7 +39,7 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def _signature(found: object) -> str:
-    """Arguments and defaults, without the types, which mypy watches."""
+    """Return arguments and defaults, without types, which mypy checks."""
     if not callable(found) or (inspect.isclass(found) and issubclass(found, Exception)):
         return ""
     signature = inspect.signature(found)

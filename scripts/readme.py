@@ -1,4 +1,4 @@
-"""Run the README and write what it prints: python scripts/readme.py."""
+"""Run the code of the README and update its outputs: python scripts/readme.py."""
 
 import re
 import tempfile
@@ -11,9 +11,9 @@ PAIR = re.compile(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", re.DOTALL)
 
 
 def printed(text: str) -> list[tuple[str, str | None, str]]:
-    """Each block of Python with the output beside it, and what it prints now.
+    """Return each block of Python code, its output in the text, and its actual output.
 
-    Blocks share their names and run in a folder of their own, with `docs` in it.
+    Blocks share one namespace and run in a temporary folder that contains `docs`.
     """
     names: dict[str, object] = {}
     found = []
@@ -28,7 +28,7 @@ def printed(text: str) -> list[tuple[str, str | None, str]]:
 
 
 def main() -> None:
-    """Write the README anew."""
+    """Update the README."""
     text = README.read_text(encoding="utf-8")
     for code, shown, now in printed(text):
         if now:

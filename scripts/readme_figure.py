@@ -14,7 +14,7 @@ FORMULA = "affair ~ rate_marriage + yrs_married + educ + occupation"
 
 
 def main() -> None:
-    """Fit half of the rows; draw coefficients, and the ROC curve of the others."""
+    """Fit half of the rows; draw the coefficients, and the ROC curve of the rest."""
     data = ps.load_affairs()
     train, new = data.iloc[::2], data.iloc[1::2]
     result = ps.logit(FORMULA, train).fit()

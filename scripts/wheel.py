@@ -1,9 +1,9 @@
-"""Build sdist and wheel, and test what was installed from the wheel alone.
+"""Build the sdist and the wheel, and test the package that the wheel installs.
 
-Usage: wheel.py [OPTION OF PYTEST ...]. First the wheel without extras, in an empty
-environment: a fit runs, with no library beside those that it asks for. Then the extras
-of development, and the tests of the sdist, in a folder without the package: those of
-`make check`, unless options say which. Nothing is left behind but ``dist/``.
+Usage: wheel.py [OPTION OF PYTEST ...]. First installs the wheel without extras in an
+empty environment and runs a fit, which needs only the required dependencies. Then
+installs the extra dev and runs the tests of the sdist in a folder without the package:
+the tests of `make check`, unless options select others. Only ``dist/`` remains.
 """
 
 import shutil
@@ -30,7 +30,7 @@ assert (reference_folder() / "R/pegasos.R").is_file()
 
 
 def run(*command: object, **options: object) -> None:
-    """Run a command; end with its code if it fails."""
+    """Run a command; exit with its status if it fails."""
     print("+", *command, flush=True)
     done = subprocess.run([str(part) for part in command], check=False, **options)
     if done.returncode:
@@ -38,14 +38,14 @@ def run(*command: object, **options: object) -> None:
 
 
 def built() -> tuple[Path, Path]:
-    """Sdist, and the wheel built from what is in it."""
+    """Build the sdist, and the wheel from the sdist; return their paths."""
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", DIST, ROOT)
     return next(DIST.glob("*.tar.gz")), next(DIST.glob("*.whl"))
 
 
 def main() -> None:
-    """Build, install, test."""
+    """Build, install and test."""
     sdist, wheel = built()
     with tempfile.TemporaryDirectory(prefix="wheel-") as name:
         folder = Path(name)
