@@ -14,7 +14,7 @@ from scipy.special import expit, logit
 
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Axes, Codes, DataColumn, Matrix, Vector
-from pegasos_stats.data.sample import Groups, column_named, column_of_counts
+from pegasos_stats.data.sample import Groups, column_named, column_of_counts, mean_one
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
@@ -497,7 +497,11 @@ class Recalibration(NamedTuple):
 
 
 def recalibrated(
-    p: Vector, happened: Codes, level: float = 0.95, clusters: Codes | None = None
+    p: Vector,
+    happened: Codes,
+    level: float = 0.95,
+    clusters: Codes | None = None,
+    weights: Vector | None = None,
 ) -> Recalibration:
     """Fit the logistic recalibration ``logit P = a + b logit(p)``.
 
@@ -512,6 +516,9 @@ def recalibrated(
         1 for events, else 0.
     level : float, default 0.95
     clusters : int array, shape (n,), optional
+    weights : float64 array, shape (n,), optional
+        Weights above 0 of the rows in the likelihood; the intervals then have no
+        meaning.
 
     Returns
     -------
@@ -543,9 +550,10 @@ def recalibrated(
     if not (events.size and non_events.size and np.isfinite(z).all()):
         return Recalibration()
     y = np.where(happened == 1, 1.0, -1.0)
+    weights = None if weights is None else mean_one(weights)
 
     def last_coefficient(X: Matrix, offset: Vector) -> tuple[float, Interval]:
-        problem = Problem(X, y, 0.0, "log", offset=offset)
+        problem = Problem(X, y, 0.0, "log", offset=offset, weights=weights)
         fit = maximum_likelihood(problem).solution
         assert fit is not None  # the classes overlap
         V = sandwich(problem, fit, options, groups=groups)

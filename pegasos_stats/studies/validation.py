@@ -27,6 +27,7 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics.confusion import ConfusionMatrix, amount
+from pegasos_stats.metrics.intervals import NONE
 from pegasos_stats.metrics.scores import METRICS, ScoredRows, areas_under_curves
 from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.inference.bootstrap import resampled_groups
@@ -723,7 +724,8 @@ class Subgroups(tables.Summarised):
         Columns are the labels, ``n, events, term, estimate, conf_low, conf_high``.
         Intervals of the error rate, sensitivity and specificity are exact (Clopper &
         Pearson). Intervals of the area use DeLong's variance. Intercept and slope
-        recalibrate the log odds of a logistic fit, see `reliability`.
+        recalibrate the log odds of a logistic fit, see `reliability`. With ``weights``
+        ``n`` and ``events`` are sums of weights, and all intervals are NaN.
 
         Parameters
         ----------
@@ -734,7 +736,7 @@ class Subgroups(tables.Summarised):
         lines = []
         for label, table in self.confusions.items():
             of_class = table.counts[table.levels.index(table.positive), :-1]
-            facts = label, table.n_classified, int(of_class.sum())
+            facts = label, table.n_classified, of_class.sum().item()
             lines += [(*facts, *line) for line in _statistics(table, level)]
         return pd.DataFrame(lines, columns=columns)
 
@@ -748,7 +750,7 @@ class Subgroups(tables.Summarised):
         cells = wide.map(lambda x: "" if np.isnan(x) else f"{x:.{places}f}")
         counts = table.drop_duplicates(self.name).set_index(self.name)
         for name in ("events", "n"):
-            cells.insert(0, name, counts[name].map(lambda n: f"{n:,}"))
+            cells.insert(0, name, counts[name].map(amount))
         cells.index, cells.columns.name = cells.index.map(value_text), None
         cells.index.name = None
         title = f"{self.whole.positive!r} predicted by {self.name}"
@@ -818,12 +820,15 @@ def _statistics(
     p = None if scored is None else scored.probability(place)
     if scored is None or p is None:
         return
-    complete = (scored.codes >= 0) & ~np.isnan(p)
+    complete, weights = (scored.codes >= 0) & ~np.isnan(p), scored.weights
+    if weights is not None:
+        complete &= weights > 0.0
+        weights = weights[complete]
     happened = (scored.codes[complete] == place).astype(np.intp)
     clusters = None if scored.clusters is None else scored.clusters[complete]
-    at = recalibrated(p[complete], happened, level, clusters)
+    at = recalibrated(p[complete], happened, level, clusters, weights)
     for term in CALIBRATION:
-        low, high = getattr(at, f"{term}_interval")
+        low, high = getattr(at, f"{term}_interval") if table.source == "new" else NONE
         yield term, getattr(at, term), low, high
 
 
@@ -882,5 +887,7 @@ def subgroups(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PegasosStatsWarning)
         confusions = {plain(label): of(codes == at) for at, label in enumerate(levels)}
+    if whole.source == "training":
+        confusions = {k: replace(t, source="training") for k, t in confusions.items()}
     name = "group" if labels.name in (None, *OF_SUBGROUPS) else str(labels.name)
     return Subgroups(confusions, whole, name, int((codes < 0).sum()))

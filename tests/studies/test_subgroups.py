@@ -130,3 +130,24 @@ def test_labels_may_be_named_like_a_column_of_the_table(result):
     assert found.name == "group"
     assert (found.tidy().to_numpy() == named.tidy().to_numpy()).all()
     assert str(found.summary()).split("\n")[1:] == str(named.summary()).split("\n")[1:]
+
+
+def test_weights_that_count_rows_give_the_estimates_of_the_repeated_rows(result):
+    some = NEW.assign(k=np.arange(len(NEW)) % 3 * 1.0)
+    weighted = result.confusion(some, by="religious", weights="k")
+    repeated = some.loc[some.index.repeat(some["k"].astype(int))]
+    expected = result.confusion(repeated, by="religious").tidy()
+    table = weighted.tidy()
+    columns = ["n", "events", "estimate"]
+    np.testing.assert_allclose(table[columns], expected[columns], atol=1e-8)
+    assert table[["conf_low", "conf_high"]].isna().all(axis=None)
+    half = result.confusion(some.assign(k=some["k"] / 4), by="religious", weights="k")
+    np.testing.assert_allclose(half.tidy()["events"] * 4, table["events"])
+    none = some.assign(k=some["k"].where(some["religious"] > 1, 0.0))
+    found = result.confusion(none, by="religious", weights="k").tidy()
+    assert found.loc[found["religious"] == 1, "estimate"].isna().all()
+
+
+def test_training_rows_have_no_intervals(result):
+    found = result.confusion(TRAIN, by="religious").tidy()  # of few distinct rows
+    assert found[["conf_low", "conf_high"]].isna().all(axis=None)
