@@ -50,6 +50,10 @@ OVER = f"text-align:center;{VALUE.partition(';')[2]}"
 CLOSED = "border-bottom:1px solid"
 OPENED = "border-top:1px solid"
 COUNTED = ["p-value"]  # headings of tests for p-values that count bootstrap resamples
+LIMITS = ("conf_low", "conf_high")
+LIMIT_ROUNDING = 1e-12  # relative to the width of an interval
+MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # never broken across lines
+WIDE_GAP = re.compile(r" {2,}")  # between the items of a header
 LIBRARIES = "pegasos_stats numpy pandas scipy numba formulaic statsmodels matplotlib"
 
 
@@ -283,11 +287,21 @@ class Summary(Displayed):
         return [*self._body(), Lines([self.footer] if self.footer else [])]
 
     def _body(self) -> Sequence[Part]:
-        """Return all parts except the footer, for `to_latex` and `to_markdown`."""
-        title, *others = self.header
+        """Return all parts except the footer."""
+        title, *others = self._titles()
         facts = [Pairs("", self.left, self.right)] if self.left else []
         head: list[Part] = [Heading(title), Lines(others)]
         return [*head, *facts, Cells(self.params), Lines(self.notes)]
+
+    def _titles(self) -> list[str]:
+        """Return the title and the other items of the header, joined by semicolons."""
+        (title, *outcome), *others = map(WIDE_GAP.split, self.header)
+        return [title, *map("; ".join, [outcome] * bool(outcome) + others)]
+
+    def _exported(self) -> list[str]:
+        """Return the footer for a text without Python, if there is one."""
+        footer = self.footer.removesuffix(MORE).rstrip()
+        return [footer] if footer else []
 
     def to_html(self) -> str:
         """Return HTML: the header, tables, and the notes."""
@@ -305,13 +319,13 @@ class Summary(Displayed):
             the notes are paragraphs below it.
         """
         if not (caption or label):
-            return latex_of(self._body())
-        notes = [*self.header, *self.notes]
+            return latex_of([*self._body(), Lines(self._exported())])
+        notes = [*self._titles(), *self.notes, *self._exported()]
         return floating_latex(params_latex(self.params), caption, label, notes)
 
     def to_markdown(self) -> str:
         """Return Markdown tables, with header and notes as paragraphs."""
-        return markdown_of(self._body())
+        return markdown_of([*self._body(), Lines(self._exported())])
 
     __str__ = __repr__ = as_text
 
@@ -423,8 +437,15 @@ def estimate_cells(
     """
     terms = list(tidy["term"])
 
+    rounding = (
+        LIMIT_ROUNDING * (tidy["conf_high"] - tidy["conf_low"]) if headings else 0.0
+    )
+
     def written(column: str) -> list[str]:
-        cells = [fixed(value, digits) for value in tidy[column]]
+        values = tidy[column]
+        if column in LIMITS:  # 1e-14 in an interval of width 1 is rounding
+            values = values.mask(values.abs() <= rounding, 0.0)
+        cells = [fixed(value, digits) for value in values]
         return ["-" if cell == "nan" else cell for cell in cells]
 
     coef = {"coef": written("estimate")}

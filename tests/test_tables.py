@@ -123,7 +123,9 @@ c & 2\phantom{.5} & -x \\
 
 first
 
-second \& last"""
+second \& last
+
+More: elsewhere"""
 
 
 def test_a_summary_in_full():

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pegasos_stats.models.results import Results
 
 INTERCEPT = "Intercept"
-MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # never broken across lines
 WEIGHTED = {
     "rows": "weighted rows",
     "levels": "weighted classes",
@@ -64,7 +63,7 @@ def summary_of(
         [note.sentence for note in shown],
         left=[*model_lines(result), *more] if details else (),
         right=solver_lines(result) if details else (),
-        footer=" ".join([footer] * bool(footer) + [MORE] * (not details)),
+        footer=" ".join([footer] * bool(footer) + [tables.MORE] * (not details)),
     )
 
 

@@ -25,7 +25,7 @@ from pegasos_stats.models.inference.sandwich import sandwich
 from pegasos_stats.models.linear import Model
 from pegasos_stats.models.new_rows import with_source
 from pegasos_stats.models.results import Results
-from pegasos_stats.models.summaries import MORE, header_lines, solver_lines
+from pegasos_stats.models.summaries import header_lines, solver_lines
 from pegasos_stats.solvers.intercept import zero_model
 from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
 from pegasos_stats.solvers.optimum import AnySolver
@@ -1058,7 +1058,7 @@ class CalibratedResults(tables.Summarised):
             table,
             notes,
             *(self._facts() if details else ((), ())),
-            footer="" if details else MORE,
+            footer="" if details else tables.MORE,
         )
 
     def _chances(self, scores: "pd.Series[float]") -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """Cross-validation, plain and nested; paths of lambda; tuning of gamma."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -975,16 +975,28 @@ class CrossValidation(Summarised):
         DependencyError
             If matplotlib is not installed.
         """
+        return self._draw_roc(self.model.coding.levels, ax=ax, line=line)
+
+    def _draw_roc(
+        self,
+        levels: Sequence[object],
+        is_first: bool = False,
+        *,
+        ax: "Axes | None" = None,
+        line: Mapping[str, object] | None = None,
+    ) -> "Axes":
+        """Draw the curves of the second class or, if `is_first`, of the first."""
         from pegasos_stats.output.plotting.curves import draw_fold_rocs
 
         codes = (self.model._sample.y > 0.0).astype(np.intp)
         scores = self.scores_by_repeat.to_numpy(dtype=np.float64)
+        if is_first:
+            codes, scores, levels = 1 - codes, -scores, levels[::-1]
         parts = [
             (codes[split.test], scores[split.test, split.repeat - 1])
             for split in self.folds.splits
         ]
-        area = self.pairs().area
-        return draw_fold_rocs(parts, area, self.model.coding.levels, ax, line)
+        return draw_fold_rocs(parts, self.pairs().area, levels, ax, line or {})
 
     def summary(self) -> Summary:
         """Return header, metrics and notes; ``print()`` shows text, a notebook HTML."""

@@ -32,7 +32,9 @@ mpl.use("Agg")
 CODES = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, -1, 1])
 SCORES = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 3.0, 1.0, -0.25, 0.0, 5.0, np.nan])
 ROWS = SimpleNamespace(codes=CODES, scores=SCORES)
-SCORED = SimpleNamespace(scored=ROWS, source="new")
+SCORED = SimpleNamespace(
+    scored=ROWS, source="new", levels=("no", "yes"), positive="yes"
+)
 
 
 def fit_of_ties(ties="na"):
@@ -201,7 +203,7 @@ def test_a_reliability_diagram_is_its_table():
     assert [bar.get_x() for bar in ax.patches] == 2 * used["low"].tolist()
     assert ax.get_xlim() == ax.get_ylim()
     assert ax.get_aspect() == 1.0
-    assert legend(ax) == ["Observed, 90% interval", "Rows: ill up, others down"]
+    assert legend(ax) == ["Observed, 90% interval", "Histogram: ill up, others down"]
 
 
 @pytest.mark.parametrize("empty", [[], [5, 6, 7]])

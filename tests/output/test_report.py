@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import pegasos_stats as ps
 from pegasos_stats.errors import DataError, DependencyError, OptionError
+from pegasos_stats.output.plotting.curves import draw_roc
 from pegasos_stats.output.report.facts import evaluate
 from pegasos_stats.output.report.rendering import templates
 
@@ -325,7 +326,7 @@ def test_ties_are_said_and_the_area_of_a_validation_is_one_everywhere(drawn):
     area = validation.mean["auc"]
     assert validation.pairs().area == pytest.approx(area, rel=1e-12)
     page = fit.report(validation=validation).to_markdown()
-    assert page.count(f"{area:.3f}") >= 3
+    assert page.count(f"{area:.3f}") == 2  # in the text and among the tiles
     assert f"| AUC | {fit.confusion()['auc']:.4f} | {area:.4f} |" in page
     legend = validation.plot_roc(ax=Figure().subplots()).get_legend()
     assert f"area {area:.3f}" in legend.get_texts()[0].get_text()
@@ -523,3 +524,66 @@ def test_a_report_suspects_predictors_that_only_together_contain_the_outcome():
     rows = pd.DataFrame({"start": start, "end": start + days, "late": late})
     fit = ps.logit("late ~ start + end", rows, lam=1e-6).fit(cov_type="none")
     assert "Predictors may contain the outcome" in fit.report().to_markdown()
+
+
+def test_factors_have_their_reference_level_among_the_counts():
+    rows = ps.logit("ill ~ .", PATIENTS).fit().report(NEW).facts.by_level
+    counts = pd.crosstab(PATIENTS.dropna()["ward"], PATIENTS.dropna()["ill"])
+    shares = counts / counts.sum()
+    for level, name in (("icu", "ward: icu (reference)"), ("surgery", "ward: surgery")):
+        cells = [f"{counts[y][level]} ({shares[y][level]:.0%})" for y in ("no", "yes")]
+        assert [name, *cells] in rows
+
+
+def test_a_missing_outcome_is_counted_once():
+    data = PATIENTS.assign(ill=PATIENTS["ill"].where(PATIENTS.index >= 5))
+    counts = dict(ps.logit("ill ~ .", data).fit().report().facts.counts)
+    assert counts["Missing outcome"] == "5"
+    assert "Missing: ill" not in counts
+    assert counts["Missing: age"] == str(data["age"].isna().sum())
+
+
+def test_calibration_out_of_fold_allows_for_the_groups_of_the_folds():
+    data = PATIENTS.dropna().assign(doctor=lambda rows: rows.index % 12)
+    model = ps.logit("ill ~ age + ward", data)
+    study = ps.cross_validate(model, folds=4, groups="doctor")
+    curve = model.fit().report(validation=study).facts.calibration
+    p = study.probabilities["yes"]
+    own = ps.reliability(data["ill"], p, groups=data["doctor"])
+    assert tuple(curve.slope_interval) == tuple(own.slope_interval)
+    assert curve.slope_interval != ps.reliability(data["ill"], p).slope_interval
+
+
+@pytest.mark.parametrize("loss", ["log", "hinge"])
+def test_the_roc_curve_is_of_the_positive_class(loss):
+    function = ps.logit if loss == "log" else ps.svm
+    result = function("ill ~ age", PATIENTS, lam=0.01).fit()
+    curves = []
+    for positive in ("yes", "no"):
+        table = result.confusion(NEW, positive=positive)
+        ax = draw_roc(table, result, Figure().subplots(), {}, threshold=None)
+        assert ax.get_ylabel() == f"True positive rate (of {positive})"
+        _, curve, point = ax.get_lines()
+        true, specific = (table.by_class[n] for n in ("sensitivity", "specificity"))
+        np.testing.assert_allclose(point.get_xydata(), [[1.0 - specific, true]])
+        assert f"{true:.1%} true" in ax.get_legend().get_texts()[-1].get_text()
+        curves.append(curve.get_xydata())
+    np.testing.assert_allclose(curves[1], 1.0 - curves[0][::-1, ::-1], atol=1e-12)
+
+
+def test_a_penalised_report_says_why_there_is_no_maximum_likelihood():
+    data = PATIENTS.assign(ward=PATIENTS["ward"].where(PATIENTS["ill"] == "yes", "icu"))
+    facts = ps.logit("ill ~ age + ward", data, lam=0.01).fit().report().facts
+    assert "max. likelihood" not in facts.coefficients[0]
+    assert facts.without_maximum.endswith("separate the classes.")
+
+
+def test_undefined_statistics_are_explained_and_f1_is_not_one_of_them():
+    rare = clinic(300, 3, -4.0)
+    facts = ps.logit("ill ~ .", rare).fit().report(positive="yes").facts
+    cells = dict(facts.statistics)
+    assert cells["Precision (yes)"] == "NA"
+    assert cells["F1 (yes)"] == "0.0000"
+    page = ps.logit("ill ~ .", rare).fit().report().to_html()
+    assert "NA: the divisor of the statistic is 0." in page
+    assert "f1" not in page

@@ -56,11 +56,11 @@ INTERVAL_ENDS = ["conf_low", "conf_high"]
 TIDY_COLUMNS = ["term", "estimate", "std_error", "statistic", "p_value", *INTERVAL_ENDS]
 MOST_STEP = 0.25  # standard errors: a 95% interval shifted by this covers 94.3%
 OF_FIRTH = (
-    "Standard errors: model-based. Intervals and p-values: profile likelihood with "
+    "Standard errors: model-based. Intervals, z and p-values: profile likelihood with "
     "Firth's penalty; t_test() and margins() use Wald tests"
 )
 OF_ROWS = "Rows are assumed independent; otherwise pass groups=."
-OF_GROUPS = "Groups are assumed independent of each other; rows of one group are not."
+OF_GROUPS = "Groups are assumed independent; rows of a group may be dependent."
 COMPLETE = (
     "the predictors separate the levels perfectly (complete separation): only the "
     "penalty limits the coefficients, which have no standard errors. Check whether a "
@@ -1304,7 +1304,7 @@ class Uncertainty:
         V, problem, k = self.covariance, self.result.problem, len(self.theta)
         if not self.is_defined:
             return list(V.notes)
-        notes = [self._too_far()] if self.is_far and problem.loss == "log" else []
+        notes = [self._too_far()] if self.is_far else []
         notes += self.separated()
         groups, rarer = self.groups, min(problem.label_counts)
         if groups is not None and groups.fewest < FEW:
@@ -1322,7 +1322,7 @@ class Uncertainty:
                 f"rarer class, for {counted(slopes, 'coefficient')}"
                 f"{' besides the intercept' * problem.intercept}: with fewer than "
                 f"{FEW} rows of that class per coefficient, estimates and intervals "
-                "are rough. Use fewer predictors."
+                f"are rough. Use fewer predictors{self._or_firth}."
             )
             notes.append(Note("few events", "warning", text))
         notes += self.identical()
@@ -1383,11 +1383,18 @@ class Uncertainty:
             f"{counted(n_rows, 'row')} can be predicted with certainty (separation), "
             "as happens if all rows of a level have the same outcome. There is no "
             f"standard error for {listing(list(free), LISTED)}, limited only by the "
-            "penalty. Merge or drop such a level."
+            f"penalty. Merge or drop such a level{self._or_firth}."
         )
         if n_rows == self.result.nobs:
             text = COMPLETE
         return [Note("separation", "warning", text)]
+
+    @property
+    def _or_firth(self) -> str:
+        """Advice if Firth's penalty is available; otherwise empty."""
+        problem = self.result.problem
+        other = problem.has_firth or problem.loss != "log" or self.groups is not None
+        return "" if other or problem.weights is not None else " or use penalty='firth'"
 
     def identical(self) -> list[Note]:
         """Note that many resamples have equal estimates, if they do."""
@@ -1422,8 +1429,12 @@ class Uncertainty:
         """Note that the fit is too far from its optimum."""
         result = self.result
         to_optimum = result.refinement is None and result.solver.to_optimum
-        text = (
-            "the fit is too far from its optimum for these standard errors; "
-            f"use {'tol' if to_optimum else 'refine'}=1e-8."
-        )
+        cure = f"use {'tol' if to_optimum else 'refine'}=1e-8."
+        if isinstance(self.covariance, BootstrapResult):
+            text = (
+                "the resamples were fitted to their optimum, from which this fit is "
+                f"too far: its intervals and p-values are not valid; {cure}"
+            )
+            return Note("resamples", "warning", text)
+        text = "the fit is too far from its optimum for these standard errors; " + cure
         return Note("run", "warning", text)

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from pegasos_stats import datasets, errors, writing
+from pegasos_stats import datasets, errors, tables, writing
 from pegasos_stats.data.labels import class_names
 from pegasos_stats.data.language.formula_design import kinds_at_fit
 from pegasos_stats.data.scan import files as scans
@@ -238,7 +238,7 @@ def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
         footer = "The coefficients and their standard errors: --coefficients."
         if coefficients:
             summary = result.summary(max_terms=None)
-            footer = summary.footer.removesuffix(summaries.MORE).strip()
+            footer = summary.footer.removesuffix(tables.MORE).strip()
     text = program.as_options(str(replace(summary, footer=footer)))
     lines = [evaluated.title, text.rstrip("\n")]
     if (cut := evaluated.threshold) is not None:

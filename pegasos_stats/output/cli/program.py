@@ -29,7 +29,10 @@ CALLS = {  # calls in messages, and the equivalent options
     "ps.Pegasos()": "--solver pegasos",
     "ps.SDCA()": "--solver sdca",
 }
-ARGUMENT = re.compile(r"(?<![\w.-])(?<!\w\()([a-z]\w*)=(?!=)(?:'(\w+)')?")
+ARGUMENT = re.compile(
+    r"(?<![\w.-])(?<!\w\()([a-z]\w*)=(?!=)(?:'(\w+)'|(True|False)\b)?"
+)
+NO_VALUE = re.compile(r"$|[\s,;:)]|\.(?!\d)")  # what follows an option without a value
 UNWRITABLE = (OSError, ValueError, AttributeError)
 
 
@@ -107,12 +110,19 @@ def as_options(text: str) -> str:
     --------
     >>> as_options("use lam=0.1, weights='balanced', or ps.Optimum()")
     'use --lam=0.1, --weights=balanced, or --solver optimum'
+    >>> as_options("pass groups=, standardize=True, or intercept=False.")
+    'pass --groups, --standardize, or --no-intercept.'
     """
 
     def option(match: re.Match[str]) -> str:
         if match[1] not in OPTIONS:
             return match[0]
-        return f"--{match[1].replace('_', '-')}={match[2] or ''}"
+        name = match[1].replace("_", "-")
+        if match[3] is not None:
+            return f"--{'no-' * (match[3] == 'False')}{name}"
+        if match[2] is None and NO_VALUE.match(text, match.end()):
+            return f"--{name}"
+        return f"--{name}={match[2] or ''}"
 
     text = re.sub(r"; in Python also .*", ".", text)
     for call, words in CALLS.items():

@@ -117,7 +117,7 @@ def draw_roc(
     Parameters
     ----------
     table : ConfusionMatrix
-        Table with the scores of its rows.
+        Table with the scores of its rows; the curve refers to its positive class.
     result : LinearResults or KernelResults
         The fit.
     ax : Axes, optional
@@ -133,12 +133,16 @@ def draw_roc(
     DataError
         If a class has no row with a score.
     """
-    problem, levels, cut = result.problem, result.coding.levels, 0.0
+    problem, levels, cut = result.problem, table.levels, 0.0
     codes, scores, excluded = labelled_scores(table)
     if threshold is not None:
         cut = results.checked_threshold(threshold, problem)
         scores = results.thresholded(scores, problem)
     check_both_levels(codes, table, levels)
+    signs = signs_of(scores, result.solver.ties, cut)
+    is_first = table.positive == levels[0]
+    if is_first:  # low scores predict this class
+        codes, scores, signs, levels = 1 - codes, -scores, -signs, levels[::-1]
     estimate, variance = area_and_variance(codes, scores)
     low, high = area_interval(estimate, variance)
     area = f"Area {estimate:.3f}"
@@ -151,13 +155,13 @@ def draw_roc(
     artist = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
     if has_band:
         draw_steps(ax, band_of_roc(codes, scores), artist.get_color())
-    positive = signs_of(scores, result.solver.ties, cut) > 0.0
-    false, true = (float(positive[codes == code].mean()) for code in (0, 1))
+    false, true = (float((signs[codes == code] > 0.0).mean()) for code in (0, 1))
     label, colour = "", artist.get_color()
     if artist.get_label() == area:  # a single fit
         mark = f"Score {cut:.3g}"
         if problem.loss == "log":
             share = expit(-problem.prior_shift) if threshold is None else cut
+            share = 1.0 - share if is_first else share
             mark = f"Probability {style.percent(float(share))}"
         label = f"{mark}: {percent(true)} true, {percent(false)} false positives"
         colour = POSITIVE
@@ -465,15 +469,17 @@ def draw_reliability(
         used = ((at >= ends[0]) & (at <= ends[1])).any(axis=0)
         columns = smooth[["observed", "conf_low", "conf_high"]].to_numpy().T
         look = {"linestyle": "-", **line, "marker": "", "label": ""}
-        label = "" if own else f"Smooth curve, {reliability.level:.0%} band"
         ends = np.where(used, columns, np.nan)
+        label = "" if own else "Smooth curve"
+        if label and not np.isnan(ends[1:]).all():
+            label += f", {reliability.level:.0%} band"
         style.draw_line(ax, at, *ends, line=look, label=label, color=colour)
     wide = np.maximum(high - low, 0.01 * (high.max() - low.min()))
     density, place = table["n"] / wide, ax.get_xaxis_transform()
     look = {"align": "edge", "transform": place, "color": style.text_colour(ax)}
     look |= {"alpha": 0.2, "linewidth": 0.0, "zorder": 0, "bottom": COUNT_BAR_HEIGHT}
     scale = COUNT_BAR_HEIGHT * density / density.max()
-    label = "" if own else f"Rows: {positive} up, others down"
+    label = "" if own else f"Histogram: {positive} up, others down"
     ax.bar(low, scale * y, wide, label=label, **look)
     ax.bar(low, -scale * (1.0 - y), wide, **look)
     if reliability.band is not None:

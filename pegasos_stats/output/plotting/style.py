@@ -55,6 +55,9 @@ METRIC_NAMES = {
     "auc_pooled": "AUC",
     "brier_score": "Brier score",
     "mcc": "Matthews' correlation",
+    "neg_pred_value": "Negative predictive value",
+    "no_information_rate": "No-information rate",
+    "pos_pred_value": "Positive predictive value",
     "youden": "Youden's J",
     "cost": "Mean cost of a row",
 }

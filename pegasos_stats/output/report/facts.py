@@ -39,7 +39,10 @@ from pegasos_stats.output.plotting.curves import Fitted
 from pegasos_stats.output.plotting.forest import INTERVAL
 from pegasos_stats.output.plotting.style import factor_level, metric_name, term_text
 from pegasos_stats.solvers.kernel_problem import KernelProblem
-from pegasos_stats.solvers.maximum_likelihood import maximum_likelihood
+from pegasos_stats.solvers.maximum_likelihood import (
+    MaximumLikelihood,
+    maximum_likelihood,
+)
 from pegasos_stats.studies.calibration import RARE_SHARE, Reliability, reliability
 from pegasos_stats.studies.cross_validation import CrossValidation, LambdaPath
 from pegasos_stats.studies.folds import Folds
@@ -401,8 +404,8 @@ class ReportFacts:
             yield (
                 f"A predictor probably contains the outcome: {name} alone separates "
                 f"'{self.positive}' and '{self.other}' (AUC {areas[name]:.3f} on the "
-                "training rows). If its value is known only after the outcome, exclude "
-                "it: the numbers below do not apply to new cases."
+                "training rows). Exclude it if known only after the outcome: "
+                "the numbers below do not apply to new cases."
             )
         elif self.rows.is_new or self.rows.rarer > 2 * len(self.result.design.names):
             yield (
@@ -550,13 +553,14 @@ class ReportFacts:
         least = min(rates.cost_of_all, rates.cost_of_none)
         if rates.std_error == 0.0:  # the model predicts what the cheaper rule does
             return
+        of_rows = " for independent rows" * (self._groups_of_folds is not None)
         cheap = yes if least == rates.cost_of_all else no
         rules = ["The model", f"predicting '{cheap}' for all rows"]
         if rates.cost > least:
             rules = [f"Predicting '{cheap}' for all rows", "the model"]
         yield (
             f"{rules[0]} costs {number(abs(rates.cost - least), 3)} less than "
-            f"{rules[1]} (standard error {number(rates.std_error, 2)})."
+            f"{rules[1]} (standard error {number(rates.std_error, 2)}{of_rows})."
         )
 
     def choice(self) -> Iterator[str]:
@@ -581,9 +585,11 @@ class ReportFacts:
         yes, slope = self.positive, ""
         if math.isfinite(calibration.slope):
             low, high = calibration.slope_interval
-            slope = f" The calibration slope is {calibration.slope:.2f} (95% interval "
-            slope += f"{low:.2f} to {high:.2f}); ideally it is 1, and below 1 the "
-            slope += "probabilities are too extreme."
+            slope = (
+                f" The calibration slope is {calibration.slope:.2f} (95% interval "
+                f"{low:.2f} to {high:.2f}); ideally it is 1, and below 1 the "
+                "probabilities are too extreme."
+            )
         yield (
             f"The mean predicted probability of '{yes}' is {mean}; {share} of the rows "
             f"are '{yes}'.{slope}"
@@ -594,10 +600,11 @@ class ReportFacts:
         yes, no, rates = self.positive, self.other, self.decisions
         if math.isnan(rates.sensitivity) or math.isnan(rates.specificity):
             return
+        model = "It" if self.rows.is_new and self.rows.only is None else "The model"
         yield (
-            f"It predicts {percent(rates.sensitivity)} of the '{yes}' rows as '{yes}' "
-            f"(sensitivity) and {percent(rates.specificity)} of the '{no}' rows as "
-            f"'{no}' (specificity)."
+            f"{model} predicts {percent(rates.sensitivity)} of the '{yes}' rows as "
+            f"'{yes}' (sensitivity) and {percent(rates.specificity)} of the '{no}' "
+            f"rows as '{no}' (specificity)."
         )
 
     def ranking(self) -> Iterator[str]:
@@ -653,7 +660,7 @@ class ReportFacts:
                 note += "; optimistic, as lambda was chosen on these rows"
         yield names.get(rows.name, name), percent(rows.error_rate), note
         always = percent(rows.majority_error)
-        yield f"Always '{rows.majority}'", always, "error rate of always predicting it"
+        yield f"Always '{rows.majority}'", always, "error rate of this rule"
 
     def _decided(self) -> Iterator[tuple[str, str, str]]:
         rates, yes, no = self.decisions, self.positive, self.other
@@ -774,6 +781,12 @@ class ReportFacts:
         return weighted
 
     @property
+    def n_positive(self) -> int:
+        """Training rows of the positive class."""
+        below, above = self.result.problem.label_counts
+        return int(below if self.is_first else above)
+
+    @property
     def n_predictors(self) -> int:
         """Number of predictor variables."""
         inner = unscaled(self.result.design)
@@ -889,26 +902,45 @@ class ReportFacts:
         if not isinstance(self.result, LinearResults):
             return [], []
         cells, *_ = self.result.coefficient_cells(max_terms=MAX_TABLE_ROWS)
-        if (maximum := self._maximum_likelihood) is not None:
+        if (maximum := self._unpenalised) is not None:
             cells = cells.assign(**{"max. likelihood": maximum.reindex(cells.index)})
         signed = cells.map(lambda cell: str(cell).replace("-", "−"))
         return ["Term", *cells.columns], [
             [term_text(term), *line] for term, *line in signed.itertuples(name=None)
         ]
 
-    @property
-    def _maximum_likelihood(self) -> "pd.Series[str] | None":
-        """Maximum likelihood estimates, to show how much the penalty shrinks them."""
+    @cached_property
+    def _maximum_likelihood(self) -> MaximumLikelihood | None:
+        """Maximum likelihood fit to the rows of a penalised logistic regression."""
         result, problem = self.result, self.result.problem
         if not (isinstance(result, LinearResults) and problem.lam and problem.has_rows):
             return None
         if problem.loss != "log":
             return None
-        solution = maximum_likelihood(replace(problem, lam=0.0)).solution
-        if solution is None:
+        names = list(map(str, result.design.names))
+        return maximum_likelihood(replace(problem, lam=0.0), names)
+
+    @property
+    def _unpenalised(self) -> "pd.Series[str] | None":
+        """Unpenalised coefficients, to show how much the penalty shrinks."""
+        maximum, result = self._maximum_likelihood, self.result
+        if maximum is None or not isinstance(result, LinearResults):
             return None
-        theta = np.append([solution.alpha] * problem.intercept, solution.beta)
+        if (solution := maximum.solution) is None:
+            return None
+        theta = np.append([solution.alpha] * result.problem.intercept, solution.beta)
         return pd.Series(list(map(tables.fixed, theta)), result.params.index)
+
+    @property
+    def without_maximum(self) -> str:
+        """Why the coefficients are not compared with unpenalised ones, if so."""
+        maximum = self._maximum_likelihood
+        if maximum is None or maximum.solution is not None:
+            return ""
+        return (
+            "The table does not compare them with unpenalised coefficients: maximum "
+            f"likelihood {maximum.reason}."
+        )
 
     @property
     def events_per_coefficient(self) -> str:
@@ -949,10 +981,19 @@ class ReportFacts:
                 cells[P_VALUES[term]] = f"<{NBSP}0.0001" if small else decimals(p)
         return cells
 
+    @property
+    def undefined(self) -> str:
+        """Explain NA in the table of statistics; empty if all are defined."""
+        if not any(UNDEFINED in cells for _, *cells in self.statistics):
+            return ""
+        if not self.rows.table.n_classified:
+            return "NA: no row has both an actual and a predicted class."
+        return "NA: the divisor of the statistic is 0."
+
     @cached_property
     def counts(self) -> Lines:
         """Counts of rows, excluded rows, missing values by variable, rows by class."""
-        columns = []
+        columns, outcome = [], self.result.coding.name
         for rows in self.sets:
             if rows.name == "out-of-fold":
                 continue
@@ -969,7 +1010,8 @@ class ReportFacts:
                 counts["Missing predictor"] = dropped.predictors
                 if problem.n_weightless:
                     counts["Weight 0"] = problem.n_weightless
-                counts |= {f"Missing: {name}": n for name, n in dropped.missing}
+                missing = [(name, n) for name, n in dropped.missing if name != outcome]
+                counts |= {f"Missing: {name}": n for name, n in missing}
             used = rows.table.counts.sum(axis=1) - unscored
             levels = (f"Used, '{level}'" for level in rows.table.levels)
             counts |= dict(zip(levels, map(int, used), strict=True))
@@ -984,12 +1026,35 @@ class ReportFacts:
         if self.fit_scores is None or getattr(kernel, "name", "") == "precomputed":
             return []
         y = problem.y[problem.row_weights > 0.0]
-        lines = []
-        for at, name in enumerate(self.terms[:MAX_TABLE_ROWS]):
+        lines, described = list[list[str]](), set[str]()
+        for at, name in enumerate(self.terms[: self.n_described]):
+            factor, variable, reference = self._factor(at)
+            if factor and factor not in described:
+                described.add(factor)
+                share = 1.0 - np.sum([self._column(j) for j in self._places(factor)], 0)
+                cells = (_share(share[y == s]) for s in (-1, 1))
+                lines.append([f"{variable}: {reference} (reference)", *cells])
             column = self._column(at)
             describe = _share if _is_dummy(column) else _mean
             lines.append([name, *(describe(column[y == s]) for s in (-1, 1))])
         return lines
+
+    @property
+    def n_described(self) -> int:
+        """Number of columns that `by_level` describes."""
+        return min(len(self.terms), MAX_TABLE_ROWS)
+
+    def _factor(self, at: int) -> tuple[str, str, object]:
+        """Factor, variable and reference level of a column; empty if it has none."""
+        inner = unscaled(self.result.design)
+        factor, variable, _ = factor_level(inner.names[at]) or ("",) * 3
+        if isinstance(inner, FormulaDesign) and factor in inner.reference_levels:
+            return factor, variable, inner.reference_levels[factor]
+        return "", "", None
+
+    def _places(self, factor: str) -> list[int]:
+        """Columns of the levels of a factor."""
+        return [at for at in range(len(self.terms)) if self._factor(at)[0] == factor]
 
     @cached_property
     def calibration(self) -> Reliability | None:
@@ -1001,7 +1066,20 @@ class ReportFacts:
         p = scored.probability(self.result.coding.levels.index(positive))
         if p is None:
             return None
-        return reliability(self._labels[at], p[at], positive=positive)
+        groups = self._groups_of_folds
+        return reliability(
+            self._labels[at],
+            p[at],
+            positive=positive,
+            groups=None if groups is None else groups[at],
+        )
+
+    @property
+    def _groups_of_folds(self) -> Codes | None:
+        """Groups of the out-of-fold rows; None for other rows or single rows."""
+        if self.rows.name != "out-of-fold" or self.validation is None:
+            return None
+        return self.validation.folds.groups
 
     @property
     def in_the_large(self) -> tuple[float, float]:
@@ -1018,10 +1096,10 @@ class ReportFacts:
         curve, problem = self.calibration, self.result.problem
         if curve is None:
             return ""
-        text = (
-            f"The calibration error is {decimals(curve.calibration_error)} (expected "
-            f"under perfect calibration: {decimals(curve.error_by_chance)})."
-        )
+        text = f"The calibration error is {decimals(curve.calibration_error)}"
+        if not math.isnan(by_chance := curve.error_by_chance):
+            text += f" (expected under perfect calibration: {decimals(by_chance)})"
+        text += "."
         if problem.prior_shift:
             return text + " Probabilities are corrected for the class weights."
         by_weight = " Probabilities refer to the weighted rows."
@@ -1120,10 +1198,14 @@ def plain_listing(items: Iterable[object], limit: int = 12) -> str:
     --------
     >>> plain_listing(["age", "ward", "dose"], 2)
     'age, ward and 1 more'
+    >>> plain_listing(["type 1", "type 2, insulin"])
+    'type 1; type 2, insulin'
     """
     names = list(map(str, items))
-    more = len(names) - limit
-    return ", ".join(names[:limit]) + f" and {more:,} more" * (more > 0)
+    more, comma = len(names) - limit, any("," in name for name in names)
+    return ("; " if comma else ", ").join(names[:limit]) + (
+        f" and {more:,} more" * (more > 0)
+    )
 
 
 def folds_text(folds: Folds) -> str:
@@ -1137,4 +1219,22 @@ def folds_text(folds: Folds) -> str:
     return folds.description + ("" if folds.seed is None else f", seed {folds.seed}")
 
 
-WRITERS = number, percent, decimals, plain_listing, folds_text  # template filters
+def fixed(value: float) -> str:
+    """Write a number with three decimals and a real minus sign.
+
+    Examples
+    --------
+    >>> fixed(4.77), fixed(-2.34)
+    ('4.770', '−2.340')
+    """
+    return UNDEFINED if math.isnan(value) else tables.fixed(value).replace("-", "−")
+
+
+WRITERS = (
+    number,
+    percent,
+    decimals,
+    fixed,
+    plain_listing,
+    folds_text,
+)  # template filters

@@ -478,7 +478,8 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
             side, image = (PICTURE_WIDTH,) * 2, partial(plot.coefficient_image, shape)
             figures["image"] = draw_svg(image, *side)
     if (folds := facts.validation) and rows.name == "out-of-fold" and rows.auc:
-        figures["roc"] = draw_svg(folds.plot_roc, *square)
+        curves = partial(folds._draw_roc, table.levels, facts.is_first)
+        figures["roc"] = draw_svg(curves, *square)
     elif rows.scores is not None and rows.auc is not None:
         curve = partial(draw_roc, table, result, line={}, threshold=cut)
         figures["roc"] = draw_svg(curve, *square)
