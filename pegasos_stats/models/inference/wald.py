@@ -1325,7 +1325,8 @@ class Uncertainty:
                 f"are rough. Use fewer predictors{self._or_firth}."
             )
             notes.append(Note("few events", "warning", text))
-        notes += self.identical()
+        if not any(note.topic == "resamples" for note in notes):
+            notes += self.identical()
         text = self.kind
         is_hc3 = getattr(self.result.cov_type, "correction", "") == "HC3"
         if problem.has_firth:
@@ -1413,12 +1414,17 @@ class Uncertainty:
         if self.result.problem.loss == "hinge":
             text += " (simulated coverage 0.69 to 1). Logistic regression (ps.logit) "
             text += "does not have this problem"
-        if len(pinned := np.array(self.names)[V.pinned & determined]):
-            text += (
-                f". All resamples agree on {listing(list(pinned), LISTED)}: no "
-                "p-value and no interval (NaN)"
-            )
-        return [Note("resamples", "warning", f"{text}.")]
+        return [Note("resamples", "warning", f"{text}.{self._pinned(V)}")]
+
+    def _pinned(self, V: BootstrapResult) -> str:
+        """Name the coefficients on which all resamples agree, in a sentence."""
+        names = np.array(self.names)[V.pinned & ~self.null.mask()]
+        if not len(names):
+            return ""
+        return (
+            f" All resamples agree on {listing(list(names), LISTED)}: no p-value and "
+            "no interval (NaN)."
+        )
 
     @property
     def groups(self) -> Groups | None:
@@ -1430,10 +1436,11 @@ class Uncertainty:
         result = self.result
         to_optimum = result.refinement is None and result.solver.to_optimum
         cure = f"use {'tol' if to_optimum else 'refine'}=1e-8."
-        if isinstance(self.covariance, BootstrapResult):
+        if isinstance(V := self.covariance, BootstrapResult):
             text = (
                 "the resamples were fitted to their optimum, from which this fit is "
-                f"too far: its intervals and p-values are not valid; {cure}"
+                f"too far: its intervals and p-values may be wrong; {cure}"
+                f"{self._pinned(V)}"
             )
             return Note("resamples", "warning", text)
         text = "the fit is too far from its optimum for these standard errors; " + cure
