@@ -789,8 +789,8 @@ class RowIndex:
             groups = Groups(("",), (n,), (np.arange(n),))
         if others or len(groups.codes) > 1:
             raise errors.OptionError(
-                "strata= and groups= contain two groupings; with strata, pass a single "
-                "column for each."
+                "strata= or groups= contains several groupings; pass one column for "
+                "each of them."
             )
         pairs = codes * np.int64(groups.numbers[0]) + groups.codes[0]
         nested, units = pd.factorize(pairs)
