@@ -347,7 +347,10 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def error_rate(self) -> float:
-        """Share of classified rows that are misclassified; NaN without such rows."""
+        """Share of the classified rows that are misclassified.
+
+        NaN, with a warning, if no row has an actual and a predicted label.
+        """
         if not self.n_classified:
             text = f"The error rate is not defined: {NO_ROWS}."
             warn_caller(text, UndefinedMetricWarning)

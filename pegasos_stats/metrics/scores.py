@@ -299,7 +299,7 @@ class Decisions(NamedTuple):
 def _decisions(below: Tables, above: Tables, positive_is_second: bool) -> Decisions:
     """Return decisions from the weights below and above each threshold.
 
-    `below` and `above` have one line for each level, shape (2, m).
+    `below` and `above` have one row for each level, shape (2, m).
     """
     if positive_is_second:
         return Decisions(above[1], below[1], above[0], below[0])

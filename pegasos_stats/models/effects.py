@@ -528,10 +528,10 @@ class Response:
     Attributes
     ----------
     curve : "probability", "share" or "score"
-        Prediction for a score ``f``: the probability ``1 / (1 + exp(-f))``; for
-        ``"share"`` 1 if ``f > 0``, otherwise 0; for ``"score"`` ``f`` itself. For
-        ``"share"``, scores between -1e-5 and 1e-5 count one half: at a minimum of the
-        hinge loss the scores of several rows may be exactly 0.
+        Kind of prediction for a score ``f``. ``"probability"``: ``1 / (1 + exp(-f))``.
+        ``"share"``: 1 if ``f > 0``, otherwise 0; scores between -1e-5 and 1e-5 count
+        one half, because at a minimum of the hinge loss the scores of several rows may
+        be exactly 0. ``"score"``: ``f`` itself.
     """
 
     curve: Literal["probability", "share", "score"]
@@ -552,7 +552,7 @@ class Response:
         return self.curve == "probability"
 
     def of(self, scores: Matrix) -> Matrix:
-        """Predictions."""
+        """Return predictions for scores."""
         if self.curve == "score":
             return scores
         if self.curve == "share":

@@ -537,27 +537,27 @@ class LinearModel(Model):
         test: object = None,
         progress: bool = False,
     ) -> LinearResults:
-        """Minimise the objective.
+        """Fit the model by minimising its objective.
 
         Parameters
         ----------
         solver : Optimum, Pegasos or SDCA, optional
-            ``Optimum()`` by default: the optimum to a relative gap of 1e-6.
+            By default ``Optimum()``, which minimises to a relative gap of 1e-6.
         refine : float, optional
             Relative gap to which `Optimum` minimises after Pegasos, starting from the
             dual variables of Pegasos.
         cov_type : str, Sandwich, Cluster, Bootstrap or None
-            Kind of standard errors, computed on first access. The default depends on
-            the loss. Log loss and squared hinge: ``"HC3"``, or with `groups`
-            ``"cluster"``; with Firth's penalty ``"nonrobust"``. Hinge: the pairs
-            bootstrap of rows or, with `groups`, of whole groups. It uses 999 resamples,
-            for large data fewer, but at least 199; for files and Dask the hinge has no
-            standard errors by default. Allowed are: ``"nonrobust"`` (as R's ``glm``)
-            for the log loss; ``"HC0"`` to ``"HC3"`` except for the hinge;
-            ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with
+            Kind of standard errors, computed on first access. For the log loss and the
+            squared hinge the default is ``"HC3"``, or ``"cluster"`` with `groups`, or
+            ``"nonrobust"`` with Firth's penalty. For the hinge it is the pairs
+            bootstrap of rows or, with `groups`, of whole groups. The bootstrap draws
+            999 resamples, or for large data fewer, but at least 199. For files and Dask
+            the hinge has no standard errors by default. Allowed names: ``"nonrobust"``
+            (as R's ``glm``) for the log loss; ``"HC0"`` to ``"HC3"`` except for the
+            hinge; ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with
             `groups`; ``"cluster"``, which is ``"CR3"``, or ``"CR1"`` for the hinge and
-            for two groupings; ``"bootstrap"``, ``"none"``. With options: `Sandwich`,
-            `Cluster`, `Bootstrap`.
+            for two groupings; ``"bootstrap"``; ``"none"``. To set options such as the
+            seed, pass a `Sandwich`, `Cluster` or `Bootstrap` object.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
@@ -568,10 +568,10 @@ class LinearModel(Model):
             repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
             Strata of a survey design, within which `groups` (or, without `groups`,
-            rows) were sampled. Pass the sampling weights as ``weights=`` to the model:
-            the covariance is then linearised, as in R's ``survey::svyglm``. A stratum
-            needs at least two groups. A group with rows in two strata counts as two
-            groups, as with ``nest=TRUE`` in R.
+            rows) were sampled. The covariance is then linearised, as in R's
+            ``survey::svyglm``; pass the sampling weights as ``weights=`` to the model.
+            A stratum needs at least two groups. A group with rows in two strata counts
+            as two groups, as with ``nest=TRUE`` in R.
         trace : bool, default False
             Whether to record objective, gap, violations, error rate and processor
             time after every epoch, in ``result.trace``.

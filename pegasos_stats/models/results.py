@@ -408,7 +408,7 @@ class Results(DisplayedBySummary, ABC):
 
         Returns
         -------
-        Series of the original labels, on the index of `data`; missing in rows with
+        Series of the original labels, on the index of `data`; missing for rows with
         missing values
 
         Raises

@@ -60,7 +60,7 @@ class Reliability(tables.Facts):
     Attributes
     ----------
     table : DataFrame
-        One line per bin of probabilities: ``low, high, n, mean_predicted, observed,
+        One row per bin of probabilities: ``low, high, n, mean_predicted, observed,
         conf_low, conf_high``. Bins include their upper end, the first bin also its
         lower end. Empty bins have NaN.
     positive : label
@@ -469,7 +469,7 @@ def _ends(bins: int, strategy: Strategy, p: Vector) -> Vector:
 def _binned(
     outcomes: Codes, p: Vector, ends: Vector, level: float, clusters: Codes | None
 ) -> tuple[pd.DataFrame, float]:
-    """Return one line per bin, and the calibration error by chance."""
+    """Return one row per bin, and the calibration error by chance."""
     place = np.searchsorted(ends[1:-1], p)
     lines, chance = [], 0.0
     for j, pair in enumerate(pairwise(ends)):

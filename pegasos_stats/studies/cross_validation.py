@@ -329,7 +329,7 @@ def best_lambda(model: Model, folds: Folds) -> float:
 def _whole_fits(
     model: Model, grid: Vector, fits: Sequence[Any], ties: Ties
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return one line per fit to all rows, and the coefficients of a linear model."""
+    """Return one row per fit to all rows, and the coefficients of a linear model."""
     n, ends = model.problem.n, [fit.certificate for fit in fits]
     columns = {
         "lam": grid,
@@ -367,14 +367,14 @@ class LambdaPath(Summarised):
     metric : str
         Name of the metric that chooses lambda.
     fits : DataFrame
-        One line per lambda for the fit to all rows: ``lam, objective, relative_gap,
+        One row per lambda for the fit to all rows: ``lam, objective, relative_gap,
         training_error, steps, norm`` (of the coefficients; with a kernel
         ``n_support``).
     coefficients : DataFrame, shape (m, p + 1), or None
         Intercept and coefficients of the fits to all rows, with the index ``lam``; for
         standardized predictors with ``standardize=True``. None with a kernel.
     by_fold : DataFrame or None
-        One line per fold and lambda, as in ``CrossValidation.by_fold``.
+        One row per fold and lambda, as in ``CrossValidation.by_fold``.
 
     Examples
     --------
@@ -663,7 +663,7 @@ def cross_validate(
         By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; the ``folds`` of another cross-validation; the
-        fold of each row, by number or label, with one line per repeat in a matrix; or
+        fold of each row, by number or label, with one row per repeat in a matrix; or
         pairs ``(train, test)`` of positions among the rows used, counted from zero.
     repeats : int, default 1
         Number of repeats with different random folds.
@@ -782,7 +782,7 @@ class CrossValidation(Summarised):
         Seed of random folds and of the fits.
     metrics : tuple of Metric
     by_fold : DataFrame
-        One line per fold: ``repeat, fold, n_train, n_test``; ``weight`` of the held-out
+        One row per fold: ``repeat, fold, n_train, n_test``; ``weight`` of the held-out
         rows; ``decided``, the weight of held-out rows with a predicted class; ``seed,
         steps, objective, relative_gap`` of the fit; and the metrics. Nested
         cross-validation adds ``lam``.

@@ -317,7 +317,7 @@ class FoldFitter:
         fits: Sequence[Sequence[FoldFit]],
         metrics: "Sequence[Metric]",
     ) -> pd.DataFrame:
-        """Return one line per fold and lambda, with all metrics.
+        """Return one row per fold and lambda, with all metrics.
 
         Metrics exclude rows without a score, where a transform is undefined.
         """
@@ -754,7 +754,7 @@ MEASURES: dict[str, Measure] = {
     "brier_score": brier_score,
     "auc": auc,
 }
-FOLD_COLUMNS = (  # columns of the lines of folds, in addition to the metrics
+FOLD_COLUMNS = (  # columns of the table of folds, in addition to the metrics
     *("repeat", "fold", "lam", "n_train", "n_test", "weight", "decided", "seed"),
     *("steps", "objective", "relative_gap"),
 )
@@ -855,7 +855,7 @@ def curve(lines: pd.DataFrame, name: str, count: int = 1) -> tuple[Vector, Vecto
     Parameters
     ----------
     lines : DataFrame
-        Lines of one fold after the other, `count` per fold: columns ``repeat``,
+        Rows of one fold after the other, `count` per fold: columns ``repeat``,
         ``weight``, ``decided`` and the metric.
     name : str
     count : int, default 1

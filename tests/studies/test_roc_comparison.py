@@ -205,7 +205,7 @@ def test_groups_of_two_fits_are_named_by_their_column():
     found = ps.compare_roc(*fits, labelled, groups="writer")
     given = ps.compare_roc(*fits, test, groups=np.arange(len(test)) % 20)
     assert found.tidy().equals(given.tidy())
-    with pytest.raises(DataError, match="one for each row"):
+    with pytest.raises(DataError, match="one value for each row"):
         ps.compare_roc(ACTUAL, A, B, groups=[1, 2])
     actual, groups = pd.Series(ACTUAL), pd.Series(np.arange(16) // 4)
     with pytest.raises(DataError, match="row labels of groups"):

@@ -54,7 +54,7 @@ SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
 
 
 class FittedRows(NamedTuple):
-    """Rows ``z = (1, x)`` of a block, or ``x`` without intercept, at the fit.
+    """Rows of a block at the fit: ``z = (1, x)``, or ``z = x`` without an intercept.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class FittedRows(NamedTuple):
     u : float64 array, shape (m,)
         ``1 - y_i f(x_i)``.
     s : float64 array, shape (m,)
-        Minus the derivative of the loss with respect to ``m_i = y_i f(x_i)``. For the
-        hinge it is 1 if ``m_i < 1`` and 0 otherwise. If the fit is near its optimum, it
-        is ``a_i / w_i`` with the dual variable ``a_i``.
+        Minus the derivative of the loss with respect to ``m_i = y_i f(x_i)``. For a
+        hinge fit near its optimum it is ``a_i / w_i`` with the dual variable ``a_i``;
+        for other hinge fits it is 1 if ``m_i < 1`` and 0 otherwise.
     """
 
     Z: Matrix
@@ -205,7 +205,7 @@ class Fitted:
     directions : float64 array, shape (q, k), or None
         Directions that separate the excluded rows, see `Separation`.
     columns : int array, shape (k',), or None
-        Positions of the coefficients that the rows still determine; None for all.
+        Positions of the coefficients that the rows determine; None for all.
     basis : float64 array, shape (k', k'), or None
         Basis in which the columns are nearly orthogonal: rows are ``z'B``.
     """

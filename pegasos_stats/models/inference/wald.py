@@ -329,7 +329,7 @@ class BootstrapResult:
     notes : tuple of Note
         Notes on excluded resamples.
     tolerance : float64 array, shape (k,), optional
-        Bounds on differences between resamples that are due to the solver.
+        Estimated bounds on differences between resamples that are due to the solver.
     error : float64 array, shape (k,), optional
         Differences between `estimate` and a fit with the tolerance of the resamples.
     fixed : float64 array, shape (m, k), optional
