@@ -28,8 +28,8 @@ import pegasos_stats as ps
 # %% [markdown]
 # ## Data
 #
-# Handwritten fives and sixes, 8 x 8 pixels with values from 0 to 16: 200 pictures for
-# training and 163 for testing. They come with the package.
+# The data are images of handwritten fives and sixes, with 8 x 8 pixels of values from 0
+# to 16: 200 images for training and 163 for testing. They come with the package.
 
 # %%
 train, test = ps.datasets.load_digits56()
@@ -59,8 +59,9 @@ for ax, (_, row) in zip(axes, shown.iterrows(), strict=True):
 # ## Updates
 #
 # Pegasos starts at $\beta = 0$, $\alpha = 0$. Step $t$ takes one row $i$ and the step size
-# $\eta_t = 1 / (\lambda t)$. It moves against a sub-gradient of the objective, with the loss
-# of that row alone. The row moves the coefficients only if its margin is below 1:
+# $\eta_t = 1 / (\lambda t)$. It moves against a sub-gradient of the objective in which the
+# loss of this row replaces the mean loss. The row moves the coefficients only if its margin
+# is below 1:
 #
 # $$s = 1\ \text{if}\ y_i (x_i'\beta + \alpha) < 1,\ \text{else}\ 0$$
 #
@@ -99,12 +100,12 @@ def scores(X, alpha, beta):
 
 
 def predict(scores, levels):
-    """The first level below 0, the second above; NaN at 0."""
+    """The first class for scores below 0, the second above 0; NaN at 0."""
     return np.select([scores < 0, scores > 0], levels, np.nan)
 
 
 def confusion(actual, predicted, levels):
-    """Numbers of rows, by actual level (rows) and predicted level (columns)."""
+    """Numbers of rows, by actual class (rows) and predicted class (columns)."""
     return np.array(
         [[np.sum((actual == a) & (predicted == b)) for b in levels] for a in levels]
     )
@@ -193,8 +194,8 @@ def count_equal(ours, others):
 count_equal([alpha, *beta], from_r)
 
 # %% [markdown]
-# The coefficients form a picture of 8 x 8 pixels. Ink on a red pixel raises the score, towards
-# a six; ink on a blue one lowers it, towards a five.
+# The coefficients form an image of 8 x 8 pixels. Ink on a red pixel raises the score, towards
+# a six; ink on a blue pixel lowers it, towards a five.
 
 # %% tags=["hide-input", "picture"] mystnb={"image": {"alt": "Mean five, mean six, and the coefficients as pictures of eight by eight pixels. Pixels at the lower left of the six are red, pixels at the upper right of the five are blue."}}
 largest = abs(beta).max()
@@ -269,9 +270,9 @@ count_equal(result.params, [alpha, *beta])
 print(result.confusion(test).table)
 
 # %% [markdown]
-# The package adds a number that the loops do not have: the duality gap. It bounds the
-# distance of the objective from its minimum. Without a solver, `fit()` computes the minimum;
-# 20 epochs of Pegasos end above it.
+# The package also computes the duality gap, an upper bound on the distance of the objective
+# from its minimum. Without a solver, `fit()` computes the minimum; 20 epochs of Pegasos end
+# above it.
 
 # %%
 best = ps.svm("digit ~ .", train, lam=LAM).fit()
@@ -289,13 +290,13 @@ pd.DataFrame(
 # %% [markdown]
 # ## Larger digits: 23 errors of 600
 #
-# This package began with an unpublished R Markdown analysis. That analysis has the algorithm,
-# penalty, epochs and seed of this page, and larger pictures: scanned fives and sixes of 16 x 16
-# pixels, 200 for training, 600 for testing.
+# This package began with an unpublished R Markdown analysis. That analysis uses the same
+# algorithm, penalty, number of epochs and seed, on scanned fives and sixes of 16 x 16 pixels:
+# 200 for training, 600 for testing.
 # These files do not come with the package. The cells below run if the environment variable
 # `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their stored output.
-# The tables of that analysis have the counts 98, 2, 0, 100 in training and 285, 15, 8, 292 on the
-# test pictures: 23 errors, 3.83%.
+# The tables of that analysis contain the counts 98, 2, 0, 100 for the training images and 285,
+# 15, 8, 292 for the test images: 23 errors, 3.83%.
 
 # %% tags=["data"]
 folder = Path(os.environ["PEGASOS_STATS_DATA"])
@@ -339,8 +340,9 @@ count_equal([alpha, *beta], large_from_r)
 count_equal(large.params, large_from_r)
 
 # %% [markdown]
-# The next vignette, *The same bits as R*, explains why the bits are the same and what is not
-# promised. The page *Architecture* lists where the package has each line of the loop.
+# The next vignette, *The same bits as R*, explains why the bits are the same, and which
+# results may differ. The page *Architecture* lists where the package contains each line of
+# the loop.
 #
 # ## References
 #

@@ -6,7 +6,7 @@
 #
 # **Answer.** Pegasos with the hinge loss gives the same 64 bits of every number. Five
 # things have to agree: the data, the seed, the coding of the labels, the treatment of ties,
-# and the written form of one line, including the order in which a score is summed. This
+# and the form of one line of code, including the order in which a score is summed. This
 # notebook shows each of them first in Python, then in R.
 
 # %%
@@ -112,8 +112,8 @@ print(rng.runif(3), rng.rnorm(3), rng.rexp(3), sep="\n")
 
 # %% [markdown]
 # A fit draws one permutation for each epoch, `sample(1:n, n)`. The next cells show the
-# first rows that the iris fit visits, counted from 1 as in R. The sum over all 2,000 visits
-# would change if two of them changed places.
+# first rows that the iris fit visits, counted from 1 as in R. The weighted sum over all 2,000
+# visits would change if two visits were exchanged.
 
 # %% tags=["exact"]
 rng = ps.RRandom(42)
@@ -128,8 +128,8 @@ print(visits @ np.arange(1, 2001))
 # print(sum(visits * seq_along(visits)))
 
 # %% [markdown]
-# R before 3.6 drew whole numbers in another way, which R calls rounding. For old scripts,
-# `RRandom` and `Pegasos` take `sample_kind="rounding"`.
+# R before 3.6 drew integers by another method, which R calls rounding. To reproduce old
+# scripts, pass `sample_kind="rounding"` to `RRandom` or `Pegasos`.
 
 # %% tags=["exact"]
 print(ps.RRandom(443, sample_kind="rounding").sample_int(10))
@@ -165,7 +165,7 @@ count_equal(x, x_from_r)
 #
 # One class is $-1$, the other $+1$. R's `factor()` sorts the classes. Scripts often write
 # `ifelse(y == unique(y)[1], -1, 1)`, which codes the first label in the data as $-1$. The
-# package has both rules; you can also name the two classes in order.
+# package supports both rules; you can also name the two classes in order.
 
 # %% tags=["exact"]
 labels = pd.Series(["virginica", "versicolor", "virginica"])
@@ -202,8 +202,8 @@ print(ps.LabelCoding.from_labels(pd.Series(["a", "B"])).levels)
 # ## Ties
 #
 # A score of exactly 0 predicts neither class. `sign(0)` is 0 in R, and a script that
-# continues with `ifelse(s < 0, ..., ifelse(s > 0, ..., NA))` has `NA` there. The package
-# does the same unless you set `ties`. The row stays in the table.
+# continues with `ifelse(s < 0, ..., ifelse(s > 0, ..., NA))` returns `NA`. The package does
+# the same unless you set `ties`. The row stays in the table.
 
 # %% tags=["exact"]
 tied = pd.DataFrame({"y": ["a", "b", "a", "b"], "x": [-1.0, 1.0, 0.0, 2.0]})
@@ -223,16 +223,16 @@ print(tied_result.predict(ties="positive").tolist())
 # print(decode_labels(predict_sign(s, ties = "positive"), levels))
 
 # %% [markdown]
-# ## The written form of one line
+# ## The form of one line of code
 #
 # IEEE 754 fixes the rounding of each operation, provided that no extended precision and no
 # fused multiply-add is used. But the operations and their order matter. These two lines are
-# equal in algebra and not on a machine:
+# equal in exact arithmetic, but not in floating point:
 #
 # $$\beta - \eta\,(\lambda \beta - y x) \qquad
 # (1 - \eta \lambda)\,\beta + \eta\, y x$$
 #
-# The R script has the first, so the package has it too. The next cell is the whole
+# The R script uses the first line, and so does the package. The next cell is the whole
 # algorithm, on the digits that come with the package. It can use either line.
 
 # %% tags=["exact"]
@@ -306,7 +306,7 @@ print(check.verdict)
 check.table
 
 # %% [markdown]
-# ## Data that pass from one to the other
+# ## Data files for both languages
 #
 # The digits are whole numbers, which a CSV file stores exactly. R reads the file of the
 # package and computes the coefficients of the fit above.
@@ -328,10 +328,10 @@ count_equal(fit.params, digits_from_r)
 
 # %% [markdown]
 # Decimal fractions are more difficult. R's `write.csv()` writes 15 digits, but 17 are
-# needed. When R reads 17 digits, it sometimes gets the neighbour of the right number.
-# Hexadecimal numbers are read exactly by both: `sprintf("%a", x)` writes them in R,
-# `x.hex()` in Python. Here Python writes 20,000 numbers in both forms, and R counts how many
-# of them it reads wrongly.
+# needed. When R reads 17 digits, it sometimes returns a neighbouring double. Both languages
+# read hexadecimal numbers exactly: `sprintf("%a", x)` writes them in R, `x.hex()` in Python.
+# Here Python writes 20,000 numbers in both forms, and R counts how many of them it reads
+# wrongly. R also writes them with `write.csv()` and reads them again.
 
 # %%
 x_file = str(Path(tempfile.mkdtemp()) / "x.csv")
@@ -352,15 +352,15 @@ pd.DataFrame(written).to_csv(x_file, index=False)
 shutil.rmtree(Path(x_file).parent)
 
 # %% [markdown]
-# ## What is not promised
+# ## What may differ
 #
-# * **Log loss.** `exp()` comes from the mathematical library of the machine. The tests
+# * **Log loss.** Results depend on `exp()` of the machine's mathematical library. The tests
 #   require agreement to 1e-12 for this loss.
 # * **Formulas** with `scale()` agree to rounding, because R sums means in extended
 #   precision. To avoid this, compute the column in one language and pass it to the other.
-# * **Another BLAS** under R may sum a score in another order. The score enters only the
-#   comparison of a margin with 1. A fit therefore changes only if a margin is within
-#   rounding of 1.
+# * **Another BLAS** in R may sum a score in another order. With the hinge loss the score is
+#   used only to compare a margin with 1. A fit therefore changes only if a margin is within
+#   rounding error of 1.
 #
 # The tests compare each linear fit of `r_reference/cases.csv` with R. Together these fits use
 # every option of `ps.Pegasos`.

@@ -6,8 +6,8 @@
 #
 # **Answer.** A formula names the outcome and the predictors. Text becomes factors, rows with
 # missing values are excluded and counted, and the summary fits on one screen. Marginal
-# effects state the result in probabilities. Costs give a threshold. `result.report()` writes
-# one page about held-out patients.
+# effects state the result in probabilities. Costs determine a threshold. `result.report()`
+# writes one page about held-out patients.
 #
 # The data are simulated; no patient is real. The tutorial *From a hospital's CSV to the
 # report* discusses the same data at greater length.
@@ -106,8 +106,8 @@ result.get_prediction(test.head(4)).summary_frame().round(3)
 # ## Threshold
 #
 # Suppose a missed readmission costs as much as five needless calls. If the probabilities are
-# right, a call pays if the probability exceeds $1 / (1 + 5) = 0.167$. The thresholds chosen
-# by the data of five folds are below and above this value:
+# right, a call pays if the probability exceeds $1 / (1 + 5) = 0.167$. The thresholds that
+# the data select in five folds are below and above this value:
 
 # %%
 cost = {"false_negative": 5, "false_positive": 1}

@@ -44,7 +44,7 @@ import pegasos_stats as ps
 # *Noise* is simulated: two classes and 20 normal predictors of mean 0. The first five differ
 # a little between the classes. R's generator draws the numbers, so `set.seed()` and
 # `rnorm()` give the same rows in R. *Digits* are the fives and sixes of the package, with ink
-# from 0 to 1. No pixel has a mean below 0, and 54 have one above.
+# from 0 to 1. No pixel has a negative mean, and 54 have a positive mean.
 
 
 # %%
@@ -160,7 +160,7 @@ legend = figure.legend(
 #
 # At the minimum $\Vert\beta\Vert \leq 1/\sqrt{\lambda}$. `project=True` shortens longer
 # vectors of coefficients to this length. The next cell follows every step of the first pass.
-# Its `order` has lists of one row, so that each step is an epoch.
+# Its `order` contains lists of one row, so that each step is an epoch.
 
 
 # %%
@@ -207,9 +207,9 @@ ax = medians_by(studies["noise"], names, "epoch").plot(loglog=True, figsize=(6.4
 text = ax.set(xlabel="Passes", ylabel="Objective above minimum")
 
 # %% [markdown]
-# The gap hides this gain. It is $P$ minus a lower bound, which comes from the dual variables
-# of the run. These are the same with and without an average. Only $P$ decreases, by little
-# compared with the gap.
+# The duality gap hardly shows this gain. It is $P$ minus a lower bound from the dual
+# variables of the run, which are the same with and without an average. Only $P$ decreases,
+# by little compared with the gap.
 #
 # ## The intercept: why it stays far from its optimum
 #
@@ -365,7 +365,7 @@ def literal(X, y, lam, order):
 
 
 def lazily_scaled(X, y, lam, order):
-    """Return the same by a and w."""
+    """Return the same results, from a and w."""
     rows, w, a, changed = rows_of(X), np.zeros(X.shape[1]), 1.0, 0
     for t, i in enumerate(order, start=1):
         at, x = rows[i]
@@ -379,7 +379,7 @@ def lazily_scaled(X, y, lam, order):
 
 
 def unscaled(X, y, lam, order):
-    """Return the same by v."""
+    """Return the same results, from v."""
     rows, v, changed = rows_of(X), np.zeros(X.shape[1]), 0
     for t, i in enumerate(order, start=1):
         at, x = rows[i]
@@ -391,7 +391,7 @@ def unscaled(X, y, lam, order):
 
 # %% [markdown]
 # The next cell compares the three forms on simulated sparse data: 1,000 rows, 5,000 columns,
-# 20 entries in a row.
+# 20 entries per row.
 
 
 # %%
@@ -423,9 +423,9 @@ forms["the package"] = {"difference from literal": difference}
 print(pd.DataFrame(forms).T.to_string(float_format="{:.2g}".format, na_rep=""))
 
 # %% [markdown]
-# They agree to rounding. Dense rows are fitted in the literal form, as in the R script, unless
-# you set `arithmetic="fast"`. Sparse rows are fitted in the unscaled form. The next figure
-# shows its time per step.
+# The forms agree to rounding. Dense rows are fitted in the literal form, as in the R script,
+# unless you set `arithmetic="fast"`. Sparse rows are fitted in the unscaled form. The next
+# figure shows the time per step.
 
 # %% tags=["varies"]
 times = {"literal, dense": {}, "unscaled, dense": {}, "unscaled, sparse": {}}

@@ -65,7 +65,7 @@ cell_pictures.crops(train)
 small = cell_study.reduced(train.pixels, test.pixels)
 share = small.pca.explained_variance_ratio_.sum()
 print(f"{len(train.kind)} training pictures, {len(test.kind)} test pictures")
-print(f"40 components have {share:.0%} of the variance")
+print(f"40 components explain {share:.0%} of the variance")
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Singular values of the centred training pictures relative to the first, on a logarithmic axis. They fall by a factor of four over the first ten and slowly after that; a line marks the 40th."}}
 cell_pictures.singular_values(train.pixels, cell_study.COMPONENTS)
@@ -134,7 +134,7 @@ pd.concat(
 # The objectives are close to each other, but the gaps are not. The next figure shows the runs
 # on the pixels.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "On the pixels: loss above the lower bound against processor time, test error and duality gap against epochs. The loss and the gap of SDCA fall to a thousandth within ten epochs; those of Pegasos stay ten times as high or more, and its test error jumps up and down."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "On the pixels: objective minus lower bound against processor time, test error and duality gap against epochs. The objective and the gap of SDCA fall to a thousandth within ten epochs; those of Pegasos stay ten times as high or more, and its test error jumps up and down."}}
 cell_pictures.race(studies["14,400 pixels"])
 
 # %% [markdown]
@@ -171,11 +171,11 @@ pd.concat(
 ).round(3)
 
 # %% [markdown]
-# ## What the study found, and what holds
+# ## What the study found, and what is confirmed
 #
 # The table shows error rates on the 1,244 test photographs of the study: the published rates,
 # and the range of an independent program on the same crops. The tests of this package
-# reproduce the published rates to within 0.005, six pictures.
+# reproduce the published rates to within 0.005 (six pictures).
 
 # %%
 cell_study.PUBLISHED

@@ -5,7 +5,7 @@
 # the minimum? Do more rows need more steps?
 #
 # **Answer.** The number of steps is proportional to $1 / \epsilon$, here 2 to 16 times
-# $1 / \epsilon$, with no trend from a hundred rows to a million. One digit more costs ten
+# $1 / \epsilon$, with no trend from a hundred rows to a million. One more digit needs ten
 # times the steps, so Pegasos suits low accuracy on many rows. `ps.Optimum` suits high accuracy.
 
 # %%
@@ -75,7 +75,7 @@ errors.mul(STEPS, axis=0).round(1)
 # Neither ten thousand times more steps nor ten thousand times more rows change the order of
 # magnitude. The differences that remain are the noise of three seeds.
 #
-# ## The price of a digit
+# ## The cost of one more digit
 #
 # The next table shows the number of passes over the data for a million rows:
 
@@ -84,9 +84,9 @@ passes = pd.DataFrame({"error": errors[10**6], "passes": np.array(STEPS) / 10**6
 passes.round(6)
 
 # %% [markdown]
-# A thousandth of a pass gives an error below 0.01. A further digit costs about ten times the
-# steps. The work of `ps.Optimum`, which computed the minimum above, grows with the number of
-# digits and not with $1 / \epsilon$.
+# A thousandth of a pass gives an error below 0.01. A further digit needs about ten times the
+# steps. The work of `ps.Optimum`, which computed the minimum above, increases with the number
+# of digits and not with $1 / \epsilon$.
 #
 # ## The published tables
 #
@@ -159,18 +159,18 @@ cell_study.PUBLISHED["published"].unstack()
 # > $$w_{t+1} = \dfrac{1}{\lambda t} \sum_j c_j\,y_j x_j, \qquad
 # > c_j = \text{number of steps up to } t \text{ with } i = j \text{ and } s = 1$$
 # >
-# > Three lines follow, and a program needs all three:
+# > Three facts follow, and a program needs all three:
 # >
 # > 1. **The counts are whole numbers.** Step $t$ adds 1 to $c_{i_t}$ if $s_t = 1$ and changes
 # >    nothing else. A factor $(t - 1) / t$ belongs to the weights $a_j = c_j / (\lambda t)$.
 # >    Applied to the counts, it contradicts their definition.
-# > 2. **The margin of step $t$ has $t - 1$ in it**, not $t$:
+# > 2. **The margin of step $t$ uses $t - 1$**, not $t$:
 # >    $f_t(x) = \frac{1}{\lambda (t - 1)} \sum_j c_j\,y_j K(x_j, x)$, and $f_1 = 0$.
 # > 3. **A prediction uses the kernel**: the sign of $\sum_j c_j\,y_j K(x_j, x)$.
 #
-# The next cell runs the right program, and two programs with the errors that lines 1 and 2
-# warn of, all with the linear kernel. With this kernel the counts have to equal the numbers
-# of violations of linear Pegasos, row by row.
+# The next cell runs the right program, and two programs that violate facts 1 and 2, all with
+# the linear kernel. With this kernel the counts must equal the numbers of violations of
+# linear Pegasos, row by row.
 
 
 # %% tags=["exact"]

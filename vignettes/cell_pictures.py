@@ -15,7 +15,7 @@ LOOK = {"figure.constrained_layout.use": True, "axes.grid": False}
 
 
 def stages(photograph: NDArray[np.uint8], cell: cells.Cell) -> None:
-    """Draw a photograph on its way to a crop."""
+    """Draw the results of the steps from a photograph to its crop."""
     shown = {
         "Photograph": photograph,
         "1 Blurred": cell.blurred,
@@ -79,7 +79,7 @@ def singular_values(pixels: NDArray[np.float32], marked: int) -> None:
 def rebuilt(
     small: cell_study.Reduced, pixels: NDArray[np.float32], numbers: tuple[int, ...]
 ) -> None:
-    """Draw pictures rebuilt from their first components, and the pictures."""
+    """Draw pictures rebuilt from their first components, and the originals."""
     pca = small.pca
     at = pca.transform(pixels) * np.sqrt(pca.explained_variance_)
     shown = {
@@ -100,7 +100,7 @@ def rebuilt(
 
 
 def race(study: ps.SolverComparison) -> None:
-    """Draw loss, test error and gap."""
+    """Draw objective, test error and gap."""
     with pyplot().rc_context(LOOK):
         figure, axes = pyplot().subplots(1, 3, figsize=(7.2, 2.8))
         study.plot(ax=axes, excess=True)
@@ -120,7 +120,7 @@ def coefficients(shown: Mapping[str, NDArray[np.float64]]) -> None:
 
 
 def signed_picture(ax: Axes, values: NDArray[np.float64], title: str) -> None:
-    """Draw the numbers of a square picture, white at zero."""
+    """Draw numbers as a square picture, with white for 0."""
     side = int(np.sqrt(values.size))
     most = np.abs(values).max()
     ax.imshow(values.reshape(side, side), cmap="RdBu_r", vmin=-most, vmax=most)

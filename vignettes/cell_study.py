@@ -1,4 +1,4 @@
-"""The study of SDCA and Pegasos on blood cells: its settings and its measures.
+"""Settings and measurements of the study of SDCA and Pegasos on blood cells.
 
 D. Bouche and C. Verluise, *SDCA vs. Pegasos for linear SVM fitting: applications to
 blood cells classification* (github.com/BoucheDimitri/SOADML_DBouche_CVerluise), ran
@@ -27,8 +27,8 @@ SOLVERS = {
     "Pegasos": ps.Pegasos.minibatch(epochs=EPOCHS, batch_size=BATCH),
 }
 
-# Error rates on the test pictures: of the study, one run of each solver, and of a
-# program that repeated it on the same crops, least and greatest of its runs.
+# Error rates on the test pictures: published rates, from one run of each solver, and
+# the smallest and largest rate of an independent program on the same crops.
 PUBLISHED = pd.DataFrame(
     {
         "published": [0.2629, 0.2637, 0.2058, 0.2066],
@@ -48,7 +48,7 @@ class Reduced(NamedTuple):
     Attributes
     ----------
     train, test : float64 array, shape (n, 40)
-        Of variance 1 over the training pictures.
+        Coordinates, with variance 1 over the training pictures.
     pca : sklearn.decomposition.PCA
     """
 
@@ -58,15 +58,15 @@ class Reduced(NamedTuple):
 
 
 def reduced(train: Matrix, test: Matrix, components: int = COMPONENTS) -> Reduced:
-    """Find the principal components of the training pictures and whiten.
+    """Compute the principal components of the training pictures and whiten.
 
-    The test pictures have no part in the mean, the components or their variances.
+    The mean, the components and their variances do not depend on the test pictures.
 
     Parameters
     ----------
     train, test : float array, shape (n, p)
     components : int
-        Fewer than there are training pictures.
+        Number of components, less than the number of training pictures.
     """
     pca = PCA(components, whiten=True, svd_solver="randomized", random_state=1)
     at = pca.fit_transform(train).astype(np.float64)
@@ -74,7 +74,7 @@ def reduced(train: Matrix, test: Matrix, components: int = COMPONENTS) -> Reduce
 
 
 def time_within(study: ps.SolverComparison, share: float) -> pd.DataFrame:
-    """When a run comes within a share of the minimum, and stays there.
+    """Find when each run comes within a share of the minimum, and stays there.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def time_within(study: ps.SolverComparison, share: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each solver and run: ``solver, run, epoch, cpu_seconds``; missing
-        where the run never stays within.
+        One row per solver and run: ``solver, run, epoch, cpu_seconds``; missing if the
+        run does not stay within this share.
     """
     runs = study.runs
     outside = runs["objective"] > (1.0 + share) * study.lower_bound
@@ -111,7 +111,7 @@ def pegasos_epoch(
     lam : float
     beta : float64 array, shape (p,)
     t : int
-        Steps already done.
+        Number of earlier steps.
 
     Returns
     -------
@@ -159,9 +159,9 @@ def sdca_epoch(
 
 
 def plain_epoch_times(X: Matrix, y: Vector, epochs: int = 3) -> dict[str, float]:
-    """Processor seconds of an epoch of both loops in plain numpy, the least of some.
+    """Return the processor seconds of the fastest epoch of both loops in plain numpy.
 
-    In one thread, and in the precision of `X`.
+    The loops run in one thread, in the precision of `X`.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def plain_epoch_times(X: Matrix, y: Vector, epochs: int = 3) -> dict[str, float]
     y : float64 array, shape (n,), of -1 and +1
     epochs : int
     """
-    y = y.astype(X.dtype)  # of one type, so that nothing is converted in the loops
+    y = y.astype(X.dtype)  # so that the loops convert no types
     norms = np.einsum("ij,ij->i", X, X)
     beta, dual, w, t = np.zeros_like(X[0]), np.zeros_like(y), np.zeros_like(X[0]), 0
     rng, descent, ascent = ps.RRandom(1), [], []
@@ -186,7 +186,7 @@ def plain_epoch_times(X: Matrix, y: Vector, epochs: int = 3) -> dict[str, float]
 
 
 def epoch_times(study: ps.SolverComparison) -> dict[str, float]:
-    """Processor seconds of an epoch of the package, median over the runs."""
+    """Return the processor seconds per epoch of the package, median over the runs."""
     last = study.runs.groupby(["solver", "run"], observed=True).last()
     share = last["cpu_seconds"] / last["epoch"]
     return dict(share.groupby("solver", observed=True).median())

@@ -1,9 +1,9 @@
-"""Photographs of blood cells: the nucleus found, cut out, and made a negative.
+"""Find the nucleus in photographs of blood cells, and crop around it.
 
-A photograph goes through the steps of the study that this vignette repeats: blur,
-grey, the black of the frame replaced, threshold, morphology, centre, crop, negative.
-`find_cell` keeps what every step gives, `crop_cell` the last of it; `crop_folder` does
-a folder of photographs, and `load_cells` reads those that are done already.
+The steps are those of the study that the vignette repeats: blur, grey, replacement of
+the black frame, threshold, morphology, centre, crop, negative. `find_cell` returns the
+result of every step, `crop_cell` only the last one. `crop_folder` crops a folder of
+photographs, and `load_cells` reads prepared crops.
 """
 
 import tempfile
@@ -28,21 +28,21 @@ KINDS = ("NEUTROPHIL", "LYMPHOCYTE")
 PARTS = ("TRAIN", "TEST")
 SUFFIXES = {".jpeg", ".jpg", ".png", ".tif", ".tiff"}
 
-SIDE = 120  # of a crop, in pixels
-FRAME = 80  # what is darker is the black around a turned photograph
-PERCENT = 2  # of the pixels that may be the nucleus, the darkest ones
-SQUARE = np.ones((5, 5), dtype=np.uint8)  # specks that it does not fit into go
-DRAWN = {"TRAIN": 30, "TEST": 20}  # photographs of each kind where there are none
+SIDE = 120  # side of a crop, in pixels
+FRAME = 80  # darker pixels are the black frame of a rotated photograph
+PERCENT = 2  # percentage of the pixels, the darkest ones, that may be the nucleus
+SQUARE = np.ones((5, 5), dtype=np.uint8)  # the opening removes smaller specks
+DRAWN = {"TRAIN": 30, "TEST": 20}  # number of simulated photographs of each kind
 
 
 class Cell(NamedTuple):
-    """What the steps make of one photograph.
+    """Results of the steps for one photograph.
 
     Attributes
     ----------
     blurred : uint8 array, shape (rows, columns, 3)
     filled : uint8 array, shape (rows, columns)
-        Grey, the frame replaced.
+        Grey values, with the frame replaced.
     nucleus : bool array, shape (rows, columns)
     centre : pair of int
         Row and column.
@@ -78,7 +78,7 @@ class Cells(NamedTuple):
 
     @property
     def pixels(self) -> NDArray[np.float32]:
-        """A row of 14,400 numbers from 0 to 1 for every cell."""
+        """Grey values from 0 to 1, one row of 14,400 pixels per cell."""
         return self.crops.reshape(len(self.crops), -1) / np.float32(255)
 
 
@@ -88,14 +88,14 @@ def find_cell(photograph: Any, blur: Blur = mean_shift) -> Cell:
     Parameters
     ----------
     photograph : uint8 array, shape (rows, columns, 3)
-        At least 120 rows and columns; a fourth plane is left out.
+        At least 120 rows and columns; a fourth plane is ignored.
     blur : callable
-        From a photograph to a smoother one.
+        Function that smooths a photograph.
 
     Raises
     ------
     ValueError
-        If it is no such array.
+        If `photograph` is not such an array.
 
     Examples
     --------
@@ -118,28 +118,28 @@ def find_cell(photograph: Any, blur: Blur = mean_shift) -> Cell:
 
 
 def crop_cell(photograph: Any, blur: Blur = mean_shift) -> Pixels:
-    """Return the negative of the nucleus alone, see `find_cell`."""
+    """Return only the crop, see `find_cell`."""
     return find_cell(photograph, blur).crop
 
 
 def gaussian(photograph: Pixels) -> Pixels:
-    """Blur by a normal density of two pixels' standard deviation: quick, not sharp."""
+    """Blur by a Gaussian filter with a standard deviation of two pixels; fast."""
     smooth = filters.gaussian(photograph, 2.0, channel_axis=-1, preserve_range=True)
     return np.rint(smooth).astype(np.uint8)
 
 
 def checked(photograph: Any) -> Pixels:
-    """Return the three planes of colour, or raise `ValueError`."""
+    """Return the three colour planes, or raise `ValueError`."""
     photograph = np.asarray(photograph)
     if photograph.dtype != np.uint8 or photograph.ndim != 3:
         raise ValueError(
-            f"photograph is {photograph.dtype} of shape {photograph.shape}; give uint8 "
-            "of shape (rows, columns, 3), as skimage.io.imread reads a colour picture."
+            f"photograph is {photograph.dtype} of shape {photograph.shape}; pass uint8 "
+            "of shape (rows, columns, 3), as skimage.io.imread returns colour pictures."
         )
     if min(photograph.shape[:2]) < SIDE or photograph.shape[2] not in (3, 4):
         raise ValueError(
-            f"photograph has shape {photograph.shape}; give at least {SIDE} rows and "
-            "columns, and 3 planes of colour."
+            f"photograph has shape {photograph.shape}; pass at least {SIDE} rows and "
+            "columns, and 3 colour planes."
         )
     return photograph[..., :3]
 
@@ -150,27 +150,27 @@ def grey(photograph: Pixels) -> Pixels:
 
 
 def fill_frame(picture: Pixels) -> Pixels:
-    """Replace what is darker than `FRAME` by the mean of the rest, rounded down."""
+    """Replace pixels darker than `FRAME` by the mean of the others, rounded down."""
     rest = picture[picture > FRAME]
     mean = rest.mean() if rest.size else FRAME
     return np.where(picture < FRAME, np.uint8(mean), picture)
 
 
 def darkest(picture: Pixels) -> Mask:
-    """Threshold at the 2nd percentile, and open: what a square of 5 x 5 fits into."""
+    """Threshold at the 2nd percentile, then open by a square of 5 x 5 pixels."""
     dark = picture <= int(np.percentile(picture, PERCENT))
     return np.asarray(morphology.opening(dark, SQUARE, mode="ignore"))
 
 
 def centre_of(mask: Mask) -> tuple[int, int]:
-    """Mean row and column of a mask, rounded down; the middle if it is empty."""
+    """Return the mean row and column of a mask, rounded down; the middle if empty."""
     places = np.argwhere(mask if mask.any() else np.ones_like(mask))
     row, column = places.mean(axis=0).astype(int).tolist()
     return row, column
 
 
 def corner_of(centre: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, int]:
-    """First row and column of a crop around a centre that lies inside the picture.
+    """Return the first row and column of a crop around a centre, inside the picture.
 
     Examples
     --------
@@ -195,14 +195,14 @@ def crop_folder(
     folder : Path
     blur : callable
     workers : int, optional
-        Threads; all usable cores if not given.
+        Number of threads, by default one per usable core.
     limit : int, optional
-        Most photographs of each kind; the first ones by name.
+        Maximum number of photographs of each kind, the first by name.
 
     Raises
     ------
     FileNotFoundError
-        If one of the two folders is missing or holds no picture.
+        If one of the two folders is missing or contains no picture.
     """
     files = [
         path for kind in KINDS for path in photographs(folder / kind)[slice(limit)]
@@ -214,11 +214,11 @@ def crop_folder(
 
 
 def photographs(folder: Path) -> list[Path]:
-    """Return the pictures in a folder, in the order of their names."""
+    """Return the pictures in a folder, sorted by name."""
     found = sorted(p for p in folder.glob("*") if p.suffix.lower() in SUFFIXES)
     if not found:
         raise FileNotFoundError(
-            f"There are no pictures in {folder}; give a folder with pictures in "
+            f"{folder} contains no pictures; pass a folder with pictures in "
             f"{' and '.join(KINDS)}."
         )
     return found
@@ -229,13 +229,13 @@ def _crop_file(path: Path, blur: Blur) -> Pixels:
 
 
 def load_cells(folder: Path | None = None) -> tuple[Cells, Cells]:
-    """Return training and test cells, ready cropped.
+    """Return the crops of training and test cells.
 
     Parameters
     ----------
     folder : Path, optional
-        With files ``blood_TRAIN_NEUTROPHIL.npz`` and so on. Without one, photographs
-        are drawn and cropped: synthetic cells.
+        Folder with files ``blood_TRAIN_NEUTROPHIL.npz`` and so on. Without it,
+        photographs are simulated and cropped.
 
     Raises
     ------
@@ -260,14 +260,14 @@ def read_crops(folder: Path, part: str) -> Cells:
 
 
 def draw_cells(counts: dict[str, int] | None = None) -> tuple[Cells, Cells]:
-    """Draw photographs into a folder that is then removed, and crop them.
+    """Simulate photographs in a temporary folder, and crop them.
 
-    They are blurred by `gaussian`, which finds these nuclei as well, in less time.
+    The blur is `gaussian`, which is faster and suffices to find these nuclei.
 
     Parameters
     ----------
     counts : dict, optional
-        Photographs of each kind in ``"TRAIN"`` and ``"TEST"``; `DRAWN` if left out.
+        Photographs of each kind in ``"TRAIN"`` and ``"TEST"``, by default `DRAWN`.
     """
     with tempfile.TemporaryDirectory() as name:
         for seed, part in enumerate(PARTS, 1):

@@ -1,9 +1,9 @@
-"""Synthetic photographs of blood cells, for where there are no real ones.
+"""Simulated photographs of blood cells, if the real ones are not available.
 
-Nothing is measured from a photograph: they have what the pipeline must cope with. On
-a pale ground lie red cells and one white cell. A lymphocyte has a round nucleus and
-hardly anything around it, a neutrophil a nucleus of two to five lobes in pale
-violet. The picture is turned, so that black corners frame it.
+The simulation is not based on real photographs; it contains the difficulties that the
+steps must handle. Red cells and one white cell lie on a pale background. A lymphocyte
+has a round nucleus with little plasma around it; a neutrophil has a nucleus of two to
+five lobes in pale violet plasma. The picture is rotated, so that it has black corners.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ BLUR, NOISE = 1.3, 3.0
 
 
 class Disc(NamedTuple):
-    """An ellipse: its middle in rows and columns, its two radii, its tilt."""
+    """An ellipse: row and column of its centre, its two radii, its rotation."""
 
     row: float
     column: float
@@ -79,7 +79,7 @@ def draw_red_cell(picture: Picture, rng: ps.RRandom) -> None:
 
 
 def draw_white_cell(picture: Picture, kind: str, rng: ps.RRandom) -> None:
-    """Draw the cell that is to be found: its plasma, then the lobes of its nucleus."""
+    """Draw the white cell: its plasma, then the lobes of its nucleus."""
     row, column = between(rng, 65, ROWS - 65), between(rng, 75, COLUMNS - 75)
     tall, wide, tilt = between(rng, 23, 36), between(rng, 23, 36), between(rng, 0, 3)
     shade = np.array(NUCLEUS) * between(rng, 0.85, 1.1)
@@ -118,7 +118,7 @@ def fill(picture: Picture, disc: Disc, colour: object) -> None:
 
 
 def between(rng: ps.RRandom, low: float, high: float) -> float:
-    """Draw a number between two."""
+    """Draw a uniform random number between `low` and `high`."""
     return low + (high - low) * float(rng.runif(1)[0])
 
 
@@ -128,7 +128,7 @@ def draw_folder(folder: Path, kind: str, count: int, seed: int) -> None:
     Parameters
     ----------
     folder : Path
-        Made if it is not there.
+        Created if it does not exist.
     kind : "NEUTROPHIL" or "LYMPHOCYTE"
     count, seed : int
     """

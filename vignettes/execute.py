@@ -2,18 +2,19 @@
 
     python vignettes/execute.py [NAME ...] [--output FOLDER]
 
-A vignette is a text, ``NN_name.py`` in jupytext's percent format, and the notebook
-``NN_name.ipynb`` that executing it gives. NAME is a number, a name, or the path of
-another text notebook. Tags of a cell say what it needs and how tests compare it:
+A vignette is a text ``NN_name.py`` in jupytext's percent format, and the executed
+notebook ``NN_name.ipynb``. NAME is a number, a name, or the path of another text
+notebook. The tags of a cell state its requirements and how tests compare its output:
 
-* ``r``, and cells that begin with ``%%R``: R and rpy2;
-* ``data``: the digits of the folder that PEGASOS_STATS_DATA names;
-* ``picture``: its figure stands for the vignette in README.md;
+* ``r``, and cells that begin with ``%%R``: require R and rpy2;
+* ``data``: requires the data files in the folder that PEGASOS_STATS_DATA names;
+* ``picture``: its figure represents the vignette in README.md;
 * ``exact``: every character of the output is compared;
-* ``varies``: nothing is compared, as the output holds times or versions.
+* ``varies``: the output contains times or versions and is not compared.
 
-A cell whose needs are missing is not run and keeps its output. Needs the extra
-``vignettes``, and ``r`` for the cells of R: pip install 'pegasos_stats[vignettes,r]'.
+A cell whose requirements are not met is not run and retains its output. The script
+needs the extra ``vignettes``, and ``r`` for cells in R: pip install
+'pegasos_stats[vignettes,r]'.
 """
 
 import argparse
@@ -38,10 +39,10 @@ from nbformat import NotebookNode
 from PIL import Image
 
 HERE = Path(__file__).parent
-PHOTOGRAPH = 25_000  # bytes of a figure in PNG above which it is a JPEG
-WIDTH = 400  # pixels of a picture in the list
-PATIENCE = 600  # seconds for one cell, however busy the machine
-# Messages of the first run on a machine, and of rpy2 without a compiler.
+PHOTOGRAPH = 25_000  # bytes; larger PNG figures are stored as JPEG
+WIDTH = 400  # maximum width of a picture in the list, in pixels
+PATIENCE = 600  # maximum time of a cell, in seconds
+# Messages at the first run on a machine, and of rpy2 without a compiler.
 MESSAGES = ("pegasos_stats: compiling", "Error importing in API mode")
 SKIP = "skip-execution"  # nbclient's tag
 METADATA = {
@@ -55,7 +56,7 @@ METADATA = {
 
 
 def main() -> None:
-    """Execute and write the vignettes named, or all of them."""
+    """Execute and write the named vignettes, by default all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="e.g. 01, or 01_from_scratch")
     parser.add_argument("--output", type=Path, default=HERE)
@@ -64,7 +65,7 @@ def main() -> None:
     chosen += [Path(name) for name in options.names if name.endswith(".py")]
     if not chosen:
         known = ", ".join(path.stem for path in sources())
-        sys.exit(f"execute.py: there is no such vignette; there are {known}.")
+        sys.exit(f"execute.py: no vignette has this name; use {known}.")
     options.output.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(min(len(chosen), os.cpu_count() or 1)) as pool:
         for line in pool.map(write, chosen, repeat(options.output)):
@@ -72,7 +73,7 @@ def main() -> None:
 
 
 def write(source: Path, folder: Path) -> str:
-    """Execute a vignette and write its notebook; return a line that says so."""
+    """Execute a vignette and write its notebook; return a line with path and time."""
     began = time.monotonic()
     notebook, path = executed(source), folder / f"{source.stem}.ipynb"
     nbformat.write(notebook, path)
@@ -81,7 +82,7 @@ def write(source: Path, folder: Path) -> str:
 
 
 def sources() -> list[Path]:
-    """Texts of the vignettes, in order."""
+    """Return the texts of the vignettes, in order."""
     return sorted(HERE.glob("[0-9][0-9]_*.py"))
 
 
@@ -90,7 +91,7 @@ def _is_chosen(path: Path, names: list[str]) -> bool:
 
 
 def executed(source: Path) -> NotebookNode:
-    """Run a text notebook in a kernel of this Python.
+    """Execute a text notebook in a kernel of this Python.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def executed(source: Path) -> NotebookNode:
 
 
 def with_outputs(source: Path) -> NotebookNode:
-    """Read a text notebook, with the outputs of the notebook next to it."""
+    """Read a text notebook, with the stored outputs of the cells that are unchanged."""
     notebook = jupytext.read(source, fmt="py:percent")
     path, recorded = source.with_suffix(".ipynb"), {}
     if path.is_file():
@@ -140,12 +141,12 @@ def with_outputs(source: Path) -> NotebookNode:
 
 
 def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
-    """Return the cells that are not text."""
+    """Return the code cells."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def write_picture(notebook: NotebookNode, path: Path) -> None:
-    """Write the figure that stands for a vignette in the list of them, smaller."""
+    """Write a reduced copy of the figure that represents a vignette in the list."""
     for cell in code_cells(notebook):
         if "picture" in cell.metadata.get("tags", []):
             (drawn,) = filter(None, map(figure_of, cell.outputs))
@@ -161,13 +162,13 @@ def write_picture(notebook: NotebookNode, path: Path) -> None:
 
 
 def figure_of(output: NotebookNode) -> str | None:
-    """Return the figure of an output in base64, if it is one."""
+    """Return the figure of an output in base64, or None."""
     data = output.get("data", {})
     return next((data[kind] for kind in data if kind.startswith("image/")), None)
 
 
 def shrink_figure(output: NotebookNode) -> None:
-    """Give a figure a palette; make it a JPEG where it holds photographs."""
+    """Reduce a figure to 64 colours; store it as JPEG if it is still large."""
     data = output.get("data", {})
     if "image/png" in data:
         with Image.open(io.BytesIO(base64.b64decode(data.pop("image/png")))) as figure:
@@ -182,25 +183,25 @@ def shrink_figure(output: NotebookNode) -> None:
 
 
 def encoded(figure: Image.Image, kind: str, **options: Any) -> bytes:
-    """Return the bytes of a file with a figure."""
+    """Encode a figure as the bytes of an image file."""
     written = io.BytesIO()
     figure.save(written, kind, **options)
     return written.getvalue()
 
 
 def is_message(output: NotebookNode) -> bool:
-    """Whether an output is one of the `MESSAGES`."""
+    """Test whether an output is one of the `MESSAGES`."""
     return output.get("name") == "stderr" and output.text.startswith(MESSAGES)
 
 
 def needs(cell: NotebookNode) -> set[str]:
-    """What a cell cannot run without: "r", "data", or nothing."""
+    """Return the requirements of a cell: a subset of "r" and "data"."""
     of_r = {"r"} if cell.source.startswith("%%R") else set()
     return of_r | {"r", "data"} & set(cell.metadata.get("tags", []))
 
 
 def missing_needs() -> set[str]:
-    """What this machine does not have."""
+    """Return the requirements that this machine does not meet."""
     folder = os.environ.get("PEGASOS_STATS_DATA")
     has = {
         "r": os.environ.get("PEGASOS_STATS_NO_R") != "1"
@@ -211,7 +212,7 @@ def missing_needs() -> set[str]:
 
 
 def _kernel_of_this_python() -> AsyncKernelManager:
-    """A kernel of the interpreter that runs this, whatever others are installed."""
+    """Return a kernel of the running interpreter, even if others are installed."""
     manager = AsyncKernelManager(kernel_name="python3")
     manager.kernel_spec_manager = KernelSpecManager(kernel_dirs=[])
     return manager

@@ -1,11 +1,12 @@
-"""Mean-shift filtering of a photograph: flat regions, sharp edges.
+"""Mean-shift filtering of a photograph, which flattens regions and preserves edges.
 
-Every pixel moves, in place and colour at once, to the mean of the pixels around it
-that have a similar colour, until it stays; the colour of the place where it comes to
-rest is its new one (Comaniciu & Meer, *Mean shift: a robust approach toward feature
-space analysis*, IEEE PAMI 24 (2002)). It is done at half the size first, and at full
-size only beside the edges found there. scikit-image has no such filter. All numbers
-are integers: the result is that of OpenCV's ``pyrMeanShiftFiltering`` in every pixel.
+Each pixel has a position and a colour. Both move to their means over the surrounding
+pixels of similar colour, repeatedly, until they are constant or `STEPS` is reached; the
+last colour is the result (Comaniciu & Meer, *Mean shift: a robust approach toward
+feature space analysis*, IEEE PAMI 24 (2002)). The filter is first applied at half the
+size, and then at full size only near the edges found there. scikit-image has no such
+filter. All numbers are integers, and the result equals that of OpenCV's
+``pyrMeanShiftFiltering`` in every pixel.
 """
 
 from typing import Any
@@ -18,8 +19,8 @@ from scipy.ndimage import binary_dilation
 Pixels = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 
-RADIUS, COLOUR = 30, 60  # those of the study
-STEPS = 5  # of one pixel, at most
+RADIUS, COLOUR = 30, 60  # values of the study
+STEPS = 5  # maximum number of moves of a pixel
 BINOMIAL = (1, 4, 6, 4, 1)
 
 
@@ -31,10 +32,10 @@ def mean_shift(
     Parameters
     ----------
     photograph : uint8 array, shape (rows, columns, 3)
-        At least 6 rows and columns. An odd number of them is made even by repeating
-        the last one, which is left out of the result.
+        At least 6 rows and columns. If their number is odd, the last one is repeated;
+        the result omits the repetition.
     radius : int
-        Half the side of the square around a pixel; an even number.
+        Half the side of the square around a pixel, an even number.
     colour : int
         Largest Euclidean distance between similar colours.
 
@@ -59,7 +60,7 @@ def mean_shift(
 
 
 def halved(photograph: Pixels) -> Pixels:
-    """Smooth by the weights 1, 4, 6, 4, 1 both ways, keep every second pixel."""
+    """Smooth by the weights 1, 4, 6, 4, 1 in both directions; halve the size."""
     found = np.pad(photograph, ((2, 2), (2, 2), (0, 0)), "reflect").astype(np.int64)
     for axis in (0, 1):
         lines = np.moveaxis(found, axis, 0)
@@ -70,7 +71,7 @@ def halved(photograph: Pixels) -> Pixels:
 
 
 def doubled(photograph: Pixels) -> Pixels:
-    """Twice the size: zeros put between the pixels, smoothed by the same weights."""
+    """Double the size: insert zeros between the pixels, smooth by the same weights."""
     found = photograph.astype(np.int64)
     for axis in (0, 1):
         line = np.moveaxis(found, axis, 0)
@@ -82,10 +83,11 @@ def doubled(photograph: Pixels) -> Pixels:
 
 
 def edges(small: Pixels, most: int) -> Mask:
-    """Where, at twice the size, colours change by a square of `most` or more.
+    """Return a mask of edges at twice the size.
 
-    A pixel that differs from one of its eight neighbours marks a square of three by
-    three around row ``2 i + 1`` and column ``2 j - 1``.
+    A pixel ``(i, j)`` is at an edge if its squared distance in colour from one of its
+    eight neighbours is at least `most`. It marks the 3 x 3 pixels around row ``2 i +
+    1`` and column ``2 j - 1``.
     """
     x = small.astype(np.int64)
     rows, columns, _ = small.shape
@@ -103,7 +105,7 @@ def edges(small: Pixels, most: int) -> Mask:
 def shifted(
     source: Pixels, where: Mask, rest: Pixels, radius: int, most: int
 ) -> Pixels:
-    """Shift the pixels of a mask; those outside it are taken from `rest`."""
+    """Shift the pixels of a mask; pixels outside it have the colours of `rest`."""
     planes = np.ascontiguousarray(np.moveaxis(source, 2, 0), dtype=np.int32)
     found = rest.copy()
     shift_masked(planes, where, found, radius, most)
@@ -168,7 +170,7 @@ def similar(planes: Any, y: int, x: int, radius: int, colour: Any) -> Any:
 
 @njit(nogil=True, cache=True)
 def similar_in_row(red: Any, green: Any, blue: Any, colour: Any) -> Any:
-    """Count pixels of a similar colour in a row; without a branch, so it is SIMD."""
+    """Count pixels of similar colour in a row, branch-free for vectorisation."""
     r, g, b, most = colour
     n = at = in_red = in_green = in_blue = np.int32(0)
     for j in range(red.size):
