@@ -23,8 +23,8 @@ from pegasos_stats.models.inference.options import Bootstrap
 from pegasos_stats.parallel import n_workers
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import LossName, Problem, Solution
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 SIZES = [(300, 5), (1000, 10), (6000, 9), (30_000, 10)]
 FEW = 2000  # maximum number of rows for which scikit-learn is timed
@@ -115,7 +115,7 @@ def main() -> None:
         for loss in LOSSES:
             for lam in [options.lam] if options.lam else [1e-3, 1.0 / n]:
                 problem = drawn(n, p, loss, lam)
-                fit = run_sdca(problem, Optimum(epochs=1000, tol=1e-6, seed=0))
+                fit = run_to_optimum(problem, Optimum(epochs=1000, tol=1e-6, seed=0))
                 each = measure(problem, fit, options.replicates, options.repeats)
                 if n <= FEW:
                     beside(problem, each, options.peers)

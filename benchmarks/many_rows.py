@@ -20,8 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 LAMBDAS, TOLS = [1e-2, 1e-3, 1e-5], [1e-3, 1e-6]
 
@@ -46,7 +46,7 @@ def compare(problem: Problem, tol: float, repeats: int, has_peer: bool) -> str:
     solver, found, ours = Optimum(tol=tol, seed=1), [], []
 
     def by_reads() -> None:
-        found.append(run_sdca(problem, solver, warn=False))
+        found.append(run_to_optimum(problem, solver, warn=False))
 
     for _ in range(repeats):
         ours.append(times(by_reads))

@@ -19,8 +19,8 @@ import pegasos_stats as ps
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.hinge_proximal import beginning
 from pegasos_stats.solvers.optimum import Optimum, first_method, newton_steps
+from pegasos_stats.solvers.optimum_run import LinearRun, run_epochs
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import LinearRun, run_epochs
 from pegasos_stats.solvers.smooth_newton import null_model
 
 Start = Callable[[Problem, Optimum], Any]

@@ -26,8 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 FILES = ["a9a.gz", "ijcnn1.bz2", "w8a.gz"]
 LAMBDAS = [1e-3, 1e-4]
@@ -48,7 +48,7 @@ def compare(
 
     def ours(seed: int) -> None:
         nonlocal found
-        found = run_sdca(problem, Optimum(seed=seed, tol=tol), warn=False)
+        found = run_to_optimum(problem, Optimum(seed=seed, tol=tol), warn=False)
 
     def theirs(seed: int) -> None:
         peer.set_params(random_state=seed).fit(problem.X, problem.y)

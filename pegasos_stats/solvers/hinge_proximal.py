@@ -67,7 +67,6 @@ from pegasos_stats.solvers.sums import (
     ENTRIES,
     LEAST_SAMPLE,
     ROWS_TO_A_COLUMN,
-    TINY,
     DenseRows,
     blocks,
     doubles,
@@ -75,16 +74,17 @@ from pegasos_stats.solvers.sums import (
 )
 
 SCREENED_TOL = 0.3  # tolerance for the active rows, relative to the tolerance
+NO_WEIGHT = 1e-9  # instead of 0, for a class without fixed rows
 # Maximum multiple of the smoothing error. Six data sets of 300 to 2,000 rows need 105
 # steps to a gap of 1e-4 with 3, and 114 with 1.
 CENTRE_GAP = 3.0
 # Rows per column from which the Hessian is estimated, but at least `LEAST_SAMPLE` rows.
 # With these minima a9a and w8a need 29 and 49 ms, with all active rows 31 and 64 ms.
 HESSIAN_TO_A_COLUMN = 2 * ROWS_TO_A_COLUMN
-# First gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
+# First and smallest gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
 # gap of 1e-4 and 400 to 1e-6; if gamma starts at mean ||x_i||^2 / (4 lam n), 328 and
 # 440. Predictors with unequal scales double the number of steps.
-FIRST_GAMMA = 2.0
+FIRST_GAMMA, LEAST_GAMMA = 2.0, 1e-6
 TINY_RIDGE = 1e-12  # ridge of the intercept
 # The line search reduces the derivative to this share. Nine data sets need 230 and 313
 # steps to gaps of 1e-4 and 1e-6; with 0.3, 240 and 328.
@@ -131,7 +131,7 @@ def with_sums(
     >>> with_sums(Z, one, one, one, sums)[1].tolist(), Z[2].tolist()
     ([1.0, 0.0, 1.0], [2.0])
     """
-    weight = np.maximum(sums[:, -1], TINY)
+    weight = np.maximum(sums[:, -1], NO_WEIGHT)
     np.divide(sums[:, :-2], weight[:, None], out=Z[-2:])
     t, w = np.append(t, sums[:, -2] / weight), np.append(w, weight)
     return np.append(y, [1.0, 1.0]), t, w
@@ -225,7 +225,7 @@ class ProximalNewton:
         """Do a Newton step; if the problem of the centre is solved, move the centre."""
         has_moved = self._is_solved
         if has_moved:
-            self._centre, self.gamma = self._a, 0.5 * self.gamma
+            self._centre, self.gamma = self._a, max(LEAST_GAMMA, 0.5 * self.gamma)
             self._smooth()
         d = self._direction(has_moved)
         if has_moved and not float(self._g @ d) < 0.0:  # no descent

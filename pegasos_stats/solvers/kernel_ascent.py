@@ -21,12 +21,12 @@ from pegasos_stats.solvers.kernel_problem import (
     value_roundings,
 )
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
+from pegasos_stats.solvers.optimum_run import run_epochs
 from pegasos_stats.solvers.options import SMO, changed_values
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_epochs
 
 # Rows of a working set, also of a block of the Gram matrix. With 3,000 rows, 9 columns
 # and a Gaussian kernel, fits at C = 1 and C = 30 take 109 and 405 ms; with working sets
@@ -414,7 +414,7 @@ def run_working_sets(
     solver : Optimum
         The options that apply to kernels: epochs, tolerances, seed, ties.
     observe, progress, warn
-        As in `run_sdca`.
+        As in `run_to_optimum`.
     a : float64 array, shape (n,), optional
         Initial dual weights.
 

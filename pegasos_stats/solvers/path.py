@@ -44,9 +44,9 @@ from pegasos_stats.solvers.hinge_proximal import (
 )
 from pegasos_stats.solvers.intercept import needed_centre
 from pegasos_stats.solvers.losses import LOSSES
+from pegasos_stats.solvers.optimum_run import NEAR_ZERO
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
-from pegasos_stats.solvers.sdca_run import NEAR_ZERO
 from pegasos_stats.solvers.sums import ENTRIES, TINY, DenseRows, largest_norm
 
 MARGINS = ENTRIES // 4  # margins per block, which has several arrays of them

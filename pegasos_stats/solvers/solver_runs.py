@@ -38,6 +38,7 @@ from pegasos_stats.solvers.maximum_likelihood import (
     no_maximum,
 )
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
+from pegasos_stats.solvers.optimum_run import run_epochs, run_to_optimum
 from pegasos_stats.solvers.options import DEFAULT_EPOCHS, DEFAULT_TOL, checked_tol
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import (
@@ -48,7 +49,6 @@ from pegasos_stats.solvers.pegasos_run import (
     with_progress,
 )
 from pegasos_stats.solvers.problem import Problem, Solution, joined
-from pegasos_stats.solvers.sdca_run import run_epochs, run_sdca
 from pegasos_stats.solvers.smooth_newton import SmoothSteps
 from pegasos_stats.solvers.streamed.few_reads import StreamedFit, few_reads
 from pegasos_stats.solvers.streamed.steps import run_over_files
@@ -274,13 +274,13 @@ def run_linear(
 
     Warns if the tolerance is not reached, unless `warn` is false. `dual` is a warm
     start of Optimum and SDCA, and `most` bounds their number of row visits; see
-    `run_sdca`.
+    `run_to_optimum`.
     """
     if not problem.lam:
         return run_without_lambda(problem, solver, observe, warn)
     with np.errstate(over="ignore", invalid="ignore"):  # checked by the certificate
         if not isinstance(solver, Pegasos):
-            return run_sdca(problem, solver, observe, progress, dual, warn, most)
+            return run_to_optimum(problem, solver, observe, progress, dual, warn, most)
         solution: Solution = run_pegasos(problem, solver, observe, progress, warn)
     return solution
 

@@ -29,10 +29,10 @@ from pegasos_stats.metrics.confusion import confusion
 from pegasos_stats.models.linear import checked_solver
 from pegasos_stats.solvers.kernel_problem import KernelFunction, scores_of_kernel
 from pegasos_stats.solvers.optimum import AnySolver, Optimum
+from pegasos_stats.solvers.optimum_run import drawn_epochs
 from pegasos_stats.solvers.options import declared, values_of
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import drawn_epochs
 from pegasos_stats.studies.fold_fits import checked_model
 from pegasos_stats.tables import Cells, Displayed, Lines, Pairs, Part, params_text
 

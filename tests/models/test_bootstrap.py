@@ -23,8 +23,8 @@ from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.certificate import certificate, primal
 from pegasos_stats.solvers.intercept import best_intercept
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ def weighted(problem, seed=2):
 
 
 def fit(problem):
-    return run_sdca(problem, Optimum(epochs=1000, tol=1e-8, seed=1))
+    return run_to_optimum(problem, Optimum(epochs=1000, tol=1e-8, seed=1))
 
 
 def run(problem, replicates=40, seed=443, tol=1e-10, **options):
@@ -126,7 +126,7 @@ def test_every_replicate_has_the_certificate_that_it_claims(loss, intercept, for
     found = run(problem, 10)
     for resample, estimate in zip(resamples(problem), found.estimates, strict=False):
         beta, alpha = parts(problem, estimate)
-        best = run_sdca(resample, Optimum(epochs=3000, tol=1e-11, seed=1))
+        best = run_to_optimum(resample, Optimum(epochs=3000, tol=1e-11, seed=1))
         bound = certificate(resample, best.beta, best.alpha, best.dual)
         at = primal(resample, beta, alpha)
         # Each is within its own tolerance of the same optimum.

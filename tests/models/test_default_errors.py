@@ -19,8 +19,8 @@ from pegasos_stats.models.inference.wald import (
     estimates,
     resampled_test,
 )
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 pytestmark = pytest.mark.slow
 
@@ -302,7 +302,7 @@ def intervals(loss):
     found = []
     for seed in range(REPLICATIONS):
         problem = Problem(*sample(seed), LAM, loss)
-        fit = run_sdca(problem, ps.Optimum(tol=1e-6, epochs=1000, seed=1))
+        fit = run_to_optimum(problem, ps.Optimum(tol=1e-6, epochs=1000, seed=1))
         se = sandwich(problem, fit, Sandwich()).std_error
         by = estimates(np.array([fit.alpha, *fit.beta]), se)
         found.append([by.estimate, by.conf_low, by.conf_high, se])

@@ -13,8 +13,8 @@ from scipy.stats import norm
 import pegasos_stats as ps
 from pegasos_stats.models.inference.options import Sandwich
 from pegasos_stats.models.inference.sandwich import sandwich, silverman
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem, Solution
-from pegasos_stats.solvers.sdca_run import run_sdca
 
 # Sums of the same numbers in another order, divided by pivots of about 1.
 ROUNDING = 1e-10
@@ -129,7 +129,7 @@ def by_the_formula(problem, theta, correction="HC0", width=None):
 
 
 def fitted(problem, tol=1e-10):
-    return run_sdca(problem, ps.Optimum(tol=tol, epochs=2000, seed=1))
+    return run_to_optimum(problem, ps.Optimum(tol=tol, epochs=2000, seed=1))
 
 
 def at(beta, alpha=0.0):
@@ -201,7 +201,7 @@ def test_hc3_is_the_jackknife():
 
 def test_dual_weights_are_the_slopes_of_the_hinge():
     problem = problem_of("hinge")
-    found = run_sdca(problem, ps.Optimum(tol=1e-13, epochs=2000, seed=1))
+    found = run_to_optimum(problem, ps.Optimum(tol=1e-13, epochs=2000, seed=1))
     u = 1.0 - problem.y * (problem.X @ found.beta + found.alpha)
     # Only rows at the margin, no more than coefficients, differ from 0 and 1.
     inside = (found.dual > 1e-6) & (found.dual < 1.0 - 1e-6)
@@ -221,7 +221,7 @@ def test_dual_weights_are_the_slopes_of_the_hinge():
 def test_newton_step_leads_to_the_optimum():
     problem = problem_of("log")
     # All epochs end at the optimum to the last digits.
-    found = run_sdca(problem, ps.Optimum(tol=0.0, epochs=20, seed=1))
+    found = run_to_optimum(problem, ps.Optimum(tol=0.0, epochs=20, seed=1))
     near = estimated(problem, at(found.beta + 1e-4, found.alpha - 1e-4))
     # The step is right up to the square of the distance.
     np.testing.assert_allclose(near.newton_step, [1e-4] + [-1e-4] * 3, atol=1e-7)

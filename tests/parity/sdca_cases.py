@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 import pegasos_stats as ps
+from pegasos_stats.solvers.optimum_run import drawn_epochs, run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import drawn_epochs, run_sdca
 from tests.parity.cases import (
     REFERENCE,
     Fit,
@@ -96,7 +96,7 @@ def fit(case: SdcaCase) -> tuple[Fit, np.ndarray]:
     if case.n == 1:  # without a model, for a label that is the second of the coding
         x = X.to_numpy(copy=True)
         problem = Problem(x, np.ones(1), case.lam, case.loss, intercept=False)
-        found = run_sdca(problem, solver(case))
+        found = run_to_optimum(problem, solver(case))
         return fit_of_solution(case, problem, found), found.dual
     model = {"hinge": ps.SVM, "log": ps.Logit}[case.loss]
     given = {"intercept": False, **given_of(case)}

@@ -10,8 +10,8 @@ from pegasos_stats.models.inference.bootstrap import bootstrap, resampled_rows
 from pegasos_stats.models.inference.options import INTERVALS, Bootstrap
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.parity.cases import from_hex, golden
 
 # ---- Resamples and refits of the log loss as R wrote them: no R is needed.
@@ -38,7 +38,7 @@ def test_refits_are_those_of_r(kind):
     data = golden("data.json")["mtcars scaled"]
     X = np.column_stack([from_hex(data[name]) for name in ("wt", "hp", "qsec")])
     problem = Problem(X, np.where(np.array(data["labels"]) == 1, 1.0, -1.0), 0.1, "log")
-    fit = run_sdca(problem, Optimum(tol=1e-9, seed=1))
+    fit = run_to_optimum(problem, Optimum(tol=1e-9, seed=1))
     options = Bootstrap(20, seed=443, sample_kind=kind, tol=1e-14)
     found = bootstrap(problem, fit, options)
     theirs = np.array(golden("bootstrap.json")[kind]["refits"])
@@ -73,7 +73,7 @@ def test_refits_and_intervals_are_those_of_r(r, weighted):
     w = rng.uniform(0.5, 2.0, n) if weighted else np.ones(n)
     w /= w.mean()
     problem = Problem(X, y, lam, "log", weights=w if weighted else None)
-    fit = run_sdca(problem, Optimum(tol=1e-9, seed=1))
+    fit = run_to_optimum(problem, Optimum(tol=1e-9, seed=1))
     seeded(r, 443)
     theirs = r.call("bootstrap_logit", X, y, lam, 40, w)
     with warnings.catch_warnings():

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC, LinearSVC
 
 from pegasos_stats.solvers.certificate import primal
-from pegasos_stats.solvers.sdca_run import run_sdca
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.solver_runs import certificate_of
 
 LIBSVM_STEPS = 100_000  # it has no other end on badly scaled columns
@@ -16,7 +16,7 @@ LIBSVM_STEPS = 100_000  # it has no other end on badly scaled columns
 
 def solved(problem, solver, **options):
     """What a solver finds, and its certificate."""
-    found = run_sdca(problem, solver, **options)
+    found = run_to_optimum(problem, solver, **options)
     return found, certificate_of(problem, found)
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import zero_where_best
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import zero_where_best
 from pegasos_stats.solvers.solver_runs import certificate_of, run_linear
 
 

@@ -16,8 +16,8 @@ from pegasos_stats.solvers.certificate import (
     feasible,
 )
 from pegasos_stats.solvers.intercept import zero_model
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.studies.cross_validation import null_dual
 from tests.solvers.solved import risk_of_a_peer
 
@@ -167,7 +167,7 @@ def test_sums_of_the_last_pass_certify_without_another_one(loss, kind, monkeypat
     problem = Problem(X, y, 1e-3, loss, kind != "no intercept", **given.get(kind, {}))
     with monkeypatch.context() as without:
         without.setattr("pegasos_stats.solvers.certificate.row_sums", None)
-        solution = run_sdca(problem, ps.Optimum())
+        solution = run_to_optimum(problem, ps.Optimum())
     at = vars(solution)["certificate"]
     exact = certificate(problem, solution.beta, solution.alpha, solution.dual)
     assert at.objective == pytest.approx(exact.objective, rel=ROUNDING)

@@ -11,8 +11,8 @@ from pegasos_stats.parallel import library, one_thread
 from pegasos_stats.solvers import hinge_proximal
 from pegasos_stats.solvers.certificate import feasible
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.smooth_newton import SmoothRisk, SmoothSteps
 from pegasos_stats.solvers.solver_runs import certificate_of
 from tests.processes import in_process
@@ -91,7 +91,7 @@ def test_the_optimum_is_that_of_sparse_rows(problem):
     """Whose equations are solved by conjugate gradients."""
     sparse = replace(problem, X=csr_array(problem.X))
     found, at = solved(problem, Optimum(tol=TOL, seed=1), warn=False)
-    other = run_sdca(sparse, Optimum(tol=TOL, seed=1), warn=False)
+    other = run_to_optimum(sparse, Optimum(tol=TOL, seed=1), warn=False)
     assert 0.0 <= at.gap <= TOL * at.objective
     assert (found.dual >= 0.0).all()
     assert (found.dual <= problem.row_weights).all()
@@ -103,7 +103,9 @@ def test_the_optimum_is_that_of_sparse_rows(problem):
 
 @pytest.mark.parametrize("problem", CASES)
 def test_equal_calls_have_equal_bits_and_no_seed_matters(problem):
-    one, two = (run_sdca(problem, Optimum(tol=1e-4, seed=seed)) for seed in (1, 2))
+    one, two = (
+        run_to_optimum(problem, Optimum(tol=1e-4, seed=seed)) for seed in (1, 2)
+    )
     np.testing.assert_array_equal(one.beta, two.beta)
     np.testing.assert_array_equal(one.dual, two.dual)
     assert one.alpha == two.alpha
@@ -121,7 +123,7 @@ def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
     given = {name: value for name, value in given.items() if name == kind}
     problem = Problem(X + away, y, 1e-4, loss, **given)
     for tol in (1e-1, 1e-6, 1e-11):
-        found = run_sdca(problem, Optimum(tol=tol, seed=1), warn=False)
+        found = run_to_optimum(problem, Optimum(tol=tol, seed=1), warn=False)
         at = certificate_of(problem, found, tol)
         a = feasible(found.dual, y, True, problem.weights)
         P, D = both_objectives(problem, found.beta, found.alpha, a)
@@ -133,7 +135,7 @@ def test_certificates_are_true_in_exact_arithmetic(loss, kind, away):
 @LOSSES
 def test_a_start_is_gone_on_from(loss):
     problem = Problem(*rows(2000), 1e-3, loss)
-    found = run_sdca(problem, Optimum(tol=1e-9, seed=1))
+    found = run_to_optimum(problem, Optimum(tol=1e-9, seed=1))
     again, at = solved(problem, Optimum(tol=1e-8, seed=1), dual=found.dual)
     assert at.gap <= 1e-8 * at.objective
     assert again.n_iter < found.n_iter

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 
 import pegasos_stats as ps
 from pegasos_stats.solvers.intercept import best_intercept
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.pegasos import BY_STEPS
-from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.solvers.exactly import TEN, fractions, risk, signs_of
 
 DIGITS = Fraction(1, 10**30)  # of a log loss, far below every bound
@@ -122,7 +122,9 @@ def others(fit, X):
     centre = np.median(X, axis=0) if free else np.zeros(X.shape[1])
     near = replace(problem, X=np.ascontiguousarray(X - centre))
     try:
-        best = run_sdca(near, ps.Optimum(tol=1e-13, epochs=100, seed=1), warn=False)
+        best = run_to_optimum(
+            near, ps.Optimum(tol=1e-13, epochs=100, seed=1), warn=False
+        )
     except ps.errors.DataError:
         return
     yield moved(best.beta, best.alpha, centre)

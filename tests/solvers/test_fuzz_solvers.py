@@ -24,8 +24,8 @@ from pegasos_stats.checks import (
 )
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.certificate import primal
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.pegasos_run import run_pegasos
-from pegasos_stats.solvers.sdca_run import run_sdca
 from tests.problems import problems
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -149,10 +149,10 @@ def test_the_least_objective_follows_the_laws_of_the_problem(problem, seed):
     ]
     if problem.intercept and not sp.issparse(problem.X):
         same.append(replace(problem, X=problem.X - np.float32(2.0)))
-    found = run_sdca(problem, OPTIMUM, warn=False)
+    found = run_to_optimum(problem, OPTIMUM, warn=False)
     least = primal(problem, found.beta, found.alpha)
     for other in same:
-        at = run_sdca(other, OPTIMUM, warn=False)
+        at = run_to_optimum(other, OPTIMUM, warn=False)
         # Each is within 1e-6 of its least value; in 24 bits a shift rounds the rows.
         assert primal(other, at.beta, at.alpha) == pytest.approx(least, rel=5e-6)
 

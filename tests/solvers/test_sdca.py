@@ -11,9 +11,9 @@ import pegasos_stats as ps
 from pegasos_stats.errors import ConvergenceWarning, OptionError
 from pegasos_stats.solvers.certificate import primal
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.sdca import SDCA
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.solvers.smooth_newton import RiskValue, line_search
 from tests.solvers.solved import risk_of_a_peer, solved
 
@@ -79,14 +79,14 @@ def test_sdca_is_as_published():
     base = random_problem(7)
     problem = Problem(base.X, base.y, 0.1, intercept=False)
     bits, fast = (
-        run_sdca(problem, SDCA(epochs=5, tol=0, seed=1, **other))
+        run_to_optimum(problem, SDCA(epochs=5, tol=0, seed=1, **other))
         for other in ({}, {"arithmetic": "fast"})
     )
     assert bits.n_iter == fast.n_iter == 5 * problem.n
     # Sums of at most 200 numbers in another order.
     np.testing.assert_allclose(fast.beta, bits.beta, rtol=0, atol=1e-12)
     with pytest.raises(OptionError, match=r"SDCA has no intercept; .* ps\.Optimum"):
-        run_sdca(base, SDCA(seed=1))
+        run_to_optimum(base, SDCA(seed=1))
 
 
 # ---- The averaging and the random option of Shalev-Shwartz & Zhang, Procedure SDCA.
@@ -203,7 +203,7 @@ def test_the_optimum_on_digits(data_folder, lam, optimum):
     X = np.ascontiguousarray(table.iloc[:, :256], dtype=np.float64)
     y = np.where(table.iloc[:, 256] == 5, -1.0, 1.0)
     problem = Problem(X, y, lam)
-    found = run_sdca(problem, Optimum(seed=1, tol=1e-8))
+    found = run_to_optimum(problem, Optimum(seed=1, tol=1e-8))
     assert primal(problem, found.beta, found.alpha) == pytest.approx(optimum, rel=1e-6)
 
 
@@ -212,7 +212,7 @@ def test_every_epoch_is_run_with_tolerance_zero():
         base = random_problem(7)
         problem = Problem(base.X, base.y, 0.1, intercept=intercept)
         seen = []
-        run_sdca(problem, Optimum(epochs=30, tol=0, seed=1), seen.append)
+        run_to_optimum(problem, Optimum(epochs=30, tol=0, seed=1), seen.append)
         assert [moment.epoch for moment in seen] == list(range(1, 31))
 
 

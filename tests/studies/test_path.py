@@ -10,8 +10,8 @@ import pytest
 import pegasos_stats as ps
 from pegasos_stats.errors import OptionError
 from pegasos_stats.solvers.certificate import certificate, primal
+from pegasos_stats.solvers.optimum_run import run_to_optimum
 from pegasos_stats.solvers.path import FoldedRows, fold_path
-from pegasos_stats.solvers.sdca_run import run_sdca
 from pegasos_stats.studies import fold_fits
 from pegasos_stats.studies.cross_validation import null_dual
 from pegasos_stats.studies.fold_fits import (
@@ -68,7 +68,7 @@ def test_each_fit_of_a_path_begins_where_the_one_before_ended(make):
     for i, lam in enumerate(lambdas):
         at = replace(model.problem, lam=float(lam))
         dual = next_dual(found[i - 1], lambdas[i - 1], at) if i else None
-        one = run_sdca(at, solver, dual=dual, warn=False)
+        one = run_to_optimum(at, solver, dual=dual, warn=False)
         np.testing.assert_array_equal(one.beta, found[i].beta)
         np.testing.assert_array_equal(one.dual, found[i].dual)
 
@@ -238,7 +238,7 @@ def test_certificates_hold_and_are_within_the_tolerance(make, name):
                 problem, X_test, _ = fold_fits.training(model, split)
             for j in range(0, len(LAMBDAS), 3):
                 at = replace(problem, lam=float(LAMBDAS[j]))
-                one = run_sdca(at, EXACT, warn=False)
+                one = run_to_optimum(at, EXACT, warn=False)
                 least = primal(at, one.beta, one.alpha)
                 gap = fits[j].certificate
                 assert gap.relative_gap <= tol

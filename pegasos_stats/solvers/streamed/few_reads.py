@@ -51,10 +51,10 @@ from pegasos_stats.solvers.certificate import Certificate
 from pegasos_stats.solvers.intercept import constants_of, without_constants
 from pegasos_stats.solvers.losses import LOSSES, LossName
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import solved_by_steps
 from pegasos_stats.solvers.options import NEWTON
 from pegasos_stats.solvers.problem import MethodRun, Problem, Solution, joined
 from pegasos_stats.solvers.rounding import CLOSEST, Rounding
-from pegasos_stats.solvers.sdca_run import solved_by_steps
 from pegasos_stats.solvers.streamed import hinge
 from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk

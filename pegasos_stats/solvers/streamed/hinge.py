@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from pegasos_stats.arrays import Matrix, Rows, Vector
 from pegasos_stats.data.scan.source import Block, RowSubset, Values, plus
 from pegasos_stats.solvers.optimum import Optimum
+from pegasos_stats.solvers.optimum_run import solved_by_steps
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding
-from pegasos_stats.solvers.sdca_run import solved_by_steps
 from pegasos_stats.solvers.streamed import risk_and_bound as bounds
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, Risk
 from pegasos_stats.solvers.sums import Sums, risk_and_image

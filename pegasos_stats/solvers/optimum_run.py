@@ -70,7 +70,7 @@ def run_epochs(
         Number of rows.
     solver : Optimum or SDCA
     observe, progress, most
-        As in `run_sdca`.
+        As in `run_to_optimum`.
     shown : callable, optional
         Transforms a solution of the run for the observer.
 
@@ -175,7 +175,7 @@ class LinearRun:
         return Solution(*self.best(), steps, violations, seed, epochs, methods=methods)
 
 
-def run_sdca(
+def run_to_optimum(
     problem: Problem,
     solver: Optimum | SDCA,
     observe: Observer | None = None,
@@ -257,7 +257,7 @@ def solved_by_steps(
     Parameters
     ----------
     problem, solver, dual
-        As in `run_sdca`.
+        As in `run_to_optimum`.
     """
     centre = intercept.needed_centre(problem)
     inner = problem if centre is None else intercept.centred(problem, centre)
