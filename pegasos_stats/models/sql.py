@@ -563,8 +563,9 @@ def to_sql(self: "LinearResults", dialect: Dialect = "ansi") -> str:
     ------
     OptionError
         If a term cannot be written in SQL, such as ``poly()`` or ``bs()``, or if
-        databases would compute it differently: two text columns compared, text sorted
-        or used as a number, dates, integers beyond 2^53.
+        databases would compute it differently. Examples are text columns that are
+        compared with each other or by ``<``, text used as a number, dates, and integers
+        beyond 2^53.
 
     Examples
     --------

@@ -717,11 +717,11 @@ def calibrate(
     sigmoid: probabilities refer to the class frequencies of the data. Weights that
     differ within a class apply to both.
 
-    Scores are uninformative in two cases: the objective of the fit differs from the
-    objective without predictors by at most the duality gap; or the out-of-fold scores
-    of the second class are not larger than scores of the first, so that ``A`` is not
-    negative. Each probability then equals the share of its class in the data, and a
-    warning reports this.
+    Scores are uninformative in two cases. In the first, the objective of the fit
+    differs from the objective without predictors by at most the duality gap. In the
+    second, out-of-fold scores of the second class are not larger than scores of the
+    first, so that ``A`` is not negative. Each probability then equals the share of its
+    class in the data, and a warning reports this.
 
     Parameters
     ----------

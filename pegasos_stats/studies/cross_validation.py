@@ -58,10 +58,10 @@ def lambda_grid(
     y) / n``. For large lambda the solution is ``g / lam`` to first order. The largest
     lambda of the grid is half the range of the scores ``x_i'g`` (without intercept the
     largest ``|x_i'g|``): there scores differ by at most 2, the distance between the
-    margins. For the hinge loss and two classes of equal weight this is exact: for all
-    larger lambda every row is within the margins, every dual variable is 1, and the
-    solution is ``g / lam`` (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The
-    grid is geometric, rounded to four digits.
+    margins. For the hinge loss and two classes of equal weight, the solution for all
+    larger lambda is exactly ``g / lam``: every row is within the margins, and every
+    dual variable is 1 (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The grid is
+    geometric, rounded to four digits.
 
     Parameters
     ----------

@@ -60,12 +60,12 @@ class Sandwich:
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
         The hinge allows only ``"HC0"``, the squared hinge all but ``"nonrobust"``.
         ``"HC1"`` multiplies the covariance by ``n / (n - d)`` with
-        ``d = tr(H^-1 (H - lam J))``.
-        ``"HC2"`` divides the score of a row by ``sqrt(1 - h_i)`` and ``"HC3"`` by
-        ``1 - h_i``. The leverage is ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``;
-        values above 0.99 are replaced by 0.99. ``"nonrobust"`` uses the information
-        ``H - lam J`` for ``G``, as in the usual output of logistic regression. It is
-        valid if the model is correct and lambda tends to 0, and does not allow weights.
+        ``d = tr(H^-1 (H - lam J))``. ``"HC2"`` divides the score of a row by
+        ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``. The leverage is
+        ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``; values above 0.99 are replaced by
+        0.99. ``"nonrobust"`` uses the information ``H - lam J`` for ``G``, as in the
+        usual output of logistic regression. It is valid if the model is correct and
+        lambda tends to 0, and does not allow weights.
 
     Raises
     ------
@@ -118,10 +118,10 @@ class Cluster(Sandwich):
         G = (1/n) c sum_g S_g S_g'
 
     CR0 and CR1 use ``c = M / (M - 1)``. CR3, the default for the log loss and the
-    squared hinge, approximates the fits that omit one group each: it uses ``c = 1`` and
-    replaces ``S_g`` by ``(I - B_g A)^-1 S_g``, with the Hessian ``B_g`` of the group
-    and ``A = (n H)^-1``. Multiplied by ``A``, the new ``S_g`` is a Newton step between
-    the fit and the fit without the group. Two groupings, ``a`` and ``b``, yield
+    squared hinge, approximates the fits that omit one group each. It uses ``c = 1`` and
+    replaces ``S_g`` by ``(I - B_g A)^-1 S_g``. Here ``B_g`` is the Hessian of the
+    group, and ``A = (n H)^-1``. Multiplied by ``A``, the new ``S_g`` is a Newton step
+    between the fit and the fit without the group. Two groupings, ``a`` and ``b``, yield
     ``G_a + G_b - G_ab``, where each term has the ``c`` of its own groups. If a variance
     is then negative, negative eigenvalues of the covariance are set to 0, and a note
     reports this. With ``fit(strata=)`` the covariance is linearised: the ``S_g`` are
@@ -341,9 +341,9 @@ def chosen_options(
 ) -> CovType:
     """Return the options of a covariance that the model allows.
 
-    For the log loss and the squared hinge the default is HC3; with groups, CR3, or CR1
-    for two groupings; with strata, the linearised covariance; with Firth's
-    penalty, the model-based covariance. For the hinge it is the bootstrap, which draws
+    For the log loss and the squared hinge the default is HC3. With groups it is CR3, or
+    CR1 for two groupings; with strata, the linearised covariance. With Firth's penalty
+    it is the model-based covariance. For the hinge it is the bootstrap, which draws
     whole groups if there are groups; for files and Dask, no standard errors.
 
     Raises

@@ -1,7 +1,8 @@
 """The sandwich covariance ``(1/n) H^-1 G H^-1`` of a penalised fit.
 
-The rows, in memory or in files, are read block by block: once for sums, for the hinge
-once more for ``H`` with its kernel, and once for the influence of each row ::
+The rows, in memory or in files, are read block by block. The first pass computes sums,
+for the hinge a second pass computes ``H`` with its kernel, and the last pass computes
+the influence of each row ::
 
     psi_i = -H^-1 S_i + D_i,    V = (1/n^2) sum_i psi_i psi_i'
 
@@ -292,10 +293,10 @@ class Fitted:
         """``S_i`` and ``D_i`` of a block, as rows of two arrays.
 
         A score is ``S_i = r_i w_i (-s_i y_i z_i - mean)``. The mean is subtracted
-        because the risk is a ratio of two means if weights are scaled to mean 1, and a
-        sum of two such ratios, one for each class, with balanced weights. ``r_i`` is 1,
-        ``(1 - h_i)^(-1/2)`` for HC2 or ``(1 - h_i)^-1`` for HC3, with ``h_i`` at most
-        0.99.
+        because weights are scaled to mean 1, which makes the risk a ratio of two means.
+        With balanced weights it is a sum of two such ratios, one for each class.
+        ``r_i`` is 1, ``(1 - h_i)^(-1/2)`` for HC2 or ``(1 - h_i)^-1`` for HC3, with
+        ``h_i`` at most 0.99.
 
         Standardized predictors also depend on their estimated means and deviations. On
         the original scale the penalty is ``lam/2 sum_j (scale_j b_j)^2``, which adds
