@@ -308,6 +308,19 @@ def check_aligned(
         )
 
 
+def by_position(values: object, data: object) -> object:
+    """A Series for rows without labels, such as an array's, loses its own labels.
+
+    Examples
+    --------
+    >>> by_position(pd.Series([2, 5], [7, 8]), np.zeros((2, 3))).index.tolist()
+    [0, 1]
+    """
+    if isinstance(values, pd.Series) and not isinstance(data, pd.DataFrame):
+        return values.reset_index(drop=True)
+    return values
+
+
 def column_of_labels(labels: Any, name: str = "y") -> DataColumn:
     """View a list, a one-dimensional array or a single column of labels as a Series.
 

@@ -499,6 +499,7 @@ def rows_of(
             weights_of_rows = column_of_counts(None, result.counted, new_data)
             are_counts = weights_of_rows is not None
         if weights_of_rows is not None:
+            weights_of_rows = user_data.by_position(weights_of_rows, data)
             source = "weights", weights_of_rows, new_data, new_data.index
             row_weights = numbers_of_rows(*source, "one number for each row")[complete]
     if not (np.isfinite(row_weights).all() and row_weights.sum() > 0.0):

@@ -28,6 +28,7 @@ from pegasos_stats.data.sample import (
     aligned_labels,
     column_named,
 )
+from pegasos_stats.data.scan.rows import streamed
 from pegasos_stats.data.scan.source import digests_by_row
 from pegasos_stats.errors import (
     ColumnError,
@@ -680,7 +681,8 @@ class Results(DisplayedBySummary, ABC):
             100,000 misclassified rows. A Dask frame is scored on the workers, and the
             scores are collected.
         actual : Series or array, optional
-            Labels of the rows; if omitted, the outcome's column of `data`.
+            Labels of the rows; if omitted, the outcome's column of `data`. The row
+            labels of a Series must be those of a frame; the rows of an array have none.
         positive, event_level, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
@@ -726,6 +728,10 @@ class Results(DisplayedBySummary, ABC):
             actual, data = data  # y and X, as test= of fit()
         if getattr(actual, "ndim", 1) == 2 and getattr(data, "ndim", 1) < 2:
             raise DataError("Rows come first, labels second: write confusion(X, y).")
+        if data is not None and streamed(data) is None:
+            actual = user_data.by_position(actual, data)
+            freq_weights = user_data.by_position(freq_weights, data)
+            of_rows = {k: user_data.by_position(v, data) for k, v in of_rows.items()}
         arguments = self, data, actual, unseen, offset, freq_weights, [weights, groups]
         rows = rows_of_table(*arguments)
         shift = problem.prior_shift if problem.loss == "log" else None

@@ -15,6 +15,7 @@ from scipy.special import expit, logit
 from pegasos_stats import checks, errors, tables
 from pegasos_stats.arrays import Axes, Codes, DataColumn, Matrix, Vector
 from pegasos_stats.data.sample import Groups, column_named, column_of_counts, mean_one
+from pegasos_stats.data.user_data import by_position
 from pegasos_stats.errors import DataError, OptionError, counted
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates, scores
@@ -937,8 +938,10 @@ class CalibratedResults(tables.Summarised):
                 groups = column_named("groups", groups, data, "one label for each row")
             matrix = result._matrix(data, offset=offset)
             chances = self._chances(result._scores(matrix))
+            actual, groups = by_position(actual, data), by_position(groups, data)
             labels = result._labels(data) if actual is None else actual
             counts = column_of_counts(freq_weights, result.counted, data)
+            counts = by_position(counts, data)
         upper = chances.iloc[:, 1]
         cut = checks.check_threshold(threshold, is_probability=True)
         table = confusion(

@@ -174,3 +174,22 @@ def test_rows_of_kernels_are_held_too(kernel):
     for fit in (result, model.fit(PEGASOS)):
         assert fit.counts.equals(again.counts)
         assert fit.decision_function(new).equals(again.decision_function(new))
+
+
+def test_a_series_is_matched_with_the_rows_of_an_array_by_position():
+    rng = np.random.default_rng(0)
+    X, n = rng.normal(size=(60, 2)), np.arange(60) % 3
+    y = pd.Series(np.where(X[:, 0] + rng.normal(size=60) > 0, "b", "a"))
+    model = ps.SVM(y[:30], X[:30], lam=1.0)
+    fits = [ps.Logit(y[:30], X[:30]).fit(), ps.calibrate(model, folds=2)]
+    for fit in fits:
+        options = {"freq_weights": n[30:], "groups": n[30:] > 1}
+        labelled = {k: pd.Series(v, y.index[30:]) for k, v in options.items()}
+        expected = fit.confusion(X[30:], y[30:].to_numpy(), **options)
+        found = fit.confusion(X[30:], y[30:], **labelled)
+        assert (found.by_cluster == expected.by_cluster).all()
+    effects = fits[0].margins(data=X[30:], weights=n[30:]).tidy()
+    again = fits[0].margins(data=X[30:], weights=pd.Series(n[30:], y.index[30:]))
+    pd.testing.assert_frame_equal(again.tidy(), effects)
+    with pytest.raises(ps.errors.DataError, match="row labels"):
+        fits[0].confusion(pd.DataFrame(X[30:]), y[30:])
