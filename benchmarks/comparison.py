@@ -1,7 +1,7 @@
 """Results of comparisons with other programs, and functions that time two runs.
 
-`everything.py` collects the comparisons of all scripts that have a function
-``comparisons``.
+`everything.py` runs the function ``comparisons`` of several scripts and collects the
+results.
 """
 
 import time

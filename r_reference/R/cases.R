@@ -1,7 +1,8 @@
 # The cases that R and Python share, listed in r_reference/cases.csv and sdca_cases.csv.
 # Counterparts: tests/parity/cases.py and sdca_cases.py.
 
-# An order is a word, or row numbers from 1, with a semicolon between epochs.
+# Read a list of cases. An order is a word, or row numbers from 1, with a semicolon between
+# epochs.
 read_cases <- function(path) {
   given <- names(read.csv(path, nrows = 1))
   words <- c("name", "lambda", "order", "average", "profile", "weights", "start", "step",
@@ -12,7 +13,7 @@ read_cases <- function(path) {
   split(cases, factor(cases$name, cases$name))
 }
 
-# A list of X (matrix, n x p, named columns) and labels.
+# The data of a case: a list of X (matrix, n x p, named columns) and labels.
 case_data <- function(case) {
   measured <- c("wt", "hp", "qsec")
   switch(case$data,

@@ -18,7 +18,7 @@ df.residual.linear_results <- function(object, ...) {
   object$nobs - sum(!is.na(object$coefficients))
 }
 
-# For step() and drop1().
+# step() and drop1() call this method.
 extractAIC.linear_results <- function(fit, scale = 0, k = 2, ...) {
   likelihood <- logLik(fit)
   df <- attr(likelihood, "df")
