@@ -40,6 +40,13 @@ CARET_NAMES = {  # in caret's order; caret does not name the other statistics
     "accuracy_p_value": "AccuracyPValue",
     "mcnemar_p_value": "McnemarPValue",
 }
+FURTHER_NAMES = {  # of statistics that caret lacks
+    "mcc": "Matthews Correlation",
+    "auc": "Area under ROC Curve",
+    "auc_pooled": "Area under ROC, Pooled",
+    "log_loss": "Log Loss",
+    "brier_score": "Brier Score",
+}
 BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
 BY_PRECISION = ("precision", "recall")
 MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
@@ -62,14 +69,14 @@ def printed_terms(names: Iterable[str], mode: Mode) -> list[str]:
 
 
 def label_of(name: str) -> str:
-    """Return the name of a statistic as caret prints it.
+    """Return the name of a statistic as caret prints it, or as it is printed here.
 
     Examples
     --------
     >>> label_of("pos_pred_value"), label_of("f0.5")
     ('Pos Pred Value', 'F0.5')
     """
-    return CARET_NAMES.get(name, name.capitalize())
+    return (CARET_NAMES | FURTHER_NAMES).get(name, name.capitalize())
 
 
 @with_visible_text
@@ -143,20 +150,13 @@ class ConfusionReport(tables.Displayed):
         return lines
 
     def _further(self) -> list[tuple[str, str]]:
-        names = {
-            "mcc": "Matthews Correlation",
-            "auc": "Area under ROC Curve",
-            "auc_pooled": "Area under ROC, Pooled",
-            "log_loss": "Log Loss",
-            "brier_score": "Brier Score",
-        }
         fields = [
             (label, rounded(self.overall[name]))
-            for name, label in names.items()
+            for name, label in FURTHER_NAMES.items()
             if name in self.overall
         ]
         for name in printed_terms(self.intervals, self.mode):
-            label = names.get(name) or label_of(name)
+            label = label_of(name)
             fields.append((f"{label} 95% CI", written_interval(self.intervals[name])))
         return fields
 

@@ -1,7 +1,7 @@
 """Confusion tables: `confusion` for one classifier, `compare_predictions` for two."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -25,7 +25,13 @@ from pegasos_stats.errors import (
 )
 from pegasos_stats.foreign_names import missing_key, suggest_arguments, suggest_names
 from pegasos_stats.metrics import inputs, intervals, rates
-from pegasos_stats.metrics.caret import ConfusionReport, format_pval, r_format
+from pegasos_stats.metrics.caret import (
+    ConfusionReport,
+    format_pval,
+    label_of,
+    printed_terms,
+    r_format,
+)
 from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
 from pegasos_stats.metrics.intervals import (
     NONE,
@@ -548,7 +554,12 @@ class ConfusionMatrix(tables.Exported):
             }
             for label, terms in self._classes.items()
         }
-        names = self._undefined({None: self._overall, **classes})
+        mode = mode or self.choices.mode or "sens_spec"
+        printed = {
+            label: {name: terms[name] for name in printed_terms(terms, mode)}
+            for label, terms in classes.items()
+        }
+        names = self._undefined({None: self._overall, **printed}, label_of)
         several, limits = len(self.levels) > 2, dict[str, Interval]()
         if self._has_inference:
             limits = {
@@ -563,7 +574,7 @@ class ConfusionMatrix(tables.Exported):
             self._overall,
             classes,
             limits,
-            mode or self.choices.mode or "sens_spec",
+            mode,
             [f"NA: {', '.join(names)} ({self._why})."] * bool(names),
         )
 
@@ -707,7 +718,11 @@ class ConfusionMatrix(tables.Exported):
         """Whether the source of the rows is "new"."""
         return self.source not in NO_INFERENCE
 
-    def _undefined(self, terms: Mapping[object, Mapping[str, float]]) -> list[str]:
+    def _undefined(
+        self,
+        terms: Mapping[object, Mapping[str, float]],
+        named: Callable[[str], str] = str,
+    ) -> list[str]:
         """Return names of undefined statistics, except inference omitted by design.
 
         Parameters
@@ -719,7 +734,7 @@ class ConfusionMatrix(tables.Exported):
         by_design = () if tested else INFERRED
         several = len(self.levels) > 2
         return [
-            f"{label}: {name}" if several and label is not None else name
+            f"{label}: {named(name)}" if several and label is not None else named(name)
             for label, statistics in terms.items()
             for name, value in statistics.items()
             if math.isnan(value) and name not in by_design

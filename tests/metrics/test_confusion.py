@@ -99,3 +99,13 @@ def test_sides_of_different_rows_are_refused():
 def test_a_level_called_na_keeps_its_column():
     table = ps.confusion(["NA", "b"], ["NA", None]).table
     assert table.columns.tolist() == ["NA", "b", "<NA>"]
+
+
+@pytest.mark.parametrize("mode", ["sens_spec", "prec_recall", "everything"])
+def test_undefined_statistics_have_the_names_that_are_printed(mode):
+    report = ps.confusion(["a"] * 4 + ["b"], ["a"] * 5).summary(mode)
+    (note,) = report.notes
+    names = note.removeprefix("NA: ").partition(" (")[0].split(", ")
+    lines = [line.partition(" : ") for line in str(report).splitlines()]
+    undefined = {name.strip() for name, _, cell in lines if cell.strip() == "NA"}
+    assert set(names) == undefined - {"P-Value [Acc > NIR]", "Mcnemar's Test P-Value"}

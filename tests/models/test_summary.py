@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import pegasos_stats as ps
+from pegasos_stats import tables
 from pegasos_stats.models.notes import most_important
 from pegasos_stats.tables import fixed
 from tests.output.test_report import Reader
@@ -259,3 +260,33 @@ def test_other_fits_are_columns_too():
     fits = [hinge.fit(cov_type=kind) for kind in (ps.Bootstrap(29), None)]
     types = [fit.__maketables_vcov_info__["se_type"] for fit in fits]
     assert types == ["bootstrap", "none"]
+
+
+def test_tables_for_a_paper_name_the_reference_levels_and_no_call():
+    data = pd.DataFrame({"ward": list("abc") * 20, "x": range(60)})
+    data["ill"] = np.where((data["x"] * 7) % 10 < 4, "yes", "no")
+    summary = ps.logit("ill ~ ward + x", data).fit().summary()
+    for text in (summary.to_markdown(), summary.to_latex(), summary.to_latex("T")):
+        assert "Reference: ward = a." in text
+        assert "summary(details" not in text
+        assert "n 60; training error" in text
+        assert not re.search(r"\w  +\w", text)  # several spaces would be one
+
+
+def test_rounding_in_a_limit_is_not_printed_as_a_number():
+    ends = pd.DataFrame({"conf_low": [-2.0, 1e-14], "conf_high": [1.1e-14, 2e-14]})
+    tidy = ends.assign(term=["a", "b"], estimate=-1.0, std_error=0.5)
+    tidy = tidy.assign(statistic=-2.0, p_value=0.04)
+    cells = tables.estimate_cells(tidy, ["z", "P>|z|"])
+    assert list(cells["0.975]"]) == ["0.000", "2.00e-14"]
+    assert list(cells["[0.025"]) == ["-2.000", "1.00e-14"]
+
+
+def test_resamples_of_a_fit_far_from_its_optimum_come_with_a_warning():
+    train, _ = ps.datasets.load_digits56()
+    model = ps.svm("digit ~ p34 + p43", train, lam=0.01)
+    rough = model.fit(ps.Pegasos(epochs=20, seed=443), cov_type=ps.Bootstrap(99))
+    exact = model.fit(cov_type=ps.Bootstrap(99))
+    sentence = "The resamples were fitted to their optimum, from which this fit is too"
+    assert sentence in " ".join(str(rough.summary()).split())
+    assert sentence not in " ".join(str(exact.summary()).split())

@@ -585,5 +585,5 @@ def test_undefined_statistics_are_explained_and_f1_is_not_one_of_them():
     assert cells["Precision (yes)"] == "NA"
     assert cells["F1 (yes)"] == "0.0000"
     page = ps.logit("ill ~ .", rare).fit().report().to_html()
-    assert "NA: the divisor of the statistic is 0." in page
+    assert "NA: the denominator of the statistic is 0." in page
     assert "f1" not in page

@@ -988,7 +988,7 @@ class ReportFacts:
             return ""
         if not self.rows.table.n_classified:
             return "NA: no row has both an actual and a predicted class."
-        return "NA: the divisor of the statistic is 0."
+        return "NA: the denominator of the statistic is 0."
 
     @cached_property
     def counts(self) -> Lines:
