@@ -544,8 +544,12 @@ def natural_spline(
     state = {} if state is None else state
     if "knots" not in state:
         low, high = sorted(map(float, Boundary_knots or [values.min(), values.max()]))
+        if not low < high:
+            raise ValueError(
+                f"the boundary knots of ns() are {low:g} and {high:g}; they must differ"
+            )
         inner = sorted(map(float, knots or []))
-        outside = not low < high or not all(low < knot < high for knot in inner)
+        outside = not all(low < knot < high for knot in inner)
         both = knots is not None if df is not None else False
         if outside or both or (df or 2) < 1 + intercept:
             raise ValueError(
