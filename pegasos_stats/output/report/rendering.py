@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_core import StateCore
     from markdown_it.token import Token
+    from markupsafe import Markup
 
 Escape = Callable[[str], str]
 
@@ -53,6 +54,7 @@ CLASSES = {"svm": "SVM", "logit": "Logit", "kernel_svm": "KernelSVM"}
 PICTURE_WIDTH, PICTURE_HEIGHT = 5.2, 3.7  # inches; small, for legible text on phones
 ROC_SIDE = 4.2  # inches
 MAX_BARS_SHOWN = 20  # coefficients in a figure
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*(?:=\w+(?:\.\w+)*)?")
 # Fixed names and no date make the SVG reproducible.
 SVG_SETTINGS = {"svg.hashsalt": "pegasos_stats", "svg.fonttype": "path"}
 NO_DATE = {"Date": None, "Creator": None}
@@ -172,10 +174,23 @@ class Page:
             link=quote(os.fsencode(self.csv)),
             picture=picture,
             tag=tag,
-            wording=self._worded,
+            wording=lambda message: _options_as_code(self._worded(message)),
             versions=session_info().versions,
             date=date.today().isoformat(),
         )
+
+
+def _options_as_code(message: str) -> "Markup":
+    r"""Write a message as Markdown, with the options of a command as code.
+
+    Examples
+    --------
+    >>> print(_options_as_code("a < b: use --lam=0.1, or --weights=balanced."))
+    a \< b: use `--lam=0.1`, or `--weights=balanced`.
+    """
+    from markupsafe import Markup
+
+    return Markup(OPTION.sub(r"`\g<0>`", markdown(message)))
 
 
 def _fenced(text: str, language: str = "") -> str:
@@ -472,7 +487,8 @@ def figures_of(facts: ReportFacts) -> dict[str, str]:
     table, figures, square = rows.table, dict[str, str](), (ROC_SIDE, ROC_SIDE)
     n = min(len(getattr(result, "coef", ())), MAX_BARS_SHOWN)
     if isinstance(result, LinearResults) and n:
-        size, plot = (PICTURE_WIDTH, max(2.2, 0.22 * n + 1.2)), result.plot
+        lines = n + 2 * len(result.reference_levels)  # a heading and a reference each
+        size, plot = (PICTURE_WIDTH, max(2.2, 0.22 * lines + 1.2)), result.plot
         figures["coefficients"] = draw_svg(partial(plot.coefficients, n), *size)
         if shape := facts.image_shape:
             side, image = (PICTURE_WIDTH,) * 2, partial(plot.coefficient_image, shape)
