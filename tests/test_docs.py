@@ -144,8 +144,8 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
     (tmp_path / "a.html").write_text('<a href="b.html#c">b</a> <a href="d.html">d</a>')
     (tmp_path / "b.html").write_text('<p id="e"></p> <a href="a.html#top">a</a>')
     assert list(broken_links(tmp_path)) == [
-        "a.html: link to b.html#c, a place that is not there",
-        "a.html: link to d.html, which is not there",
+        "a.html: link to b.html#c, whose target does not exist",
+        "a.html: link to d.html, which does not exist",
     ]
 
 
