@@ -285,7 +285,7 @@ class ErrorComparison(tables.Summarised):
         from pegasos_stats.output.plotting.forest import draw_differences
 
         table, folds = self.tidy(conf_level), self._by_fold()
-        return draw_differences(table, folds, self.metric, ax, line)
+        return draw_differences(table, folds, self.metric, conf_level, ax, line)
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
@@ -571,7 +571,7 @@ class ModelComparison(tables.Exported):
             name: getattr(fit, "reference_levels", {})
             for name, fit in self.fits.items()
         }
-        return draw_models(table, levels, ax, line)
+        return draw_models(table, levels, self.level, ax, line)
 
     @suggest_arguments
     def plot_roc(

@@ -803,7 +803,7 @@ class Subgroups(tables.Summarised):
         checks.check_choice("term", term, tuple(dict.fromkeys(table["term"])))
         own = table[table["term"] == term].set_index(self.name)
         of_all = {name: value for name, value, *_ in _statistics(self.whole, 0.95)}
-        return draw_subgroups(own, term, of_all[term], ax, line)
+        return draw_subgroups(own, term, of_all[term], conf_level, ax, line)
 
 
 def _statistics(

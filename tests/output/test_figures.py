@@ -1,5 +1,6 @@
 """Numbers, lengths and places in figures beside their definitions."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import matplotlib as mpl
@@ -15,7 +16,7 @@ from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.curves import draw_roc, draw_scores
 from pegasos_stats.output.plotting.forest import INTERVAL, Series, draw_forest
 from pegasos_stats.output.plotting.result_plots import draw_trace
-from pegasos_stats.output.plotting.style import line_styles
+from pegasos_stats.output.plotting.style import line_styles, write_decimals
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.output.report.rendering import draw_svg
 from pegasos_stats.studies.calibration import Reliability
@@ -159,6 +160,37 @@ def test_ratios_have_plain_numbers_at_1_2_and_5(high):
     assert shown
     assert {f"{float(text):.0e}"[0] for text in shown} <= {"1", "2", "5"}
     assert not any("$" in text for text in shown)
+
+
+@pytest.mark.parametrize("inches", [0.5, 1.0, 3.0])
+@pytest.mark.parametrize("ends", [(0.4, 2.2), (2.6, 3.6), (1e-7, 3.0), (0.9, 1.2)])
+def test_a_logarithmic_axis_has_two_labels_or_more_that_do_not_overlap(inches, ends):
+    ax = axes(inches + 1.0, 2.0)
+    ax.set_position([0.5 / (inches + 1.0), 0.3, inches / (inches + 1.0), 0.6])
+    ax.set(xscale="log", xlim=ends)
+    write_decimals(ax.xaxis)
+    ax.figure.draw_without_rendering()
+    texts = [text for text in ax.get_xticklabels() if text.get_text()]
+    shown = [text for text in texts if ends[0] <= text.get_position()[0] <= ends[1]]
+    boxes = [text.get_window_extent() for text in shown]
+    assert inches < 1.0 or len(shown) >= 2
+    assert not any(a.x1 > b.x0 for a, b in pairwise(boxes))
+
+
+def test_a_point_at_the_end_of_the_data_is_not_cut():
+    data = pd.DataFrame({"x": np.arange(20.0), "z": np.arange(20.0) ** 2})
+    data["y"] = ["a", "b", "b", "a"] * 5
+    fit = ps.logit("y ~ x + z", data, lam=0.1).fit()
+    ax = fit.plot.regions("x", "z", data, ax=axes())
+    for values, (low, high) in ((data.x, ax.get_xlim()), (data.z, ax.get_ylim())):
+        assert low < values.min()
+        assert values.max() < high
+
+
+def test_an_undefined_interval_has_no_line_and_no_label():
+    row = pd.Series([1.0, np.nan, np.nan], INTERVAL, name="x")
+    ax = curves.draw_bootstrap(np.arange(9.0), row, axes(), {})
+    assert legend(ax) == ["9 resamples", "Estimate"]
 
 
 def test_a_level_keeps_its_capitals():

@@ -314,7 +314,10 @@ def test_an_effect_is_the_average_prediction(found):
 def test_effects_at_values_have_a_panel_each(found):
     fit, at = found["fit"], {"assay": ASSAYS}
     drawn = fit.plot.effect("dose", at=at, points=5)
-    assert [legend(ax) for ax in drawn] == [[f"assay {name}"] for name in ASSAYS]
+    titles = [ax.get_title().replace("\n", " ") for ax in drawn]
+    assert titles == [f"assay {name}" for name in ASSAYS]
+    sides = [ax.yaxis.get_tick_params()["labelleft"] for ax in drawn]
+    assert sides == [True, False, False]
     assert len({ax.get_ylim() for ax in drawn}) == 1
     lines = [ax.get_lines()[0] for ax in drawn]
     dose = float(lines[0].get_xdata()[2])
@@ -325,6 +328,69 @@ def test_effects_at_values_have_a_panel_each(found):
     assert not one.collections  # no bands on each other
     with pytest.raises(OptionError, match="one panel or 3"):
         fit.plot.effect("dose", at=at, points=5, ax=panels(2))
+
+
+def test_averages_at_values_are_below_the_value(found):
+    at = {"dose": [-1.0, 1.0]}
+    for averages, count in ((found["fit"].predictions, 3), (found["fit"].margins, 3)):
+        ax = averages("assay", at=at).plot(ax=panels())
+        names = [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()]
+        assert names[0] == "assay at dose = -1:"
+        assert names[count + 1] == "assay at dose = 1:"
+        assert len(names) == 2 * (count + 1)
+
+
+def test_intervals_have_their_level_and_the_line_of_all_rows_its_name(found):
+    table = found["fit"].confusion(NEW, by="assay")
+    ax = table.plot(conf_level=0.975, ax=panels())
+    assert "Error rate, 97.5% interval" in ax.get_xlabel()
+    assert legend(ax) == ["All rows"]
+    ax = found["errors"].plot(conf_level=0.9, ax=panels())
+    assert "90% interval" in " ".join(ax.get_xlabel().split())
+    assert "95% interval" in FIGURES["models"](found, ax=panels()).get_xlabel()
+
+
+@pytest.fixture(scope="module")
+def awkward():
+    """A fit with long names that are not ASCII, in more rows than a column has room."""
+    rng = np.random.default_rng(3)
+    wards = ["Abteilung für Gefäßchirurgie und Angiologie", "Łódź – Szpital", "HNO"]
+    wards += [f"Hôpital Necker–Enfants malades, unité № {j}" for j in range(9)]
+    data = pd.DataFrame({"Station": rng.choice(wards, 400), "x": rng.normal(size=400)})
+    yes = "innerhalb von 30 Tagen erneut stationär aufgenommen"
+    ill = data["x"] + rng.normal(size=400) > 1.0
+    data["Ergebnis"] = np.where(ill, yes, "nicht erneut stationär aufgenommen")
+    data.loc[:9, "Station"] = None
+    return ps.logit("Ergebnis ~ Station + x", data).fit(), data
+
+
+AWKWARD = {
+    "odds_ratios": lambda fit, _, ax: fit.plot.odds_ratios(ax=ax),
+    "coefficients": lambda fit, _, ax: fit.plot.coefficients(ax=ax),
+    "roc": lambda fit, data, ax: fit.plot.roc(data, ax=ax),
+    "scores": lambda fit, data, ax: fit.plot.scores(data, ax=ax),
+    "rates": lambda fit, data, ax: fit.plot.rates(data, ax=ax),
+    "confusion": lambda fit, data, ax: fit.plot.confusion(data, ax=ax),
+    "binned_residuals": lambda fit, data, ax: fit.plot.binned_residuals(data, ax=ax),
+    "effect": lambda fit, _, ax: fit.plot.effect("x", points=5, ax=ax),
+    "margins": lambda fit, _, ax: fit.margins().plot(ax=ax),
+}
+
+
+@pytest.mark.parametrize("width", [3.5, 7.0])
+@pytest.mark.parametrize("name", AWKWARD)
+def test_long_names_are_inside_and_do_not_overlap(awkward, name, width):
+    ax = plt.subplots(figsize=(width, 2.8), layout="constrained")[1]
+    AWKWARD[name](*awkward, ax)
+    assert_inside(ax.figure)
+    boxes = [text.get_window_extent() for text in ax.get_yticklabels()]
+    own = sorted((box.y0, box.y1) for box in boxes if box.width > 0.0)
+    assert all(below[1] <= above[0] + 1.0 for below, above in pairwise(own))
+    inches = ax.get_window_extent().size / ax.figure.dpi
+    assert min(inches) > 1.0  # names and legend leave room for the data
+    if name == "confusion":
+        tile = ax.get_window_extent().width / 3.0
+        assert all(text.get_window_extent().width <= tile for text in ax.texts)
 
 
 def test_rates_are_those_of_the_confusion_table(found):

@@ -42,6 +42,7 @@ MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
 SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 CENTRAL_PERCENTILES = (1.0, 99.0)  # their distance determines the bar width
 GRID = 200  # points along each side of regions
+REGION_PADDING = 0.04  # share of the range of rows, so that no point is cut
 DECISION_COLUMNS = ["threshold", "net_benefit", "conf_low", "conf_high"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
@@ -61,7 +62,7 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
         0 for the first, 1 for the second class.
     scores : float64 array, shape (n,)
     excluded : str
-        Number of excluded rows, in brackets; empty if there are none.
+        A line with the number of excluded rows; empty if there are none.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
             "with labels and without missing values."
         )
     n = int((~used).sum())
-    excluded = f" ({counted(n, 'row')} without label or score excluded)" if n else ""
+    excluded = f"\n({counted(n, 'row')} without label or score excluded)" * bool(n)
     return rows.codes[used], rows.scores[used], excluded
 
 
@@ -410,7 +411,9 @@ def draw_regions(
     scored = result.confusion(data).scored
     assert scored is not None
     places = data[list(names)].to_numpy(dtype=np.float64)
-    sides = np.linspace(np.nanmin(places, axis=0), np.nanmax(places, axis=0), GRID).T
+    ends = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+    beyond = REGION_PADDING * (ends[1] - ends[0])
+    sides = np.linspace(ends[0] - beyond, ends[1] + beyond, GRID).T
     moved = data.iloc[np.zeros(GRID**2, dtype=int)].reset_index(drop=True)
     for name in data.columns.difference([*names, *at]):
         is_number = pd.api.types.is_numeric_dtype(own := data[name])
@@ -441,8 +444,8 @@ def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> 
     ax.stairs(counts, edges, fill=True, color=look["color"], alpha=0.4)
     ax.stairs(counts, edges, **look | {"label": label})
     style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
-    style.draw_reference(ax, row["conf_low"], None, "95% interval", "--")
-    style.draw_reference(ax, row["conf_high"], None, "", "--")
+    for j, end in enumerate(row[["conf_low", "conf_high"]].dropna()):
+        style.draw_reference(ax, end, None, "" if j else "95% interval", "--")
     x_label = style.as_text(f"Coefficient of {style.term_text(row.name)}")
     return style.finish(ax, xlabel=x_label, ylabel="Resamples")
 
@@ -459,7 +462,7 @@ def draw_reliability(
     style.draw_reference(ax, [0, 1], [0, 1], "_As predicted", "--")
     own = style.merge(line).get("label")
     label = "" if own else "Observed, "
-    label += f"{reliability.level:.0%} interval"
+    label += f"{style.percent(reliability.level)} interval"
     colour = style.draw_points(ax, x, y, 5.0, line, label)
     ax.vlines(x, table["conf_low"], table["conf_high"], colour, "solid", linewidth=1.2)
     smooth = reliability.smooth
@@ -472,7 +475,7 @@ def draw_reliability(
         ends = np.where(used, columns, np.nan)
         label = "" if own else "Smooth curve"
         if label and not np.isnan(ends[1:]).all():
-            label += f", {reliability.level:.0%} band"
+            label += f", {style.percent(reliability.level)} band"
         style.draw_line(ax, at, *ends, line=look, label=label, color=colour)
     wide = np.maximum(high - low, 0.01 * (high.max() - low.min()))
     density, place = table["n"] / wide, ax.get_xaxis_transform()
@@ -556,7 +559,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     folds = thresholds.by_fold["threshold"].to_numpy(dtype=np.float64)
     points = np.concatenate([at, folds, [thresholds.usual]])
     points = points[np.isfinite(points)]
-    margin = THRESHOLD_PADDING * max(float(np.ptp(points)), 1e-3)
+    margin = THRESHOLD_PADDING * max(float(np.ptp(points)), 0.1)
     low, high = float(points.min()) - margin, float(points.max()) + margin
     is_share = thresholds.scale == "probability"
     error = float(np.nan_to_num(thresholds.std_error))

@@ -14,6 +14,7 @@ from pegasos_stats.output.plotting import style
 from pegasos_stats.output.plotting.style import Floats, Style
 
 NUMBERS_WIDTH = 5.0  # inches, least width of a panel with numbers
+OF_CLASS = "probability of ", "share predicted "
 OVERLAY_SHIFT = 0.25  # row heights between estimates drawn on the same axes
 COMPARED = {  # axis labels of comparisons
     "difference": "Change",
@@ -166,6 +167,7 @@ def meaning(
 def draw_models(
     table: pd.DataFrame,
     levels: Mapping[str, Mapping[str, object]],
+    level: float,
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
@@ -177,6 +179,8 @@ def draw_models(
         Columns ``model, term, estimate, conf_low, conf_high``.
     levels : mapping
         The reference levels of each model by its name.
+    level : float
+        Confidence level of the intervals.
     ax : Axes, optional
     line : mapping
     """
@@ -190,7 +194,7 @@ def draw_models(
         if own["conf_low"].isna().all():
             without.append(name)
         series.append(Series(own, style.as_text(name)))
-    x_label = "Coefficient, confidence interval"
+    x_label = f"Coefficient, {style.percent(level)} interval"
     if without:
         x_label += style.as_text(f"\n(no interval for {', '.join(without)})")
     words: Style = {"references": references, "xlabel": x_label}
@@ -201,27 +205,35 @@ def draw_differences(
     table: pd.DataFrame,
     folds: Mapping[str, Floats],
     metric: str,
+    level: float,
     ax: "Axes | None",
     line: Style,
 ) -> "Axes":
     """Draw differences of models, see `ErrorComparison.plot`."""
     own, percent = table.set_index("term"), "x" * (metric in style.SHARE_METRICS)
     x_label = f"{style.metric_name(metric)}: first minus second model, paired by fold"
+    x_label += f", {style.percent(level)} interval"
     words: Style = {"folds": folds, "xlabel": x_label, "percent": percent}
     return draw_forest(list(own.index), [Series(own)], ax, line, **words)
 
 
 def draw_subgroups(
-    table: pd.DataFrame, term: str, whole: float, ax: "Axes | None", line: Style
+    table: pd.DataFrame,
+    term: str,
+    whole: float,
+    level: float,
+    ax: "Axes | None",
+    line: Style,
 ) -> "Axes":
     """Draw a statistic of each subgroup, see `Subgroups.plot`."""
     names = [f"{table.index.name}: {value_text(label)}" for label in table.index]
     is_share = term in ("error_rate", "sensitivity", "specificity")
-    words: Style = {"xlabel": style.metric_name(term), "percent": "x" * is_share}
+    x_label = f"{style.metric_name(term)}, {style.percent(level)} interval"
+    words: Style = {"xlabel": x_label, "percent": "x" * is_share}
     series = [Series(table.set_axis(names))]
     ax = draw_forest(names, series, ax, line, zero=None, **words)
-    style.draw_reference(ax, whole, None, "_All rows", "--")
-    return ax
+    style.draw_reference(ax, whole, None, "All rows", "--")
+    return style.finish(ax)
 
 
 def draw_averages(
@@ -233,14 +245,16 @@ def draw_averages(
 ) -> "Axes | NDArray[np.object_]":
     """Draw effects or predictions, see `Margins.plot`."""
     table = margins.tidy(level, simultaneous=simultaneous)
-    _, outcome = margins.header[0]
+    outcome = short_outcome(margins)
     columns = {f"at_{name}": name for name in margins.observed}
     if margins.are_predictions and table["term"].iloc[0] in margins.observed:
         columns = {"value": str(table["term"].iloc[0])} | columns
     varied = (c for c in columns if c in table and table[c].nunique() >= 3)
     x = next(varied, None)
     kind = "band" if simultaneous else "interval"
-    interval = f", {level:.0%} {kind}" * bool(table["conf_low"].notna().any())
+    interval = f", {style.percent(level)} {kind}" * bool(
+        table["conf_low"].notna().any()
+    )
     if x is None:
         rows, references = average_rows(margins)
         names = [name for name in rows if name not in references]
@@ -273,7 +287,7 @@ def _draw_panels(
     cure = f"one panel or {count}, such as plt.subplots(1, {count})[1]"
     size = max(style.FIGURE_WIDTH, 2.2 * count), style.FIGURE_HEIGHT
     panels = style.panels_of(ax, [1, count], cure, size, across=True)
-    outcome = margins.header[0][1]
+    outcome = short_outcome(margins)
     texts = {"xlabel": x, "ylabel": outcome[:1].upper() + outcome[1:]}
     words = {place: style.as_text(text) for place, text in texts.items()}
     many = len(panels) > 1
@@ -281,26 +295,39 @@ def _draw_panels(
         panel = panels[j * many]
         # Several curves in one panel have no bands, because these would overlap.
         own = curve if many or count == 1 else [*curve][:2]
-        style.draw_line(panel, *own, line=line, label=label)
+        style.draw_line(panel, *own, line=line, label="" if many else label)
     lows, highs = zip(*(panel.get_ylim() for panel in panels), strict=True)
     for j, panel in enumerate(panels):
         panel.set(xlim=panel.get_xlim(), ylim=(min(lows), max(highs)))
         style.draw_rug(panel, rug, style.text_colour(panel), alpha=0.35, markersize=7.0)
         own_words = words if j == 0 else {**words, "ylabel": ""}
+        own_words |= {"title": [*curves][j]} if many else {}
+        place = panel.get_subplotspec()
+        if j and place is not None and not place.is_first_col():
+            panel.tick_params(labelleft=False)
         style.finish(panel, percent="y" * margins.are_shares, **own_words)
     return np.array(panels, dtype=object) if many else panels[0]
+
+
+def short_outcome(margins: Margins) -> str:
+    """Return what is predicted, with a short name of its class."""
+    outcome = margins.header[0][1]
+    kinds = (kind for kind in OF_CLASS if outcome.startswith(kind))
+    kind = next(kinds, "")
+    return kind + style.abbreviate([outcome[len(kind) :]], style.MAX_LEVEL_LENGTH)[0]
 
 
 def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     """Return the names of all rows, and the names of the reference levels.
 
     A contrast is named by its level alone if all contrasts of the factor have the same
-    reference level. With averages at several values (`at`), names are not shortened.
+    reference level. The values of other predictors (`at`) follow the name of the
+    predictor.
     """
-    whole = list(margins.estimates.hypotheses)
     keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)
-    if margins.keys.shape[1] > 2:
-        return whole, []
+    for j, (name, values) in enumerate(margins.keys.iloc[:, 2:].items()):
+        between = f"{', ' if j else ' at '}{str(name).removeprefix('at_')} = "
+        keys["term"] += between + values.map(value_text)
     sign = " / " if margins.comparison == "ratio" else " - "
     names, references = [], []
     for term, own in keys.groupby("term", sort=False)["what"]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axis import Axis
     from matplotlib.lines import Line2D
+    from matplotlib.text import Text
     from matplotlib.typing import ColorType
     from numpy.typing import ArrayLike
 
@@ -47,7 +48,9 @@ BAND_OPACITY = 0.18
 
 LETTER_WIDTH = 0.0075  # inches per letter and point of font size
 MAX_NAME_LENGTH = 400  # letters
+MAX_LEVEL_LENGTH = 28
 MAX_TEXT_LINES = 4  # title or label
+PART_OF_WORD = re.compile(r"(?<= )\S{0,3}…\S{1,3}(?= )|…\S{1,3}(?= )|(?<= )\S{1,3}…")
 FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
@@ -317,25 +320,77 @@ def is_wide(values: Floats) -> bool:
     return above.size > 0 and bool(above.max() > 10.0 * above.min())
 
 
+def log_ticks(
+    low: float, high: float, inches: float, gap: float, letter: float
+) -> Floats:
+    """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, if they fit.
+
+    Otherwise powers of 10, of 100, and so on. If fewer than two of them are on the
+    axis, the ticks are multiples of one number.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    inches : float
+        Length of the axis.
+    gap, letter : float
+        Inches between two labels, and inches per letter of a label.
+
+    Examples
+    --------
+    >>> log_ticks(0.3, 4.0, 3.0, 0.1, 0.1)
+    array([0.5, 1. , 2. ])
+    >>> log_ticks(0.3, 40.0, 1.0, 0.1, 0.1)
+    array([ 1., 10.])
+    >>> log_ticks(2.5, 4.0, 3.0, 0.1, 0.1)
+    array([2.5, 3. , 3.5, 4. ])
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    of_decades = np.outer(decades, [1.0, 2.0, 5.0]).ravel(), decades
+    many, tens = (v[(v >= low) & (v <= high)] for v in of_decades)
+    for ticks in (many, *(tens[::step] for step in range(1, len(tens)))):
+        lengths = np.array([len(f"{tick:g}") for tick in ticks])
+        between = np.diff(np.log10(ticks)) * inches / np.log10(high / low)
+        needed = gap + letter * (lengths[1:] + lengths[:-1]) / 2.0
+        if len(ticks) > 1 and (between >= needed).all():
+            return ticks
+    longest = gap + letter * max(len(f"{end:.2g}") for end in (low, high))
+    steps = MaxNLocator(int(np.clip(inches / longest - 1, 1, 4)), steps=[1, 2, 5, 10])
+    even = np.asarray(steps.tick_values(low, high), dtype=np.float64)
+    return even[(even >= low) & (even <= high)]
+
+
 def write_decimals(axis: "Axis") -> None:
-    """Label 1, 2 and 5 of each decade of a logarithmic axis; only 1 if it is short."""
+    """Label a logarithmic axis by plain numbers, see `log_ticks`."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    low, high = sorted(axis.get_view_interval())
-    box = axis.axes.get_window_extent()
-    size = box.height / 0.3 if axis is axis.axes.yaxis else box.width / 0.55
-    room = max(int(size / axis.figure.dpi), 2)
-    few = 3.0 * np.log10(high / low) <= room
-    subs = (1.0, 2.0, 5.0) if few else (1.0,)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=room))
+    class Decimals(LogLocator):
+        """Ticks that follow the limits and the length of the axis."""
+
+        def __call__(self) -> Any:
+            box, dpi = axis.axes.get_window_extent(), axis.figure.figure.dpi
+            size = float(axis.majorTicks[0].label1.get_fontsize())
+            if axis is axis.axes.yaxis:
+                length, gap, letter = box.height, 1.6 * size / 72.0, 0.0
+            else:
+                length, gap, letter = box.width, size / 72.0, 1.1 * LETTER_WIDTH * size
+            low, high = sorted(axis.get_view_interval())
+            return log_ticks(low, high, length / dpi, gap, letter)
+
+    axis.set_major_locator(Decimals())
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 
 
 def write_percent(*axes: "Axis") -> None:
     """Label shares in percent."""
+    from matplotlib.ticker import Formatter
+
     for axis in axes:
-        axis.set_major_formatter(lambda share, _: percent(share))
+        axis.set_major_formatter(lambda p, _: Formatter.fix_minus(percent(p)))
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -387,8 +442,8 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
     """Shorten names to at most `width` letters; different names stay different.
 
     If names have a common beginning, it is removed; otherwise the middle of each name
-    is. If two results are equal, the common beginning and the end are removed, or names
-    are numbered.
+    is, with words of which one to three letters would remain. If two results are equal,
+    the common beginning and the end are removed, or names are numbered.
 
     Examples
     --------
@@ -400,8 +455,10 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
     whole = [" ".join(str(name).split()) for name in names]
     long = {name for name in whole if len(name) > width}
     first, tail = len(commonprefix(list(long))), width // 2  # noqa: RUF071
+    middles = {name: f"{name[: width - 1 - tail]}…{name[-tail:]}" for name in long}
     ways = [
-        {name: f"{name[: width - 1 - tail]}…{name[-tail:]}" for name in long},
+        {name: PART_OF_WORD.sub("…", middles[name]) for name in long},
+        middles,
         {name: f"…{name[first : first + width - 2]}…" for name in long},
         {n: f"{n[: width - 1 - len(str(j))]}…{j}" for j, n in enumerate(sorted(long))},
     ]
@@ -479,7 +536,7 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 
 def short_level(name: object) -> str:
     """Return the name of a class for use in a text; a long name loses its middle."""
-    return as_text(abbreviate([name], 28)[0])
+    return as_text(abbreviate([name], MAX_LEVEL_LENGTH)[0])
 
 
 def column_width(ax: "Axes") -> float:
@@ -489,21 +546,37 @@ def column_width(ax: "Axes") -> float:
     return float(ax.figure.bbox.width / ax.figure.dpi / columns)
 
 
-def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
+def name_rows(
+    ax: "Axes", names: Iterable[object], share: float = 0.45
+) -> dict[object, float]:
     """Label rows from the top and return their positions.
 
     Rows that the axes already label remain in their positions; new rows follow below.
-    Below a heading (see `with_headings`), levels are labelled without the variable. If
-    there are headings, all names except these levels are bold.
+    Names take at most this `share` of the width of a column of panels. Below a heading
+    (see `with_headings`), levels are labelled without the variable. If there are
+    headings, all names except these levels are bold.
     """
-    rows: dict[object, float]
-    rows = dict(vars(ax.yaxis.get_major_formatter()).get("rows", {}))
+    attributes = vars(ax.yaxis.get_major_formatter())
+    size = attributes.get("size", float(ax.get_yticklabels()[0].get_fontsize()))
+    rows: dict[object, float] = dict(attributes.get("rows", {}))
     for name in names:
         rows.setdefault(name, float(len(rows)))
-    height = ax.get_window_extent().height / ax.figure.dpi
-    room = 66.0 * height / max(len(rows), 1)
-    size = min(float(ax.get_yticklabels()[0].get_fontsize()), max(room, 4.0))
-    width = int(0.45 * column_width(ax) / (LETTER_WIDTH * size))
+    ax.tick_params(axis="y", length=0.0)
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    vars(ax.yaxis.get_major_formatter()).update(rows=rows, size=size, share=share)
+    _write_rows(ax)
+    return rows
+
+
+def _write_rows(ax: "Axes") -> None:
+    """Label rows again, in letters so small that the names do not overlap."""
+    attributes = vars(ax.yaxis.get_major_formatter())
+    if "rows" not in attributes:
+        return
+    rows, most_size, share = (attributes[name] for name in ("rows", "size", "share"))
+    room = 66.0 * ax.get_window_extent().height / ax.figure.dpi / max(len(rows), 1)
+    size = min(most_size, max(room, 4.0))
+    width = int(share * column_width(ax) / (LETTER_WIDTH * size))
     most = int(np.clip(room / (1.4 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
@@ -512,10 +585,7 @@ def name_rows(ax: "Axes", names: Iterable[object]) -> dict[object, float]:
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
         is_level = not above or str(name).startswith(above)
         label.set_fontweight("normal" if is_level else "bold")
-    vars(ax.yaxis.get_major_formatter())["rows"] = rows
-    ax.tick_params(axis="y", length=0.0)
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    return rows
+    vars(ax.yaxis.get_major_formatter()).update(rows=rows, size=most_size, share=share)
 
 
 def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
@@ -569,6 +639,8 @@ def finish(
     for _ in range(2):  # the layout changes the room for texts
         _lay_out(figure)
         for ax in axes:
+            ax.apply_aspect()
+            _write_rows(ax)
             _wrap_texts(ax)
             if legend:
                 _put_legend(ax)
@@ -579,38 +651,102 @@ def finish(
     return axes[0]
 
 
+class Panel(NamedTuple):
+    """Ends of axes, and of their panel with names and texts, in pixels."""
+
+    left: float
+    start: float
+    end: float
+    right: float
+    middle: float  # room for a text that is centred on the axes
+    height: float
+    letters: float  # relative size of letters, smaller in narrow panels
+
+
+def _panel(ax: "Axes") -> Panel:
+    """Measure a panel; axes with a fixed aspect are smaller than their place in it."""
+    place = ax.get_position(original=True).transformed(ax.figure.transSubfigure)
+    own, names = ax.get_window_extent(), ax.yaxis.get_tightbbox()
+    left = max(0.0, min(place.x0, own.x0 if names is None else names.x0))
+    right = max([place.x1, *(text.get_window_extent().x1 for text in ax.texts)])
+    right = min(right, ax.figure.figure.bbox.width)
+    centre = (own.x0 + own.x1) / 2.0
+    middle = 2.0 * min(centre - place.x0, place.x1 - centre)
+    inches = (right - left) / ax.figure.figure.dpi
+    letters = 1.0 if inches > 3.6 else 0.75 if inches > 1.6 else 0.6
+    return Panel(left, own.x0, own.x1, right, middle, place.height, letters)
+
+
 def _wrap_texts(ax: "Axes") -> None:
-    """Wrap title and labels to the length of the axes."""
-    box = ax.get_window_extent()
+    """Wrap title and labels; if names are left of the axes, texts may be below them."""
+    panel = _panel(ax)
+    ax.title.set_fontsize(pyplot().rcParams["axes.titlesize"])
+    ax.title.set_fontsize(panel.letters * float(ax.title.get_fontsize()))
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-        inches = (box.height if text is ax.yaxis.label else box.width) / ax.figure.dpi
-        width = max(int(inches / (LETTER_WIDTH * float(text.get_fontsize()))), 8)
         wrapped, shown = vars(text).setdefault("wrapped", {}), text.get_text()
         whole = wrapped.get(shown, shown)  # the text before it was wrapped
-        rows = whole.replace(r"\$", "$").split("\n")
-        text.set_text(as_text("\n".join(wrap_text(row, width) for row in rows)))
+        if text is ax.yaxis.label:
+            _fit_text(text, whole, panel.height)
+        elif (
+            _fit_text(text, whole, panel.middle) > 1 + whole.count("\n")
+            and (wide := panel.end - panel.left) > 1.5 * panel.middle
+        ):
+            text.set(x=1.0, horizontalalignment="right")
+            _fit_text(text, whole, wide)
         wrapped[text.get_text()] = whole
 
 
+def _fit_text(text: "Text", whole: str, room: float) -> int:
+    """Write a text in lines that fit into pixels, and return the number of lines."""
+    rows = whole.replace(r"\$", "$").split("\n")
+    inches = room / text.figure.figure.dpi
+    width = int(1.2 * inches / (LETTER_WIDTH * float(text.get_fontsize())))
+    for letters in range(max(width, 8), 7, -1):
+        text.set_text(as_text("\n".join(wrap_text(row, letters) for row in rows)))
+        box = text.get_window_extent()
+        if (box.width if text.get_rotation() == 0.0 else box.height) <= 0.97 * room:
+            break
+    return text.get_text().count("\n") + 1
+
+
 def _put_legend(ax: "Axes") -> None:
-    """Add the legend in as many columns as fit, in narrow axes with smaller letters."""
+    """Add the legend in as many columns as fit, in narrow panels with smaller letters.
+
+    If it is too wide for the axes, it begins at the left end of the panel. If it is
+    too wide for the panel, its texts are wrapped.
+    """
+    from matplotlib.transforms import ScaledTranslation
+
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
-    ax.apply_aspect()
-    inches = ax.get_window_extent().width / ax.figure.dpi
-    size = pyplot().rcParams["font.size"] * (1.0 if inches > 3.2 else 0.75)
-    letters = 0.9 * inches / (LETTER_WIDTH * size) - 7
-    texts = ["\n".join(wrap(label, max(int(letters), 14))) for label in labels]
-    look: Style = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
-    for columns in range(len(labels), 0, -1):
-        box = ax.legend(fontsize=size, ncols=columns, **look)
-        for text, label in zip(box.get_texts(), texts, strict=True):
-            text.set_text(label)
-        if box.get_window_extent().width <= 0.97 * inches * ax.figure.dpi:
-            break
+    panel, dpi = _panel(ax), ax.figure.figure.dpi
+    width = (panel.right - panel.left) / dpi
+    look: Style = {"loc": "lower left", "frameon": False}
+    look = {**look, "fontsize": panel.letters * pyplot().rcParams["font.size"]}
+    look = {**look, "borderaxespad": 0.2, "handlelength": min(2.0, 1.2 * width)}
+    for start in (panel.start, panel.left):
+        room, shift = panel.right - start, (start - panel.start) / dpi
+        moved = ScaledTranslation(shift, 0.0, ax.figure.dpi_scale_trans)
+        look |= {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": ax.transAxes + moved}
+        for columns in range(len(labels), 0, -1):
+            box = ax.legend(ncols=columns, **look)
+            if box.get_window_extent().width <= room:
+                break
+        else:
+            continue
+        break
+    letters = max(map(len, labels))
+    while box.get_window_extent().width > room and letters > 8:
+        letters -= 1
+        for text, label in zip(box.get_texts(), labels, strict=True):
+            text.set_text("\n".join(wrap(label, letters)))
     if ax.get_title():  # moves above the legend
-        height = box.get_window_extent().height * 72.0 / ax.figure.dpi
-        ax.set_title(ax.get_title(), pad=height + 6.0)
+        height = box.get_window_extent().height * 72.0 / dpi
+        look = {
+            "size": ax.title.get_fontsize(),
+            "ha": ax.title.get_horizontalalignment(),
+        }
+        ax.set_title(ax.get_title(), pad=height + 6.0, **look)
 
 
 def _lay_out(figure: "Figure") -> None:

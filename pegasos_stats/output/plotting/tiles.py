@@ -46,9 +46,7 @@ def draw_confusion(
     depth = np.nan_to_num(0.06 + (0.9 - 0.06) * shares)
     blue, grey = cmaps("Blues")(depth[:, :down]), cmaps("Greys")(depth[:, down:])
     ax.imshow(np.concatenate([blue, grey], axis=1), interpolation="nearest")
-    inches = ax.get_window_extent().width / ax.figure.dpi / across
     look: Style = {"ha": "center", "va": "center"}
-    look = {**look, "fontsize": min(11.0, 11.0 * inches / 0.75)}
     for (row, column), count in np.ndenumerate(counts):
         share = shares[row, column]
         percentage = "" if np.isnan(share) else f"\n{percent(share)}"
@@ -58,15 +56,23 @@ def draw_confusion(
     edge: Style = {"color": ax.get_facecolor(), "linewidth": 1.5}
     ax.hlines(np.arange(1, down) - 0.5, -0.5, across - 0.5, **edge)
     ax.vlines(np.arange(1, across) - 0.5, -0.5, down - 0.5, **edge)
-    style.name_rows(ax, list(table.index))
+    style.name_rows(ax, list(table.index), 0.3)
     ax.set_ylim(down - 0.5, -0.5)
     words = {"title": style.as_text(title), "xlabel": "Predicted"}
     style.finish(ax, ylabel="Actual (shares of each row)", **words)
     ax.apply_aspect()  # after the layout of names and title
     inches = ax.get_window_extent().width / ax.figure.dpi / across
-    room = max(int(inches / TILE_LETTER_WIDTH), 1)
+    smaller = min(max(inches, 0.7), 1.0)
+    room = max(int(inches / (TILE_LETTER_WIDTH * smaller)), 1)
     ax.set_xticks(range(across), style.fit_names(list(table.columns), room, 3))
-    return style.finish(ax)
+    for text in ax.get_xticklabels():
+        text.set_fontsize(smaller * float(text.get_fontsize()))
+    style.finish(ax)
+    ax.apply_aspect()
+    inches = ax.get_window_extent().width / ax.figure.dpi / across
+    for text in ax.texts:
+        text.set_fontsize(min(11.0, 11.0 * inches / 0.75))
+    return ax
 
 
 def _frame(ax: "Axes") -> None:
