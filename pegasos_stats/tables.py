@@ -382,6 +382,19 @@ def significant(value: float, digits: int = 4) -> str:
     return f"{value:z.{digits}g}"
 
 
+def without_power(value: float, digits: int = 4) -> str:
+    """Write a number with `digits` significant digits, below a million without power.
+
+    Examples
+    --------
+    >>> without_power(942.3, 2), without_power(1182.0, 3), without_power(2.5e6, 2)
+    ('942', '1,182', '2.5e+06')
+    """
+    if 10.0 ** (digits - 1) <= abs(value) < 999_999.5:
+        return f"{value:,.0f}"
+    return significant(value, digits)
+
+
 def fixed(value: float, digits: int = 3) -> str:
     """Write a number with `digits` decimals, or in scientific notation.
 

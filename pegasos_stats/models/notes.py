@@ -337,7 +337,7 @@ def uneven_scales(
     large = small if by_default else 100.0 * spread[least]
     if not spread[least] < small or not large <= spread[most] < math.inf:
         return []
-    low, high = (tables.significant(spread[j], 2) for j in (least, most))
+    low, high = (tables.without_power(spread[j], 2) for j in (least, most))
     text = (
         "Predictors differ in scale (standard deviation "
         f"{low} for {names[least]}, {high} for {names[most]}), so that the penalty "

@@ -587,3 +587,13 @@ def test_undefined_statistics_are_explained_and_f1_is_not_one_of_them():
     page = ps.logit("ill ~ .", rare).fit().report().to_html()
     assert "NA: the denominator of the statistic is 0." in page
     assert "f1" not in page
+
+
+def test_large_means_have_no_power_of_ten():
+    data = PATIENTS.assign(cost=PATIENTS["age"] ** 2)
+    facts = ps.logit("ill ~ cost", data).fit().report().facts
+    costs = data.dropna().groupby("ill")["cost"]
+    cells = [f"{x.mean():,.4g}\xa0({x.std():,.0f})" for _, x in costs]
+    assert [["cost", *cells]] == facts.by_level
+    step = data.dropna()["cost"].std()
+    assert facts.strongest[0][1] == f"per standard deviation ({step:,.0f})"

@@ -885,7 +885,7 @@ class ReportFacts:
             return name, "per unit"
         if _is_dummy(self._column(at)):
             return name, "1 vs 0"
-        return name, f"per standard deviation ({number(step, 3)})"
+        return name, f"per standard deviation ({tables.without_power(step, 3)})"
 
     def _effect(self, at: int, estimate: Vector) -> str:
         """Write an odds ratio, or the change of the score."""
@@ -1144,7 +1144,8 @@ def _mean(values: Vector) -> str:
     if not len(values):
         return ""
     sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    return f"{number(float(values.mean()))}{NBSP}({number(sd, 3)})"
+    cells = tables.without_power(float(values.mean())), tables.without_power(sd, 3)
+    return f"{cells[0]}{NBSP}({cells[1]})".replace("-", "−")
 
 
 def _ratio(value: float) -> str:
