@@ -42,7 +42,7 @@ from scipy.special import expit
 from scipy.stats import binom, chi2, norm
 
 import pegasos_stats as ps
-from pegasos_stats.models.inference.wald import OFTEN
+from pegasos_stats.models.inference.wald import ATOM_SHARE
 
 Vector = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], tuple[Vector, Vector]]
@@ -412,7 +412,7 @@ def replication(cell: Cell, number: int, size: int) -> dict[str, dict[str, Any]]
     if cell.loss == "hinge":
         found = model.fit(cov_type=ps.Bootstrap(size))
         methods = {"envelope": by_fit(found, true)} | by_resamples(found, true)
-        warned = bool((found.covariance.atoms >= OFTEN).any())
+        warned = bool((found.covariance.atoms >= ATOM_SHARE).any())
     else:
         found, names = model.fit(), ("HC3", "HC0", "nonrobust")
         methods = {n: by_fit(found.with_covariance(n), true) for n in names}
