@@ -101,7 +101,7 @@ ROUGH_GAP = 3e-3
 # 300 needs 0.88 s and 20,000 x 200 needs 0.21; with a tenth of the rows 1.37 and 0.25.
 SAMPLED_TO_A_COLUMN = 200
 MOST_NEAR = 0.25  # maximum share of active rows
-STALL_STEPS = 20  # steps in which the gap must halve
+STALL_STEPS, LONG_RUN = 20, 90  # steps to halve the gap, steps of a long run
 
 
 def with_sums(
@@ -380,7 +380,7 @@ class Hinge(Method):
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
-        is_slow = self.gap_stagnates(STALL_STEPS)
+        is_slow = self.gap_stagnates(STALL_STEPS) or self.steps >= LONG_RUN
         is_slow = is_slow and InteriorSteps.serves(self._problem)
         self.has_stalled = self._has_ended or is_slow
 
