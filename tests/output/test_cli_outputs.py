@@ -43,7 +43,7 @@ def test_another_file_is_refused_before_anything_is_read(
         before = contents(folder)
         said = refused(capsys, WRITING[case])
         assert "The file out exists and is not a " in said
-        assert "overwrite=True" in said
+        assert "--overwrite to replace it" in said
         assert contents(folder) == before
 
 
