@@ -101,7 +101,7 @@ def test_an_input_is_not_replaced(folder, capsys):
     (folder / "link.csv").symlink_to("train.csv")
     before = contents(folder)
     for words in OVER:
-        assert "is an input" in refused(capsys, [*words, "--overwrite"])
+        assert "is also an input" in refused(capsys, [*words, "--overwrite"])
     assert contents(folder) == before
 
 
