@@ -718,6 +718,8 @@ class Results(DisplayedBySummary, ABC):
 
             if data is None:
                 raise OptionError("splits the rows of data=; pass data.", "by", by)
+            if streamed(data) is not None:
+                raise DataError("by= needs rows in memory; pass a data frame.")
             choices |= {"ties": ties, "unseen": unseen, "threshold": threshold}
             columns = {"actual": actual, "offset": offset, **of_rows}
             columns |= {"freq_weights": freq_weights}

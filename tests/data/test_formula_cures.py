@@ -38,6 +38,10 @@ CURES = {
     ". - Police-Nr": "'Police-Nr': .*names that are not words in backticks",
     "lag(x)": r"shift\(1\)",
     "fillna(x, 0)": r"fillna\(\) is a method here; write x\.fillna\(\)",
+    "minimum(x, k)": r"write np\.minimum\(\)",
+    "where(x > 1, x, 0)": r"write np\.where\(\)",
+    "x +": "a term is missing after a sign",
+    "C(w, levels=['1'])": "levels= of C.w, levels=.* omits '3', which occurs",
     "1": "null_deviance",
 }
 
@@ -47,6 +51,11 @@ def test_a_cure_is_named(terms):
     with pytest.raises(PegasosStatsError, match=CURES[terms]) as caught:
         ps.logit(f"y ~ {terms}", DATA, lam=1.0)
     assert not any(word in str(caught.value) for word in RAW)
+
+
+def test_data_without_rows_are_named():
+    with pytest.raises(PegasosStatsError, match="no rows"):
+        ps.logit("y ~ x", DATA.iloc[:0])
 
 
 def test_levels_of_numbers_are_named_by_their_text_as_in_r():

@@ -119,3 +119,8 @@ def test_tables_keep_probabilities(files, data, tmp_path):
             table.scored.probability(1)[used],
             expected.scored.probability(1)[expected.scored.codes >= 0],
         )
+
+
+def test_subgroups_need_rows_in_memory(fitted, files):
+    with pytest.raises(ps.errors.DataError, match="by= needs rows in memory"):
+        fitted.confusion(ps.scan(files), by="g")

@@ -353,6 +353,8 @@ def parsed(text: str, formula: str) -> tuple[ast.expr, dict[str, str]]:
             tree = ast.parse(code, mode="eval").body
         ast.unparse(tree)
     except (SyntaxError, ValueError) as error:
+        if not code:
+            raise unusable(formula, "a term is missing after a sign") from None
         reason = " ".join(str(getattr(error, "msg", error)).split())
         # Functions of R whose names begin with a keyword of Python.
         calls = re.findall(r"\b((?:as|is)\.\w+)\(", code)
@@ -529,6 +531,9 @@ class _Whitelist:
             return unusable(self.formula, text)
         if f".{path}" in self.vocabulary:
             text = f"{path}() is a method here; write x.{path}() for a column x"
+            return unusable(self.formula, text)
+        if f"np.{path}" in self.vocabulary:
+            text = f"there is no {path}() here; write np.{path}()"
             return unusable(self.formula, text)
         what = self.quoted.get(path, path).removeprefix(".")
         names = (*vocabulary.VOCABULARY, *vocabulary.ATTRIBUTES, *self.vocabulary)

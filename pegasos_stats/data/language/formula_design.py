@@ -363,8 +363,8 @@ def factors_at_fit(
     Raises
     ------
     ColumnError
-        If values are dates, durations, intervals or complex numbers, or if a level is
-        invalid text.
+        If values are dates, durations, intervals or complex numbers, if a level is
+        invalid text, or if ``levels=`` omits a level.
     """
     codings, fields, spanning = dict[str, FactorCoding](), {}, []
     for text, value in values.items():
@@ -373,6 +373,12 @@ def factors_at_fit(
                 "category"
             )
             levels = getattr(value, "levels", None) or list(column.cat.categories)
+            present = column.unique()
+            if omitted := list(present[codes_of(present, levels) < 0]):
+                raise ColumnError(
+                    f"levels= of {text} omits {listing(omitted)}, which occurs in the "
+                    "data; add it, or drop its rows."
+                )
             codings[text], values[text] = FactorCoding.of(text, value, levels), column
         elif [*(parts := fields_of(value))] != [None]:
             fields[text] = list(parts)
@@ -612,6 +618,8 @@ class FormulaDesign:
         """
         rows = FormulaRows.of(formula, terms, data, usable, functions or {})
         used = rows.used
+        if len(data) == 0:
+            raise errors.DataError("The data have no rows; pass rows of both classes.")
         if len(used) == 0:
             counts = [f"{len(at)} in {name!r}" for name, at in rows.absent.items()]
             raise errors.DataError(

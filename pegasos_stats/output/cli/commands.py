@@ -433,6 +433,8 @@ def _costs(result: Results, words: list[str] | None) -> dict[object, float] | No
         refusal = f"--cost {errors.shown(word)} is not allowed; {cure}."
         with convert_errors(OptionError(refusal)):
             costs[levels[name]] = float(number)
+    if len(costs) < 2:
+        raise OptionError(f"--cost is needed for both classes; {cure}.")
     return costs
 
 
@@ -619,6 +621,13 @@ def proof(options: groups.Proof, line: str) -> int:
         return 0
     try:
         upper, lower, gap = check_proof.check(options.file)
+    except FileNotFoundError:
+        raise DataError(f"The file {options.file} does not exist.") from None
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise DataError(
+            f"The file {options.file} is not a proof; pass one that --proof or "
+            "write_proof() wrote."
+        ) from None
     except Exception as error:  # the file may contain anything
         raise DataError(f"The proof is invalid: {errors.one_line(error)}.") from None
     holds = upper - lower <= gap
