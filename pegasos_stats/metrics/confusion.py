@@ -619,7 +619,8 @@ class ConfusionMatrix(tables.Exported):
     __repr__ = __str__
 
     def _sheet(self) -> tuple[pd.DataFrame, list[str], tuple[int, ...]]:
-        return self.table, self._sentences(), ()
+        cells = self.table.map(lambda x: x if isinstance(x, int) else f"{x:.6g}")
+        return cells, self._sentences(), ()
 
     def _parts(self) -> Sequence[tables.Part]:
         if self.choices.mode is None:

@@ -754,7 +754,7 @@ class Subgroups(tables.Summarised):
         cells.index, cells.columns.name = cells.index.map(value_text), None
         cells.index.name = None
         title = f"{self.whole.positive!r} predicted by {self.name}"
-        notes = ["For intervals see tidy()."]
+        notes = ["For intervals see tidy()."] if table["conf_low"].notna().any() else []
         excluded = {
             f"a value of {self.name!r}": self.n_left_out,
             "an actual label": self.whole.n_unlabelled,

@@ -109,3 +109,11 @@ def test_undefined_statistics_have_the_names_that_are_printed(mode):
     lines = [line.partition(" : ") for line in str(report).splitlines()]
     undefined = {name.strip() for name, _, cell in lines if cell.strip() == "NA"}
     assert set(names) == undefined - {"P-Value [Acc > NIR]", "Mcnemar's Test P-Value"}
+
+
+def test_weights_have_six_digits_in_tables_to_export():
+    matrix = ps.confusion(["a", "b"], ["a", "a"], weights=[2 / 3, 1234.5678])
+    for text in (matrix.to_html(), matrix.to_latex(), matrix.to_markdown()):
+        assert "0.666667" in text
+        assert "1234.57" in text
+        assert "0.66666666" not in text

@@ -141,6 +141,7 @@ def test_weights_that_count_rows_give_the_estimates_of_the_repeated_rows(result)
     columns = ["n", "events", "estimate"]
     np.testing.assert_allclose(table[columns], expected[columns], atol=1e-8)
     assert table[["conf_low", "conf_high"]].isna().all(axis=None)
+    assert "intervals" not in str(weighted.summary())
     half = result.confusion(some.assign(k=some["k"] / 4), by="religious", weights="k")
     np.testing.assert_allclose(half.tidy()["events"] * 4, table["events"])
     none = some.assign(k=some["k"].where(some["religious"] > 1, 0.0))
