@@ -247,7 +247,7 @@ def ratio_reason(result: "LinearResults") -> str:
     if problem.has_firth:
         return "the likelihood has Firth's penalty; use result.pvalues (profile)."
     if problem.no_ml:
-        return f"maximum likelihood {problem.no_ml}."
+        return f"the maximum likelihood estimate {problem.no_ml}."
     size = problem.lam * problem.n_weighed
     if size <= NEGLIGIBLE_PENALTY * (1.0 + 1e-9):
         return ""

@@ -1,1 +1,1 @@
-"""Arrays to solutions: problems, solvers, their runs, certificates."""
+"""Solvers: optimisation problems as arrays, options, runs, and certificates."""

@@ -40,7 +40,7 @@ def balanced(a: Vector, y: Vector) -> Vector:
         return a if (cut == a).all() else cut
     heavier = y > 0.0 if excess > 0 else y < 0.0
     total = (float(counts.sum()) + abs(excess)) / 2.0
-    # The margin covers the rounding of this number and of single counts.
+    # Slightly less than the excess, so that rounding never lowers the counts too far.
     lowered = (abs(excess) - a.size) / total - 2.0**-50
     if lowered > 0.0:
         counts *= 1.0 - lowered * heavier
@@ -54,7 +54,7 @@ def balanced(a: Vector, y: Vector) -> Vector:
 
 
 def signed_sum(counts: Vector, y: Vector, bits: int) -> int:
-    """``sum_i counts_i y_i`` without rounding, of whole numbers below ``2^bits``."""
+    """Compute ``sum_i counts_i y_i`` exactly, for whole numbers below ``2^bits``."""
     half = 2.0 ** ((bits + 1) // 2)
     high = counts * (1.0 / half)
     np.floor(high, out=high)
@@ -80,7 +80,7 @@ def shares(most: Integers, total: int) -> Integers:
 
 
 def scaled(a: Vector | Integers, power: int) -> Vector:
-    """``a 2^power``."""
+    """Compute ``a 2^power``."""
     if abs(power) < 1000:
         return np.asarray(a * 2.0**power)
     return np.asarray(np.ldexp(a, power))
@@ -88,14 +88,15 @@ def scaled(a: Vector | Integers, power: int) -> Vector:
 
 @dataclass(frozen=True)
 class Gap:
-    """Objective of a fit, and a lower bound on its minimum.
+    """Objective of a fit, and a dual objective.
 
     Attributes
     ----------
     objective : float
         ``P(beta, alpha)`` at the fit, intercept included.
     dual_objective : float
-        ``D(a)`` at a feasible dual point, minus a bound on rounding; at least 0.
+        ``D(a)`` at a dual point, as a method computes or estimates it. Only a
+        `Certificate` allows for rounding.
     """
 
     objective: float
@@ -103,7 +104,7 @@ class Gap:
 
     @property
     def gap(self) -> float:
-        """``objective - dual_objective``, never below 0."""
+        """``objective - dual_objective``."""
         return self.objective - self.dual_objective
 
     @property
@@ -122,9 +123,9 @@ class Certificate(Gap):
     ``dual_objective <= min P`` and ``P(beta, alpha) - min P <= gap``: no coefficients
     have an objective more than `gap` below that of the fit, and by strong convexity
     ``||beta - beta*||^2 <= 2 gap / lam``. A bound on the rounding of both objectives is
-    subtracted from `dual_objective`, see ``rounding.py``; if the result is negative, it
-    is set to 0 and the remainder is `rounding`. If there is no bound, `gap` is
-    infinite.
+    subtracted from `dual_objective`, see ``rounding.py``. If the result is negative, it
+    is set to 0, and `rounding` is the part of the bound that this does not cover. If
+    there is no bound, `gap` is infinite.
 
     Attributes
     ----------
@@ -135,7 +136,7 @@ class Certificate(Gap):
     errors : int
         Misclassified rows: scores on the wrong side of 0.
     at_zero : pair of int
-        Rows with a score of exactly 0: of the first level, and of the second.
+        Numbers of rows with a score of exactly 0, of the first and second level.
     rounding : float
         0 if `dual_objective` is positive, so nearly always.
     divergence : float or None
@@ -162,7 +163,7 @@ class Certificate(Gap):
         errors: int,
         at_zero: tuple[int, int],
     ) -> "Certificate":
-        """Certify by bounds of the objective, and of both terms of the dual.
+        """Certify by bounds on the objective and on both terms of the dual.
 
         ``least()`` returns a lower bound on the objective; see `lower_bound`.
         """
@@ -204,8 +205,9 @@ def feasible(
     Clips to [0, most_i]. With a free intercept the weights of both classes must have
     the same sum: all are truncated to about 50 binary digits of the largest, and those
     of the class with the larger sum are lowered. The sums then agree exactly, not only
-    up to rounding: a difference ``delta = mean(a_i y_i)`` would cost ``|alpha* delta|``
-    in the bound, which is large if columns are far from zero.
+    up to rounding: a difference ``delta = mean(a_i y_i)`` would lower the bound by
+    ``|alpha* delta|``, and the optimal intercept ``alpha*`` is large if columns are far
+    from zero.
 
     Parameters
     ----------

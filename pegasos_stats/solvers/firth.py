@@ -7,11 +7,12 @@ logarithm of Jeffreys' prior, up to a constant. They solve
     sum_i w_i (y_i - p_i + h_i (1/2 - p_i)) z_i = 0,    z_i = (1, x_i), y_i = 0 or 1,
 
 with the leverages ``h_i = v_i z_i' I^-1 z_i``, ``v_i = p_i (1 - p_i)``, and are finite
-even if the classes are separated. Weights are counts: a row of weight 2
-is equivalent to two rows, each with the leverage ``h_i``. Columns are first centred and
-orthonormalised, so that neither units nor means matter. The algorithm is Fisher scoring
-with L-BFGS corrections from earlier steps; steps that decrease the objective are
-halved. The objective may not be concave, so the solution is a local maximum.
+even if the classes are separated. Weights are counts: a row of weight 2 is equivalent
+to two rows, each with the leverage ``h_i``. Columns are first centred and
+orthonormalised, so that neither their units nor their means affect the accuracy. The
+algorithm is Fisher scoring with L-BFGS corrections from earlier steps; steps that
+decrease the objective are halved. The objective may not be concave, so the solution is
+a local maximum.
 
 References
 ----------
@@ -265,7 +266,7 @@ def _ascent(
     """
     C, c = rows.back[[*values]], np.array([*values.values()])
     N = null_space(C)
-    if len(c):  # to the optimum of the others, to first order
+    if len(c):  # move the other coefficients to their optimum, to first order
         factor = LikelihoodPoint.at(rows, phi, firth=False).factor
         along = np.linalg.solve(factor.T, np.linalg.solve(factor, C.T))
         phi = phi + along @ np.linalg.solve(C @ along, c - C @ phi)
@@ -400,7 +401,7 @@ def scores_of_rows(problem: Problem, beta: Vector, alpha: float) -> Vector:
 def uncertified(problem: Problem, beta: Vector, alpha: float) -> Certificate:
     """Return the mean log loss of a fit, without the penalty, and an infinite gap.
 
-    For Firth's penalty, with which the likelihood may not be concave.
+    Used for Firth's penalty: the penalised likelihood may not be concave.
     """
     margins = problem.y * scores_of_rows(problem, beta, alpha)
     at_zero = problem.y[margins == 0.0]

@@ -15,23 +15,23 @@ smoothed objective
 
     lam/2 ||beta||^2 + (1/n) sum_i w_i max over a_i of  a_i s_i - gamma/2 (a_i - c_i)^2,
 
-where the maximum is at ``a_i = min(1, max(0, c_i + s_i / gamma))``. The second
-derivative of the smoothed objective is ``lam J + (1/(gamma n)) sum w_i z_i z_i'``,
-where ``J`` is the identity matrix with 0 for the intercept, and the sum is over the
-active rows, those with ``a_i`` in (0, 1). Newton's method with a line search converges
-in a few steps. A row of weight 1000 is equivalent to 1000 equal rows.
+where the maximum is at ``a_i = min(1, max(0, c_i + s_i / gamma))``. The Hessian of the
+smoothed objective is ``lam J + (1/(gamma n)) sum w_i z_i z_i'``, where ``J`` is the
+identity matrix with 0 for the intercept, and the sum is over the active rows, those
+with ``a_i`` in (0, 1). Newton's method with a line search converges in a few steps. A
+row of weight 1000 is equivalent to 1000 equal rows.
 
-Every step yields a duality gap. With ``g`` the gradient of the smoothed objective, it
-is
+Every step yields a duality gap. With the gradient ``g`` of the smoothed objective, the
+gap is
 
     P - D = ||g||^2 / (2 lam) + (1/n) sum_i w_i (max(0, s_i) - a_i s_i),
 
 where the first term bounds how far the smoothed objective is above its minimum, and the
 second is the smoothing error. The centre moves when the first is at most `CENTRE_GAP`
 times the second. With a free intercept the dual has the constraint
-``sum_i w_i a_i y_i = 0``. A Newton step of the intercept alone after each step nearly
-restores it. This saves steps: 70 instead of 90 with sparse rows (a9a, w8a, ijcnn1 and a
-text), 262 instead of 276 with dense ones.
+``sum_i w_i a_i y_i = 0``. After each step, a Newton step of the intercept alone nearly
+restores this constraint. It saves steps: 70 are needed instead of 90 with sparse rows
+(a9a, w8a, ijcnn1 and a text), and 262 instead of 276 with dense ones.
 
 With many rows per column an active set is used. At the optimum the dual weight of a row
 is 0 if its margin exceeds 1, ``w_i`` if its margin is below 1, and between the two only
@@ -39,11 +39,11 @@ if the margin equals 1. So rows far from the margin at a point near the optimum 
 fixed at 0 or at ``w_i``, and the problem is solved for the other rows, the active set.
 The rows fixed at ``w_i`` are replaced by one row per class, their weighted mean with
 their total weight. This is exact while all their margins are below 1, because the hinge
-is linear there. Any share of the total weight is feasible, so a dual point of the
-reduced problem is dual feasible for all rows, and one pass over all rows certifies the
-solution. The same pass detects rows that were fixed on the wrong side; they enter the
-active set, and the problem is solved again. A sample is solved first; its size and its
-margins determine the width of the active set.
+is linear there. If each of these rows gets the same share of its weight as the mean, a
+dual point of the reduced problem is feasible for all rows. So one pass over all rows
+certifies the solution. The same pass detects rows that were fixed on the wrong side;
+they enter the active set, and the problem is solved again. A sample is solved first;
+its size and its margins determine how far from the margin rows are active.
 
 References
 ----------
@@ -73,35 +73,41 @@ from pegasos_stats.solvers.sums import (
     newton_rows,
 )
 
-SCREENED_TOL = 0.3  # tolerance for the active rows, relative to the tolerance
+# Tolerance of the problem of the active rows, relative to the tolerance of the fit.
+SCREENED_TOL = 0.3
 NO_WEIGHT = 1e-9  # instead of 0, for a class without fixed rows
-# Maximum multiple of the smoothing error. Six data sets of 300 to 2,000 rows need 105
-# steps to a gap of 1e-4 with 3, and 114 with 1.
+# The centre moves when the first term of the gap is at most this multiple of the
+# smoothing error. Six data sets of 300 to 2,000 rows need 105 steps to a gap of 1e-4
+# with 3, and 114 with 1.
 CENTRE_GAP = 3.0
-# Rows per column from which the Hessian is estimated, but at least `LEAST_SAMPLE` rows.
-# With these minima a9a and w8a need 29 and 49 ms, with all active rows 31 and 64 ms.
+# Minimum number of active rows per column that estimate the Hessian; at least
+# `LEAST_SAMPLE` rows do. With these minima a9a and w8a need 29 and 49 ms, with all
+# active rows 31 and 64 ms.
 HESSIAN_TO_A_COLUMN = 2 * ROWS_TO_A_COLUMN
 # First and smallest gamma. Sixteen data sets of 300 to 2,000 rows need 276 steps to a
 # gap of 1e-4 and 400 to 1e-6; if gamma starts at mean ||x_i||^2 / (4 lam n), 328 and
 # 440. Predictors with unequal scales double the number of steps.
 FIRST_GAMMA, LEAST_GAMMA = 2.0, 1e-6
-TINY_RIDGE = 1e-12  # ridge of the intercept
+TINY_RIDGE = 1e-12  # added to the Hessian for the intercept, which has no penalty
 # The line search reduces the derivative to this share. Nine data sets need 230 and 313
 # steps to gaps of 1e-4 and 1e-6; with 0.3, 240 and 328.
 FLAT = 0.1
-# Minimum number of rows per column for an active set. It also needs several blocks of
-# rows: 4,000 x 10 needs 5.3 ms with it and 3.2 ms without, 20,000 x 10 6.8 and 8.0 ms.
+# Minimum number of rows per column for an active set, which also requires `ENTRIES`
+# entries: 4,000 x 10 would need 5.3 ms with an active set and needs 3.2 ms without;
+# 20,000 x 10 needs 6.8 ms with an active set, and 8.0 ms without.
 SCREENED_TO_A_COLUMN = 60
-RARE = 0.05  # minority share below which no active set is used
+RARE = 0.05  # share of the smaller class below which no active set is used
 # Relative gap for the sample, and for the active rows before the first pass over all
 # rows. To a gap of 1e-4, 100,000 x 50 needs 64 ms, and 123 ms with 1e-2 instead;
 # 400,000 x 10 needs 63 and 69 ms.
 ROUGH_GAP = 3e-3
 # With fewer rows per column the sample contains all rows: to a gap of 1e-6, 50,000 x
-# 300 needs 0.88 s and 20,000 x 200 needs 0.21; with a tenth of the rows 1.37 and 0.25.
+# 300 and 20,000 x 200 need 0.88 and 0.21 s; with a tenth of the rows 1.37 and 0.25 s.
 SAMPLED_TO_A_COLUMN = 200
 MOST_NEAR = 0.25  # maximum share of active rows
-STALL_STEPS, LONG_RUN = 20, 90  # steps to halve the gap, steps of a long run
+# Interior points continue a small problem whose gap has not halved in `STALL_STEPS`
+# steps, or that has taken `LONG_RUN` steps.
+STALL_STEPS, LONG_RUN = 20, 90
 
 
 def with_sums(
@@ -118,7 +124,8 @@ def with_sums(
     t, w : float64 array, shape (m,)
         Targets ``1 - y_i offset_i``, and weights.
     sums : float64 array, shape (2, k + 2)
-        Sums of ``w_i y_i z_i``, targets and weights over the fixed rows of each label.
+        Sums of ``w_i y_i z_i``, ``w_i t_i`` and ``w_i`` over the fixed rows of each
+        label.
 
     Returns
     -------
@@ -222,7 +229,7 @@ class ProximalNewton:
         return self.risk - self.dual
 
     def step(self) -> None:
-        """Do a Newton step; if the problem of the centre is solved, move the centre."""
+        """Take a Newton step, after moving the centre if its problem is solved."""
         has_moved = self._is_solved
         if has_moved:
             self._centre, self.gamma = self._a, max(LEAST_GAMMA, 0.5 * self.gamma)
@@ -268,9 +275,10 @@ class ProximalNewton:
         """Compute the Newton direction from the active rows, those with 0 < a_i < 1.
 
         If a new centre leaves fewer active rows than unknowns, the Hessian is nearly
-        singular and the step short. Then the rows with 0 < c_i < 1, which were active
-        before, count as active if they are enough: their ``a_i`` is not clipped. If
-        there are many active rows, evenly spaced ones of them estimate the Hessian.
+        singular and the step is short. Then the rows with 0 < c_i < 1, which were
+        active before, replace them if there are enough: for these rows ``a_i`` is
+        ``c_i + s_i / gamma`` without clipping. If there are many active rows, the
+        Hessian is estimated from evenly spaced ones.
         """
         active, ridge, g = self._v == self._a, self._ridge, self._g
         if has_moved and np.count_nonzero(active) < ridge.size:
@@ -318,7 +326,7 @@ class ProximalNewton:
         self._v, self._a = v, a
 
     def _balance(self) -> None:
-        """Do a Newton step of the intercept if it halves ``|sum_i w_i a_i y_i|``."""
+        """Take a Newton step of the intercept if it halves ``|sum_i w_i a_i y_i|``."""
         excess = float(self._a @ self._balances)
         curvature = float((self._v == self._a) @ self._w) / self.gamma
         step = excess / curvature if curvature > 0.0 else 0.0
@@ -376,7 +384,7 @@ class Hinge(Method):
         self._has_ended = False
 
     def step(self, rows: Rows | None = None) -> None:
-        """Do a Newton step; or solve the active rows, then pass over all rows."""
+        """Take a Newton step; or solve for the active rows, then pass over all rows."""
         self._has_ended = next(self._walk, self) is self
         self.steps += not self._has_ended
         self.gaps.append(self.risk - self.dual)
@@ -536,7 +544,7 @@ class Hinge(Method):
         return 1.0 - problem.y[some] * f
 
     def _sums_of(self, rows: Rows | slice, full: Mask | bool = True) -> Matrix:
-        """Sum ``w_i y_i z_i``, targets and weights over the rows of each label."""
+        """Sum ``w_i y_i z_i``, ``w_i t_i`` and ``w_i`` over the rows of each label."""
         problem, p = self._problem, self._problem.p
         y = problem.y[rows]
         wy = full * (problem.row_weights[rows] * y)
@@ -563,7 +571,7 @@ def beginning(problem: Problem) -> tuple[Vector, Vector]:
 
     The optimal dual weights are ``w_i`` in the class of smaller total weight, and
     smaller in the other class, so that their sums agree. The intercept is the
-    difference of the class weights over their sum; the best one is -1 or 1.
+    difference of the class weights, divided by their sum; the optimal one is -1 or 1.
     """
     theta, (minus, plus) = np.zeros(problem.p + 1), problem.class_weights
     if not problem.intercept:

@@ -15,7 +15,8 @@ from pegasos_stats.data.sample import r_sum
 from pegasos_stats.solvers.problem import Problem, Solution
 from pegasos_stats.solvers.sums import total
 
-SAME_WEIGHT = 1e-12  # relative to the smaller class weight: such sums count as equal
+# Two sums of weights count as equal up to this share of the smaller class weight.
+SAME_WEIGHT = 1e-12
 FAR_MEAN = 30.0  # distance of a mean from 0 in standard deviations
 
 
@@ -56,13 +57,15 @@ def best_intercept(
     ``W`` at the minimum. This is equivalent to ``D + B = A`` for the tails ``t_i = w_i
     / (1 + exp(|z_i|))``, where ``A`` is their sum over the rows with ``z_i`` above 0,
     ``B`` their sum over the others, and ``D`` the weight of the rows above 0 minus
-    ``W``, or 0 if both are equal. The equation solved is ``log(B + max(D, 0)) = log(A +
-    max(-D, 0))``; the derivative of the difference of its sides is at least 1/2 in
-    absolute value, however flat the loss. Newton's method starts at the midpoint of
-    ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``. A step that
-    leaves this bracket, or is longer than half the previous step, is replaced by a
-    bisection. It stops at a step of at most ``2^-52 max(1, |alpha|)``. The error of the
-    result is at most ``1e-14 (1 + max |z_i|)``, and at most that of the scores.
+    ``W``, or 0 if these count as equal. The equation solved is ``log(B + max(D, 0)) =
+    log(A + max(-D, 0))``; the derivative of the difference of its sides is at least 1/2
+    in absolute value, however flat the loss. Newton's method starts at the midpoint of
+    ``log(W / W_-) - max(scores)`` and ``log(W / W_-) - min(scores)``, where ``W_-`` is
+    the weight of the rows with ``y = -1``. A step that leaves this bracket, or is
+    longer than half the previous step, is replaced by a bisection. The method stops at
+    a step of at most ``2^-52 max(1, |alpha|)``. The rounding error of the result is at
+    most ``1e-14 (1 + max |z_i|)``. Errors of the scores change the result by at most
+    the largest of them.
 
     Squared hinge: the derivative of the mean loss is piecewise linear with the same
     kinks as the hinge; its root is left of the first kink where it is not negative.
@@ -196,12 +199,12 @@ def zero_model(problem: Problem) -> tuple[float, float]:
 
 
 def needed_centre(problem: Problem) -> Vector | None:
-    """Means of the columns that are far from 0 in units of their spread; else 0.
+    """Means of the columns that are far from 0 in units of their spread, 0 for others.
 
     With a free intercept the problems for ``x - c`` and ``x`` are equivalent: the
     intercepts are ``alpha + c'beta`` and ``alpha``. With ``x``, cancellation limits the
-    accuracy.
-    For a constant column the spread is the largest spread of the others, or 1.
+    accuracy. For a constant column the spread is the largest spread of all columns, but
+    at least 1.
 
     Parameters
     ----------
@@ -273,7 +276,7 @@ def centred(problem: Problem, centre: Vector) -> Problem:
 
 
 def shifted_solution(solution: Solution, centre: Vector | None) -> Solution:
-    """Convert the solution for ``x - c`` to ``x``: ``alpha - c'beta``."""
+    """Convert a solution for ``x - c`` to ``x``, with intercept ``alpha - c'beta``."""
     if centre is None:
         return solution
     return replace(solution, alpha=float(solution.alpha - centre @ solution.beta))

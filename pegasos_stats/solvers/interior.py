@@ -181,7 +181,7 @@ class InteriorPoints:
         wD = w * D
         H = hessians(X, wD, self._products)
         diagonal = np.einsum("bjj->bj", H)
-        diagonal *= 1.0 + 1e-13  # rounding
+        diagonal *= 1.0 + 1e-13  # so that rounding does not make H singular
         diagonal += self.penalty
         inverse = np.linalg.inv(H)
 

@@ -111,7 +111,7 @@ class KernelValues:
 
 
 class CachedRows:
-    """Cache of rows of the Gram matrix; unused rows are replaced first.
+    """Cache of rows of the Gram matrix; rows that are not in use are replaced first.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class CachedRows:
 
 
 # A round reduces the largest difference of gradients to this share. With 0.05 fits take
-# the same time, with 0.5 1.5 times as long.
+# the same time, with 0.5 they take 1.5 times as long.
 PART = 0.1
 SINGLE = np.finfo(np.float32)
 NEXT_LOOK = 1e-4  # recompute the gap from the rows when it has fallen to this share

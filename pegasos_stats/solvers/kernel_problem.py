@@ -164,7 +164,7 @@ def _refuse(name: str, owner: str, **options: object) -> None:
 class KernelProblem(Problem):
     """Minimise ``lam/2 ||f||^2 + mean(w max(0, 1 - y (f(X) + alpha)))``.
 
-    ``f`` runs over the functions ``sum_j b_j K(x_j, .)``.
+    ``f`` ranges over the functions ``sum_j b_j K(x_j, .)``.
 
     Attributes
     ----------
@@ -302,8 +302,8 @@ def kernel_certificate(
 
     The gap is infinite if the matrix is not verified, unless `as_verified`.
 
-    The primal objective ``P`` (Shalev-Shwartz et al. 2011, equation 1) needs no kernel
-    value after ``T`` steps::
+    After ``T`` steps the primal objective ``P`` (Shalev-Shwartz et al. 2011, equation
+    1) needs no further kernel value::
 
         f(x_i) = g_i / (lam T)
         ||f||^2 = sum_i c_i y_i g_i / (lam T)^2
@@ -367,7 +367,7 @@ def feasible_counts(problem: KernelProblem, counts: np.ndarray, T: int) -> Vecto
     n)`` with the dual weights ``a_i = c_i n / T``. Feasibility requires ``a_i`` in [0,
     w_i], so ``c_i <= w_i T / n``. This holds after whole epochs that visit each row
     once; otherwise larger counts are reduced to the bound, rounded down. With a free
-    intercept the counts of both classes are also `balanced`.
+    intercept the counts are also `balanced`, so that both classes have the same sum.
     """
     exact = T % problem.n == 0 and problem.weights is None
     most = problem.row_weights * (T / problem.n) * (1.0 if exact else 1.0 - 2.0**-51)
@@ -547,6 +547,6 @@ def _check_semidefinite(K: Matrix) -> None:
         good = good and _least_form(K) >= -rounding * max(1.0, len(K) ** 2 * 1e-5)
     if not good:
         raise DataError(
-            "The precomputed kernel is not positive semi-definite, so it belongs to no "
-            "space of functions; give the values of a kernel."
+            "The precomputed kernel is not positive semi-definite, so it is not the "
+            "matrix of a kernel; give the values of a kernel."
         )

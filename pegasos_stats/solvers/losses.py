@@ -2,9 +2,10 @@
 
 A loss is a function of the margin ``m = y (x'beta + alpha)``. The dual weight of a row
 of weight 1 is ``s(m) = -loss'(m)``. A row of weight ``w`` and dual weight ``a``
-contributes the conjugate term ``w H(a / w)`` to the dual, where ``-H(-t)`` is the
-conjugate (Shalev-Shwartz & Zhang, JMLR 14, 2013). ``compiled/risk.py`` implements the
-same functions for compiled code.
+contributes the conjugate term ``w H(a / w)`` to the dual objective, where
+``H(t) = -loss*(-t)`` and ``loss*`` is the convex conjugate of the loss (Shalev-Shwartz
+& Zhang, JMLR 14, 2013). ``compiled/risk.py`` implements the same functions for compiled
+code.
 """
 
 import math
@@ -27,31 +28,34 @@ class MarginLoss:
     Attributes
     ----------
     title : str
-        Name of the model that minimises it.
+        Name of the model with this loss.
     formula : str
+        Formula of the loss of row ``i``, for reports.
     at_zero : float
         Value at margin 0.
     values, dual_weights : callable
-        Losses of margins, and the dual weights ``s``, minus the derivatives.
+        Functions of the margins: the losses, and minus their derivatives, which are
+        the dual weights ``s``.
     second_derivatives : callable
         Second derivatives, as functions of ``s``; 0 for the hinge.
     conjugate_terms : callable
         Conjugate terms ``w H(a / w)`` of dual weights and weights; None for weights of
         1.
     null_intercept : callable
-        The best intercept without predictors, from the weights of +1 and of -1.
+        Optimal intercept without predictors, as a function of the total weights of +1
+        and of -1.
     rounding : float
-        Relative rounding error of a value or a conjugate term.
+        Bound on the relative rounding error of a value or a conjugate term.
     metrics : tuple of str
         Metrics of predictions in cross-validation.
     decides : str
-        The metric that chooses lambda.
+        Metric by which cross-validation chooses lambda.
     margin : float
         A row with a smaller margin counts as a violation.
     most : float
         Upper bound of the dual weight of a row of weight 1.
     least_reward : float
-        ``H(t)`` is at least this times ``t``, for ``t`` up to 1/2.
+        Constant ``c`` with ``H(t) >= c t`` for all ``t`` from 0 to 1/2.
     """
 
     title: str
@@ -88,7 +92,7 @@ def log_dual_weights(m: Vector) -> Vector:
 
 
 def log_entropies(a: Vector, weights: Vector | None) -> Vector:
-    """Compute ``w H(a / w)``, ``H(t) = -t log t - (1 - t) log(1 - t)``."""
+    """Compute ``w H(a / w)`` with ``H(t) = -t log t - (1 - t) log(1 - t)``."""
     conjugate_terms = np.zeros(a.size)
     for first in range(0, a.size, BLOCK):
         rows = slice(first, first + BLOCK)

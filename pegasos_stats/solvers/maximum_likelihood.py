@@ -14,7 +14,7 @@ the constraint (``P''`` is the Hessian of ``P``):
     d = -(P'')^-1 g,    a_i' = a_i - w_i s_i (1 - s_i) y_i z_i'd,    s_i = a_i / w_i.
 
 For any ``a'`` the gap is a mean Kullback-Leibler divergence, which is computed without
-cancellation:
+cancellation, minus a term of a residual:
 
     P(theta) - D(a') = (1/n) sum_i w_i KL(a_i' / w_i || a_i / w_i) - r'theta,
 
@@ -23,7 +23,7 @@ Newton step it is a rounding error.
 
 The estimate exists if a feasible dual point is strictly interior and the columns have
 full rank (Albert & Anderson). For nearly all fits the dual point of a Newton step shows
-this; otherwise a linear programme decides (module `separation`). Predictors are
+this; otherwise a linear program decides (module `separation`). Predictors are
 standardized internally, so their units do not matter.
 
 A column is not estimable if the standard deviation of its residual on the columns
@@ -442,8 +442,8 @@ class MaximumLikelihood:
     table : int array, shape (2, 3), or None
         Numbers of rows by label and predicted label, the last column for scores of 0.
     reason : str
-        Why there is no solution, as the end of a sentence that begins with «Maximum
-        likelihood»; empty if there is one.
+        Why there is no solution, as the end of a sentence that begins with «The maximum
+        likelihood estimate»; empty if there is one.
     n_passes : int
     """
 
@@ -467,8 +467,8 @@ class MaximumLikelihood:
 def no_maximum(reason: str, problem: Problem) -> DataError:
     """Return the exception for a fit without an estimate."""
     return DataError(
-        f"Maximum likelihood {reason}. Leave lam out for the penalty "
-        "1/n, or give penalty='firth' for inference, lam='cv' for prediction"
+        f"The maximum likelihood estimate {reason}. Leave lam out for the penalty 1/n, "
+        "or give penalty='firth' for inference, lam='cv' for prediction"
         f"{problem.where_to_refit}."
     )
 
@@ -507,7 +507,8 @@ def maximum_likelihood(
     """
     k = problem.p + problem.intercept
     if k > 3000:  # a Hessian of 72 MB
-        return MaximumLikelihood(None, reason=f"was not tried for {k:,} coefficients")
+        reason = f"was not computed: {k:,} coefficients are too many"
+        return MaximumLikelihood(None, reason=reason)
     ascent = Ascent(problem, estimable_columns(problem), observe)
     ascent.begin()
     return climbed(ascent, names)
@@ -591,7 +592,7 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
         is_last = size <= SMALLEST_STEP or (before < SMALL_STEP and size > before / 2.0)
         ascent.take_step(is_last or not exists, is_last)
         exists = exists or ascent.proves_existence
-        # After this number of passes most estimates are proved to exist.
+        # Within this number of passes most estimates are proved to exist.
         if not exists and (is_last or ascent.n_passes >= NEWTON_STEPS):
             exists = ascent.is_overlapping() is True
             if not exists:
@@ -748,7 +749,7 @@ class Ascent:
         at, p = self._at, self._problem.p
         names = list(names) or [f"x{j + 1}" for j in range(p)]
         ends = np.min(added(self._problem.source.map_blocks(ranges_of)), axis=0)
-        # A column separates the classes if they share at most one of its values.
+        # A column separates the classes if its ranges in them share at most one value.
         separates = (-ends[1] <= ends[0, ::-1]).any(axis=0)
         separating = [names[j] for j in at.columns if separates[j]]
         if separating:
@@ -758,7 +759,7 @@ class Ascent:
         if self.is_separated:
             return "does not exist: the predictors together separate the classes"
         if self._direction is None:
-            return "may not exist: neither the dual nor a linear programme decides"
+            return "may not exist: neither the dual nor a linear program decides"
         sizes = np.abs(self._direction[int(at.intercept) :])
         places = np.flatnonzero(sizes > 1e-6 * sizes.max(initial=0.0))
         named = [names[j] for j in at.columns[places]]

@@ -92,8 +92,9 @@ class Optimum(Solver):
     the method.
 
     * More rows than columns, hinge: the proximal-point method with Newton steps. With
-      many dense rows it solves a sample, fixes the dual weights of rows far from the
-      margin and solves for the other rows, until no row is fixed on the wrong side.
+      many dense rows it first solves a sample. Then it fixes the dual weights of rows
+      far from the margin and solves for the other rows. It repeats this with rows that
+      were fixed on the wrong side, until the tolerance is reached.
     * More rows than columns, other losses: Newton steps. With many rows L-BFGS, from
       the solution of a sample; with 60 dense columns or more L-BFGS first.
     * More columns than rows: dual coordinate ascent while it reduces the gap, then
@@ -117,7 +118,7 @@ class Optimum(Solver):
     epochs : int, default 100
         Maximum number of epochs; a run that ends there without reaching `tol` warns.
     seed : int, default 1
-        As for R's ``set.seed()``; used only by methods that select rows at random.
+        As for R's ``set.seed()``; used only by methods that draw rows at random.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -184,10 +185,10 @@ def next_method(
 ) -> Method | None:
     """Choose the successor of a method that has stalled; None if it has not.
 
-    The successor of coordinate ascent is SMO on the Gram matrix, with the hinge and no
-    more rows than columns, and else Newton steps. The successor of SMO and of proximal
-    Newton steps is the interior-point method if the problem is small, and else Newton
-    steps over all rows.
+    Coordinate ascent is succeeded by SMO on the Gram matrix, if the loss is the hinge
+    and there are at most 4,000 rows and no more rows than columns; otherwise by Newton
+    steps. SMO and proximal Newton steps are succeeded by the interior-point method if
+    the problem is small; otherwise by Newton steps over all rows.
     """
     if not method.has_stalled:
         return None

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from pegasos_stats.solvers.kernel_ascent import KernelAscent
 
 NO_ROWS = np.zeros(0, dtype=np.int64)
-THREADED = 1e10  # products (some seconds) above which BLAS uses several threads
-NEAR_ZERO = 10.0  # in relative gaps: penalty below which coefficients may be noise
+# Multiplications above which BLAS uses several threads; they take some seconds.
+THREADED = 1e10
+# If the penalty term is below this multiple of `tol`, coefficients may be noise.
+NEAR_ZERO = 10.0
 
 
 def drawn_epochs(solver: Optimum | SDCA, n: int, rng: RRandom) -> Iterator[Rows]:
@@ -72,7 +74,7 @@ def run_epochs(
     observe, progress, most
         As in `run_to_optimum`.
     shown : callable, optional
-        Transforms a solution of the run for the observer.
+        Transforms solutions of the run before they are observed or returned.
 
     Returns
     -------
@@ -121,7 +123,7 @@ class LinearRun:
         self._steps, self._violations, self._visits = 0, 0, 0.0  # of earlier methods
         self._names: list[tuple[str, Unit]] = []  # method of each epoch
         self._best: tuple[Vector, float, Vector] | None = None
-        # Of the last point, computed from the rows.
+        # Certificate of the last point, computed from the rows.
         self.certificate: Certificate | None = None
 
     @property
@@ -269,9 +271,9 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     """Replace the coefficients by 0 if this does not increase the objective.
 
     With the hinge the optimum has coefficients of 0 if a class is rare, the predictors
-    are weak or the penalty is strong: all rows of a class violate the margin. A
-    solver then returns coefficients that are numerical noise, ``lam/2 ||beta||^2 <=
-    gap``, but would order the scores. The intercept does not change if it is optimal.
+    are weak or the penalty is strong: all rows of a class violate the margin. A solver
+    then returns coefficients that are numerical noise, ``lam/2 ||beta||^2 <= gap``, but
+    would order the scores. The intercept does not change if it is optimal.
 
     Parameters
     ----------
@@ -289,7 +291,7 @@ def zero_where_best(problem: Problem, solution: Solution, tol: float) -> Solutio
     (array([0.]), 0.3)
     """
     penalty = 0.5 * problem.lam * float(solution.beta @ solution.beta)
-    # The objective is at most 1.
+    # Without an offset the minimum is at most 1, so `tol` also bounds the absolute gap.
     if problem.loss != "hinge" or not penalty <= NEAR_ZERO * tol:
         return solution
     w, offset = problem.row_weights, problem.row_offsets

@@ -38,7 +38,9 @@ Arithmetic = Literal["reference", "fast"]
 
 DEFAULT_EPOCHS = 100
 DEFAULT_TOL = 1e-6  # relative gap at which solvers of linear models stop
-KERNEL_TOL = 1e-4  # relative gap of `KernelSVMClassifier`, about as fast as libsvm
+# Relative gap at which `KernelSVMClassifier` stops; it then takes about as long as
+# libsvm.
+KERNEL_TOL = 1e-4
 NEWTON = "Newton"
 SMO = "SMO"  # sequential minimal optimization: updates pairs of dual weights
 
@@ -53,7 +55,7 @@ def checked_tol(name: str, value: object) -> float:
     """Return a tolerance as a float, or raise `OptionError` unless it is in [0, 1)."""
     tol = check_nonnegative(name, value)
     if tol >= 1.0:
-        why = "is not allowed: every fit is within it; give a number below 1."
+        why = "is too large; give a number below 1."
         raise OptionError(why, name, tol)
     return tol
 
@@ -301,7 +303,7 @@ class Method(ABC):
     gaps : list of float
         Gap after each call of `step`; empty for methods that do not use it.
     epochs : int
-        Number of epochs, of methods that visit single rows.
+        Number of epochs, for methods that visit single rows.
     has_stalled : bool
         Whether another method should continue; see `next_method`.
     """
@@ -318,7 +320,7 @@ class Method(ABC):
 
     @abstractmethod
     def step(self, rows: Rows) -> None:
-        """Run one epoch over `rows`, or one iteration; then `rows` is empty."""
+        """Run one epoch over `rows`; or one iteration, for which `rows` is empty."""
 
     @property
     @abstractmethod
@@ -355,7 +357,7 @@ class Goal:
     tol : float
         Tolerance of the gap relative to the objective; at least 1e-14 is used.
     gap_tol : float or None
-        Absolute tolerance of the gap. The larger of the two gaps is accepted.
+        Absolute tolerance of the gap. The larger of the two tolerances applies.
     """
 
     def __init__(self, tol: float, gap_tol: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Fit all folds at many lambdas with shared passes over the data.
+"""Fit a model for each fold at many lambdas, with shared passes over the data.
 
 Rows are sorted by class. Each fit starts from an extrapolation of the previous fits in
 log lambda: linear for the hinge, else quadratic. Gaps are certified over all rows.
@@ -17,11 +17,11 @@ inside, and its dual weight is feasible for each of them.
 
 Smooth losses: a pass multiplies the rows by the coefficients of all fits whose gap is
 still too large. With ``T = exp(-m)`` and ``q = 1 + T`` the losses are ``log q`` and the
-dual weights ``a = T / q``; both are 0 for held-out rows. Objective, gradient and dual
-objective follow from the losses and the images ``sum_i w_i a_i z_i`` of each class,
-because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is linear in
-the coefficients. With the squared hinge the losses are ``max(0, 1 - m)^2`` and the dual
-weights ``2 max(0, 1 - m)``.
+dual weights ``a = T / q``; both are set to 0 for held-out rows. Objective, gradient and
+dual objective follow from the losses and the images ``sum_i w_i a_i z_i`` of each
+class, because ``sum_i w_i H(a_i) = sum_i w_i (log q_i + a_i m_i)``, and ``m_i`` is
+linear in the coefficients. With the squared hinge the losses are ``max(0, 1 - m)^2``
+and the dual weights ``2 max(0, 1 - m)``.
 
 All fits share the Hessian of the fit on all rows. It is recomputed if one more step
 with it is not expected to reduce the gap to a thousandth of the tolerance. A fit that
@@ -49,7 +49,7 @@ from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import CLOSEST, MARGIN
 from pegasos_stats.solvers.sums import ENTRIES, TINY, DenseRows, largest_norm
 
-MARGINS = ENTRIES // 4  # margins per block, which has several arrays of them
+MARGINS = ENTRIES // 4  # margins per block; a pass needs several arrays of this size
 
 
 class FoldedRows:
@@ -167,7 +167,7 @@ class FoldedRows:
 
     @property
     def null_intercepts(self) -> Vector:
-        """The best intercept of each fit without predictors, offsets excluded."""
+        """The optimal intercept of each fit without predictors and offsets."""
         return np.array(
             [self.loss.null_intercept(*pair) for pair in self.by_class[::-1].T]
         )
@@ -211,13 +211,13 @@ class FoldedRows:
         order in the difference of the two sums. The inequality also holds for the
         squared hinge, with ``-H'' = 1/2`` and ``T = 2 loss``.
 
-        No sum over the rows is rounded more than ``n + q`` times. Apart from a weight
-        with mean 1, none of its terms exceeds
+        No sum over the rows is rounded more than ``n + q`` times. Apart from the
+        weights, whose mean is 1, none of its terms exceeds
         ``R (||beta|| + ||b||) + |alpha| + |offset| + 1``, with ``R`` the largest
         ``||x_i||``. An exponential and a logarithm, accurate to four units in the last
         place each, count as 16 more roundings. The rounding of ``a_i`` does not matter
         with the log loss, because the dual is stationary there. Centring rounds each
-        entry once, and the intercept for the uncentred rows adds another sum.
+        entry once, and the intercept for uncentred rows requires another sum.
 
         Parameters
         ----------
@@ -295,8 +295,8 @@ def extrapolated(past: Sequence[PathPoint], lam: float, most: int = 3) -> Vector
     """Extrapolate coefficients to `lam` by a polynomial in log lambda.
 
     The last `most` points are used, without points whose log lambda exceeds the new one
-    by 2 or more; at least the last point is used. While the absolute factors sum to
-    more than 8, the first point is omitted.
+    by 2 or more; at least the last point is used. While the absolute values of the
+    factors sum to more than 8, the first point is omitted.
 
     Examples
     --------
@@ -351,7 +351,7 @@ def losses(
 class NearRows:
     """Active rows of some fits, and one row per class for the rows inside the margin.
 
-    In arrays over these rows, the last two positions belong to the rows inside.
+    In arrays over these rows, the rows for the classes are the last two.
 
     Parameters
     ----------
@@ -386,7 +386,7 @@ class NearRows:
     def solve(
         self, lam: float, tol: float, theta: Vector, centre: Vector, gamma: Vector
     ) -> Vector:
-        """Solve all fits to a relative gap `tol`; updates `theta` and `gamma`.
+        """Solve all fits to a relative gap `tol`; update `theta`, `gamma` in place.
 
         Parameters
         ----------
@@ -394,7 +394,7 @@ class NearRows:
         theta : float64 array, shape (fits, q)
             Starting points.
         centre : float64 array, shape (fits, near)
-            Dual weights of the active rows to start from.
+            Initial dual weights of the active rows.
         gamma : float64 array, shape (fits,)
             Smoothing, see `ProximalNewton`.
 
@@ -514,7 +514,7 @@ class HingePath:
 # Gap to reach in the first passes, relative to the tolerance: held-out errors then
 # distinguish nearby lambdas.
 AIM = 0.001
-SHARED = 4  # passes with the shared Hessian; afterwards each fit uses its own
+SHARED = 4  # passes with the shared Hessian, before each fit uses its own
 
 
 class SmoothPath:

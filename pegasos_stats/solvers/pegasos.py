@@ -118,7 +118,7 @@ def first_iterate(
 ) -> tuple[Vector, float]:
     """Return initial coefficients, shape (p,), and intercept.
 
-    ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` of ``rng.rnorm(p)``: the
+    ``"random"`` is ``z / (sqrt(lam) ||z||)`` with ``z`` from ``rng.rnorm(p)``: the
     direction is uniform, and the length is ``1 / sqrt(lam)``, the largest possible
     length of a minimiser with the hinge. The intercept is 0.
 
@@ -316,11 +316,12 @@ class Pegasos(Solver):
         beta  <- beta - eta * (lam * beta - mean over A of s(m_i) y_i x_i)
         alpha <- alpha + eta * mean over A of s(m_i) y_i
 
-    with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and slope weights
-    ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log loss). If the rows have
-    weights, ``s(m_i)`` is multiplied by the weight; an offset is added to the score. In
-    the reference arithmetic the results equal those of the R reference from the same
-    seed: bit for bit for the hinge, to twelve digits for the log loss.
+    with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and ``s``, minus the
+    derivative of the loss: ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log
+    loss). If the rows have weights, ``s(m_i)`` is multiplied by the weight; an offset
+    is added to the score. In the reference arithmetic the results equal those of the R
+    reference from the same seed: bit for bit for the hinge, to twelve digits for the
+    log loss.
 
     Parameters
     ----------
@@ -353,8 +354,8 @@ class Pegasos(Solver):
     refit_intercept : bool, default False
         Whether to finish with the exact minimiser over the intercept.
     arithmetic : "reference" or "fast"
-        ``"fast"`` sums in the fastest order of the machine; results agree up to
-        rounding.
+        ``"fast"`` sums in the order that is fastest on the machine; both results agree
+        up to rounding.
     sample_kind : "rejection" or "rounding"
         R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
     ties : "na", "positive" or "negative"
@@ -363,11 +364,11 @@ class Pegasos(Solver):
         ``False`` restricts the solver to models without intercept.
     start : "zero", "random", a fit, Series, dict or array of float
         Starting point. ``"random"``: R's ``rnorm(p)``, drawn before the first row and
-        scaled to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its `params`;
-        unless `first_step` is set, it follows the last step of that fit. Or
-        coefficients, by name or in the order of `params`, the intercept first.
+        scaled to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its `params`.
+        Or coefficients, by name or in the order of `params`, the intercept first.
     first_step : int, default 1
-        Number ``t`` of the first step. A step ``t = 1`` of size ``1 / lam`` discards
+        Number ``t`` of the first step. If `start` is a fit, the default is the number
+        after its last step. A step ``t = 1`` of size ``1 / lam`` discards
         the coefficients of `start`, which then enter only through the margins of this
         step. It does not discard the intercept.
     step : "pegasos", "1/(lambda n)", "1/sqrt(t)", float or array of float
@@ -451,8 +452,8 @@ class Pegasos(Solver):
             return
         if self.may_end_early:
             why = (
-                "asks for the last epochs, and with a tolerance a run does not know "
-                "which are the last; give 'all' or 'none'."
+                "refers to the last epochs, which are not known in advance if a "
+                "tolerance is set; give 'all' or 'none'."
             )
             raise OptionError(why, "average", self.average)
         if self.epochs is None or self.average > self.passes.whole:
@@ -477,7 +478,7 @@ class Pegasos(Solver):
                 object.__setattr__(self, "first_step", first)
 
     def _settle_length(self) -> None:
-        """Set the default of `epochs`; reject `steps` together with `epochs`."""
+        """Set the default of `epochs`; reject `epochs` or `steps` if not applicable."""
         if isinstance(self.order, str) and self.order in BY_STEPS:
             if self.epochs is not None:
                 why = f"makes no sense with order={self.order!r}; give steps= instead."
@@ -485,8 +486,7 @@ class Pegasos(Solver):
             check_count("steps", self.steps, math.inf)
         elif self.steps is not None:
             why = (
-                "goes with order='replace' and 'subset' only; give epochs= for this "
-                "order."
+                "is for order='replace' and 'subset' only; give epochs= for this order."
             )
             raise OptionError(why, "steps", self.steps)
         elif self.epochs is None:
@@ -552,8 +552,8 @@ class Pegasos(Solver):
     ) -> "Pegasos":
         """Mini-batch Pegasos, as in the comparison with SDCA: shuffled epochs.
 
-        Shalev-Shwartz & Zhang 2013, section 7; the step is ``1 / (lam t)`` and the
-        batch is averaged over its size.
+        Shalev-Shwartz & Zhang 2013, section 7; the step size is ``1 / (lam t)``, and
+        subgradients are averaged over the batch.
 
         Examples
         --------

@@ -127,7 +127,7 @@ class Problem:
         With Firth's penalty ``lam`` is 0, and ``log det(I) / 2`` is added to the log
         likelihood, see ``firth.py``. FLIC re-estimates the intercept afterwards.
 
-    Its arrays are read-only.
+    The arrays are read-only.
     """
 
     X: Any

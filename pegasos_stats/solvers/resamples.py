@@ -31,7 +31,7 @@ from pegasos_stats.solvers.sums import ENTRIES
 # rows 1.5 s and 3.9 s.
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
 TIED = 1e-3  # minimum of the half-width of the smoothing, and of the width for mu
-NEWTON_STEPS = 12  # from a point near the minimum, a few suffice
+NEWTON_STEPS = 12  # maximum; from a point near the minimum, a few suffice
 MOST_PRODUCTS = 16 * ENTRIES  # maximum entries in products of rows: 16 MB
 
 
@@ -70,7 +70,7 @@ class Resamples(ABC):
     shares : float64 array, shape (n,)
         Dual weights of `solution` divided by the weights of the rows, in [0, 1].
     tol : float
-        Relative gap at which a resample is solved.
+        Relative gap at which a resample counts as solved.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class HingeResamples(Resamples):
         self._all = self._near = self._part(everywhere, ~everywhere)
 
     def look_near(self, estimates: Matrix, reach: float) -> None:
-        """Fix rows that are farther from the margin than resamples move them.
+        """Fix rows that are too far from the margin for resamples to move across it.
 
         Parameters
         ----------

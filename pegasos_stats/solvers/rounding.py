@@ -197,13 +197,14 @@ class Rounding:
         return self._cost(value, sums.image_error)
 
     def least(self) -> float:
-        """Lower bound on the objective from equal dual weights in both classes.
+        """Lower bound on the objective from equal sums of dual weights in both classes.
 
-        From equal sums ``s`` in both classes, in proportion to the weights of their
-        rows, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2`` with ``R`` the largest
-        ``||x_i||``, and ``s`` at most half the weight of a class, if conjugate terms
-        equal dual weights. If they are at least ``c`` times as large, the bound has the
-        factor ``c^2``. With an offset the bound is 0.
+        Let the dual weights of each class have the sum ``s``, at most half the weight
+        of the class, in proportion to the weights of the rows. If conjugate terms equal
+        dual weights, ``D >= 2 s / n - lam/2 (2 s R / (lam n))^2``, where ``R`` is the
+        largest ``||x_i||``; the bound follows with the best ``s``. If conjugate terms
+        are at least ``c`` times the dual weights, the bound has the factor ``c^2``.
+        With an offset the bound is 0.
         """
         problem = self._problem
         if problem.max_abs_offset is not None:
@@ -213,7 +214,7 @@ class Rounding:
         return problem.loss_function.least_reward**2 * least
 
     def _primal(self, mean: float, moved: float, share: float) -> Within:
-        """``P`` from the mean loss, with a bound of its error from the margins.
+        """``P`` from the mean loss, and a bound on its error from the margins.
 
         Normalising the user's weights rounds them, which affects the objective and its
         minimum.
@@ -240,7 +241,8 @@ def are_close(
     """Whether rounding is at most a tenth of the gap and 1e-11 of the objective.
 
     Rounding below 1e-14 of the objective is always small enough. If a relative gap of
-    ``enough`` suffices, rounding may be a tenth of that, and 1e-9 of the objective.
+    ``enough`` suffices, the limits are a tenth of that gap, or of the actual one if it
+    is larger, and 1e-9 of the objective.
 
     A negative dual objective is not used, so its rounding does not matter.
     """

@@ -63,8 +63,8 @@ class SDCA(Solver):
         Default of ``predict(ties=)``: the label of a score of exactly 0.
     arithmetic : "reference" or "fast"
         Order of summation. ``"reference"`` reproduces the R reference for the hinge bit
-        for bit, from the same seed. ``"fast"`` sums in the fastest order of the
-        machine.
+        for bit, from the same seed. ``"fast"`` sums in the order that is fastest on
+        the machine.
     average : "none", "all" or int, default "none"
         Return the last iterate (``"none"``), or the mean of the iterates before each
         step: of all steps, or of the steps of the last `average` epochs (the averaging
@@ -118,7 +118,7 @@ class SDCA(Solver):
 
     name = "SDCA"
     to_optimum = True
-    refit_intercept = True  # only for the certificate; the model has no intercept
+    refit_intercept = True  # without effect: the model has no intercept
     intercept = False
 
     def __post_init__(self) -> None:
@@ -135,10 +135,10 @@ class SDCA(Solver):
         """Raise `OptionError` if `last` exceeds the epochs, or a tolerance is set."""
         most = self.epochs - (self.start == "sgd")
         if (1 if isinstance(last, str) else last) > most:
-            why = f"asks for more epochs of SDCA than the run has, which is {most}."
+            why = f"needs more epochs of SDCA than the run has ({most:,})."
             raise OptionError(why, name, last)
         if self.stops and not isinstance(last, str):
-            why = "needs a fixed number of epochs, so no tolerance; give tol=0."
+            why = "needs a fixed number of epochs; give tol=0 and no gap_tol."
             raise OptionError(why, name, last)
 
     def averages(self, epoch: int) -> bool:
@@ -160,7 +160,7 @@ class Coordinates(Method):
     a : float64 array, shape (n,), or None
         Initial dual weights.
     is_fast : bool
-        Whether scores are summed in the fastest order of the machine.
+        Whether scores are summed in the order that is fastest on the machine.
     """
 
     name = "SDCA-perm"

@@ -39,7 +39,8 @@ from pegasos_stats.solvers.sums import TINY, pivots, solved
 
 CERTAIN = 1e-3  # largest probability of the other class in a certain prediction
 SAME = 1e-8  # relative size of rounding errors in columns, combinations and margins
-MOST_COLUMNS = 500  # maximum coefficients of a linear program, and rows added by a pass
+# Maximum numbers of coefficients of a linear program, and of rows added by a pass.
+MOST_COLUMNS = 500
 
 
 class DirectionPass(NamedTuple):
@@ -89,7 +90,7 @@ class Separation(NamedTuple):
 
 
 def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
-    """Whether some direction separates each row with a weight, shape (n,).
+    """Mark the rows of positive weight that some direction separates, shape (n,).
 
     Examples
     --------
@@ -224,7 +225,7 @@ def find_separation(run_pass: RunPass, theta: Vector, n: int) -> Separation | No
     theta : float64 array, shape (k,)
         Coefficients of the fit.
     n : int
-        Number of rows with a weight.
+        Number of rows of positive weight.
 
     Returns
     -------
@@ -254,7 +255,7 @@ def find_separation(run_pass: RunPass, theta: Vector, n: int) -> Separation | No
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedPart:
-    """Coefficients that the rows without separation determine.
+    """Coefficients that are determined by the rows that no direction separates.
 
     The scores of these rows are ``X' beta' + alpha'`` with linearly independent columns
     ``X'``.

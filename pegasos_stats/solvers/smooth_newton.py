@@ -233,7 +233,7 @@ class SmoothRisk:
             h = self._loss.second_derivatives(a)
             curvature = float(h @ (q * wq)) / problem.n + penalty
             if not (curvature > 0.0 and abs(falls) > 0.01 * t * curvature):
-                break  # to 1%
+                break  # the next step would change the length by at most 1%
             t = min(max(t + falls / curvature, t / 3.0), 3.0 * t)
         return t
 
@@ -272,7 +272,7 @@ class SmoothRisk:
         return np.asarray(a * np.maximum(0.0, 1.0 - share) / n)
 
     def direction(self, gradient: Vector) -> Vector:
-        """Compute the Newton direction, with many columns by conjugate gradients."""
+        """Compute the Newton direction, by conjugate gradients if that costs less."""
         problem, p = self._problem, self._problem.p
         if self.factorises:
             return solved(self.hessian(), -gradient)

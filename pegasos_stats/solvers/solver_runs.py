@@ -138,9 +138,9 @@ class OptimalityBounds:
         Bounds on ``min P``: a certified lower bound, and the objective of the best fit
         computed.
     changed : int
-        Training rows that the best fit assigns to the other class.
+        Number of training rows that the best fit assigns to another class than the fit.
     errors : int
-        Training rows that the best fit misclassifies.
+        Number of training rows that the best fit misclassifies.
     reached : bool
         Whether the best fit has a relative gap of at most 1e-6.
     """
@@ -347,7 +347,7 @@ def run_solver(
     progress: bool = False,
     likelihood: MaximumLikelihood | None = None,
 ) -> SolverRun:
-    """Run a solver, or return the maximum likelihood estimate that is already computed.
+    """Run a solver, or return a maximum likelihood estimate that is already computed.
 
     With an observer, the solver runs in any case.
 

@@ -1,7 +1,7 @@
 """Sums over the rows for certificates and Newton steps.
 
-The module `rounding` bounds the rounding errors of these sums. In `DenseRows` and
-`SparseRows`, Newton steps may add a column for the intercept.
+The module `rounding` bounds the rounding errors of these sums. `DenseRows` and
+`SparseRows` may include a column for the intercept.
 """
 
 import math
@@ -55,8 +55,8 @@ class Sums(NamedTuple):
         Number of rows that violate the margin.
     exposed : float
         ``sum_i w_i s(m_i - reach)``, where ``s`` is minus the derivative of the loss: a
-        bound on the sum of derivatives despite rounding errors of the margins. 0 for
-        the log loss, whose derivative never exceeds its value in size.
+        bound on the sum of ``w_i s(m_i)`` for the exact margins. 0 for the log loss,
+        whose absolute derivative never exceeds the loss.
     dual : float
         Sum of the dual weights.
     image : float64 array, shape (p,)
@@ -171,7 +171,7 @@ def additions(n: int) -> float:
 
 
 def image(c: Vector, B: Matrix) -> Vector:
-    """Compute ``sum_i c_i x_i`` over the rows of a block, in two stages as `total`."""
+    """Compute ``sum_i c_i x_i`` over a block of rows, in two stages like `total`."""
     m, p = B.shape
     size = math.isqrt(m) or 1
     whole = m - m % size
@@ -322,7 +322,7 @@ def risk_and_image(
     offset: Vector | None = None,
     scores: Vector | None = None,
 ) -> Sums:
-    """Sum over dense rows in one pass; parameters as in `sums_at`.
+    """Compute the sums over dense rows in one pass; parameters as in `sums_at`.
 
     If `scores`, equal to ``x_i'beta + alpha``, are passed, the pass over `X` computes
     only the image.
@@ -505,7 +505,7 @@ class SparseRows(DenseRows):
         return np.asarray(room[0])
 
     def gram(self, h: Vector, rows: Rows | slice = EVERY) -> Matrix:
-        """``sum_i h_i z_i z_i'`` over some rows."""
+        """Compute ``sum_i h_i z_i z_i'`` over some rows."""
         gram, some = np.zeros((self._size, self._size)), self._every[rows]
         compiled.rows.add_gram(self._rows, self._one, some, h, gram)
         return np.asarray(gram + gram.T - np.diag(gram.diagonal()))
@@ -524,11 +524,11 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
 
 
 def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
-    """Sample whose solution is a starting point; the same in every call.
+    """Draw a sample whose solution is a starting point; the same in every call.
 
     The random sample contains about one row in eight, but at most about 200 rows per
-    column and at least 2,000 rows. None with fewer than 4,000 rows, or if the sample
-    has fewer than 10 rows per column or fewer than 10 rows of a class.
+    column and at least 2,000 rows. Returns None with fewer than 4,000 rows, or if the
+    sample has fewer than 10 rows per column or fewer than 10 rows of a class.
 
     Examples
     --------

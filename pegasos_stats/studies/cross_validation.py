@@ -1026,7 +1026,7 @@ class CrossValidation(Summarised):
             missing := int(self.by_fold["lam"].gt(0).sum())
         ):
             notes.append(
-                f"Maximum likelihood does not exist in {missing} of "
+                f"The maximum likelihood estimate does not exist in {missing} of "
                 f"{counted(len(self.by_fold), 'fold')}: fitted with lam = 1/n."
             )
         gap = float(self.by_fold["relative_gap"].max())

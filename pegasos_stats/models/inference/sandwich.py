@@ -734,7 +734,7 @@ class SandwichRows:
 def no_ml(problem: Problem) -> str:
     """Why a fit without maximum likelihood estimate has no standard errors."""
     return (
-        f"Maximum likelihood {problem.no_ml}. Fitted with the penalty "
+        f"The maximum likelihood estimate {problem.no_ml}. Fitted with the penalty "
         "lam = 1/n, without standard errors. Use penalty='firth' for inference, "
         f"lam='cv' for prediction{problem.where_to_refit}."
     )

@@ -1,1 +1,1 @@
-"""Solvers that need few passes over rows in memory, in files or on other machines."""
+"""Solvers that pass over rows in memory, in files or on other machines."""

@@ -1,8 +1,9 @@
 """Compute the optimum in few passes over the data.
 
-The solver accesses the rows in three ways only: scores ``x_i'beta``, sums ``sum_i c_i
-x_i``, and products with the rows whose second derivative is not 0. So rows may be in
-memory, in files, or on other machines that support these operations.
+The solver needs only scores ``x_i'beta``, sums ``sum_i c_i x_i`` and, over the rows
+whose second derivative is not 0, sums of products ``sum_i b_i x_i x_i'``; for the hinge
+it also stores rows near the margin. So rows may be in memory, in files, or on other
+machines that support these operations.
 
 First the problem is solved for a sample that fits in memory. Then each pass computes
 the objective at the current point and the sums that the next step requires. For the
@@ -14,7 +15,7 @@ extreme margins, where the loss is flat, and Newton's method for all rows may di
 from there. So the penalty for the sample is multiplied by 10 as long as this reduces
 the validation loss: the solution for one half is evaluated in the other half.
 
-A smooth loss is the log loss, the squared hinge, or the hinge with its corner rounded.
+A smooth loss is the log loss, the squared hinge, or the hinge smoothed at its kink.
 With first derivatives ``-s_i`` and second derivatives ``b_i`` of the losses at the
 margins, a pass computes the gradient and the Hessian
 
@@ -507,8 +508,8 @@ def few_reads(
     >>> x = 0.5 * y + rng.standard_normal(4000)
     >>> pd.DataFrame({"y": y, "x": x}).to_parquet(path)
     >>> problem = ps.svm("y ~ x", ps.scan(path), lam=0.01).problem
-    >>> found = few_reads(problem, Optimum(tol=1e-6, seed=1))
-    >>> found.reached, found.solution.n_epochs
+    >>> fit = few_reads(problem, Optimum(tol=1e-6, seed=1))
+    >>> fit.reached, fit.solution.n_epochs
     (True, 2)
     """
     fit, reads = StreamingSolver(problem, solver), 0

@@ -87,7 +87,7 @@ class ActiveRows:
             room[here] = values
 
     def together(self, others: RowSubset) -> RowSubset:
-        """Return these rows followed by others, which the next rows will overwrite."""
+        """Return these rows followed by others, which later calls overwrite."""
         end = self.m + others.y.size
         self._put(slice(self.m, end), others)
         y, w, offset = self._row_data[:, :end]

@@ -1,8 +1,9 @@
 """Objective and dual bound from one pass over the data.
 
 With a free intercept the dual has the constraint ``sum_i a_i y_i = 0``; a residual
-``delta`` costs ``|alpha* delta|`` in the bound. Sums of doubles over blocks are not
-exact. So dual weights are multiples of `DUAL_UNIT`, whose sums are exact.
+``delta`` lowers the bound by ``|alpha* delta| / n``, where ``alpha*`` is the optimal
+intercept. Sums of doubles over blocks are not exact. So dual weights are multiples of
+`DUAL_UNIT`, whose sums are exact.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from pegasos_stats.solvers.certificate import Certificate, finite, shares
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.rounding import Rounding, Within
 
-DUAL_UNIT = 2.0**-32  # unit of dual weights, which are rounded down; divides 1
+DUAL_UNIT = 2.0**-32  # dual weights are rounded down to multiples of it; it divides 1
 
 
 class Point(NamedTuple):
