@@ -18,6 +18,7 @@ from pegasos_stats.data.scan.files import joined
 from pegasos_stats.data.scan.levels import Source, columns_of_outcome
 from pegasos_stats.data.scan.rows import streamed
 from pegasos_stats.data.scan.source import check_unset, digests_by_row
+from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
@@ -235,7 +236,7 @@ class RowsByBlock:
     Raises
     ------
     OptionError
-        If frequency weights are used.
+        If frequency weights are used, or `offset` is passed for the training rows.
     """
 
     def __init__(
@@ -252,6 +253,8 @@ class RowsByBlock:
         self._result, self._data, self._actual = result, data, actual
         self._n, self._distance = 0, 0.0
         if source is None:
+            check_unset(result.problem.source.title, {"freq_weights": freq_weights})
+            check_offset(result, data, offset)
             self._blocks = training_blocks(result)
         else:
             own = None if result.counted is None else result.counted.column
@@ -309,6 +312,15 @@ def rows_of_table(
     if source is None and not (data is None and result.problem.source.is_streamed):
         return RowsInMemory(result, data, *options)
     return RowsByBlock(result, data, source, *options, columns)
+
+
+def check_offset(result: "Results", data: object, offset: object) -> None:
+    """Raise `OptionError` for the offset of training rows, or of a fit without one."""
+    if offset is not None and (data is None or result.offsets is None):
+        why = "the training rows already have an offset"
+        if result.offsets is None:
+            why = "the fit has no offset"
+        raise OptionError(f"offset= is not allowed, as {why}; leave it out.")
 
 
 def labelled_rows(

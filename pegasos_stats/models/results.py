@@ -44,6 +44,7 @@ from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.new_rows import (
     ScoredBlock,
     by_block,
+    check_offset,
     rows_of_table,
 )
 from pegasos_stats.models.notes import Note, about_fit
@@ -567,11 +568,7 @@ class Results(DisplayedBySummary, ABC):
             With ``unseen="missing"``, if rows have new levels.
         """
         checks.check_choice("unseen", unseen, UNSEEN)
-        if offset is not None and (data is None or self.offsets is None):
-            why = "the training rows already have an offset"
-            if self.offsets is None:
-                why = "the fit has no offset"
-            raise OptionError(f"offset= is not allowed, as {why}; leave it out.")
+        check_offset(self, data, offset)
         if data is not None:
             missing = unseen == "missing"
             with_known_levels = without_unseen(self.design, data) if missing else data

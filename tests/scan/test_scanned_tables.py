@@ -83,6 +83,16 @@ def test_counts_need_the_rows_in_memory(files, data):
             result.confusion(ps.scan(files), **options)
 
 
+def test_training_rows_in_files_have_their_weights_and_offsets(fitted):
+    """The training rows of a fit to a frame have their offset too."""
+    for options, message in (
+        ({"freq_weights": np.full(fitted.nobs, 2)}, "^freq_weights= needs the rows"),
+        ({"offset": np.zeros(fitted.nobs)}, "^offset= is not allowed, as the fit has"),
+    ):
+        with pytest.raises(ps.errors.OptionError, match=f"{message}.*leave it out"):
+            fitted.confusion(**options)
+
+
 def test_tables_hold_few_bytes_a_row_and_the_first_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "MOST_ERRORS", 1000)
     rng, peaks = np.random.default_rng(2), []
