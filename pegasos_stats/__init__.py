@@ -37,7 +37,7 @@ def __getattr__(name: str) -> object:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from pegasos_stats.foreign_names import missing_in_module
 
-        raise missing_in_module(__name__, name, __all__)
+        raise missing_in_module(__name__, name, __all__, "module")
     value = getattr(import_module(f"{__name__}.{LATER[name]}"), name)
     globals()[name] = value
     return value

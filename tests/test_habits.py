@@ -118,7 +118,8 @@ def test_all_that_any_answer_offers_exists(objects):
     of_plot = {f"plot.{name}" for name in dir(objects["result"].plot)}
     known = {"result": {*dir(objects["result"]), *dir(objects["kernel"]), *of_plot}}
     known |= {
-        name: {*dir(ps), "__version__", "sklearn"} for name in ("ps", "pegasos_stats")
+        name: {*dir(ps), "__version__", "dask", "sklearn"}
+        for name in ("ps", "pegasos_stats")
     }
     for name in ("model", "confusion", "validation", "path"):
         known[name] = {*dir(objects[name])}
