@@ -230,9 +230,11 @@ class Bootstrap:
     SeedError
         If R would refuse the seed.
 
-    Notes ----- With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On
-    each side of the estimate, count the resamples that are at least as far from it as
-    the hypothesis; ``c`` is the larger count. The envelope of level ``1 - p``, with the
+    Notes
+    -----
+    With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On each side of
+    the estimate, count the resamples that are at least as far from it as the
+    hypothesis; ``c`` is the larger count. The envelope of level ``1 - p``, with the
     p-value ``p``, is the widest that excludes the hypothesis. The p-value of joint
     hypotheses ``R theta = r`` is ``(1 + c) / (1 + m)``, where ``c`` counts the
     resamples ``theta*`` with ``D(R theta* - R theta) >= D(R theta - r)`` in the squared
