@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from pegasos_stats.errors import visible
+from pegasos_stats.errors import counted, visible
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 
 Fields = Sequence[tuple[str, str]]  # names and values of a header
@@ -231,7 +231,7 @@ class Facts(Displayed):
 
     def _with_rows(self) -> dict[str, str]:
         """Return the facts and the number of excluded rows."""
-        rows = {"Excluded": f"{self.n_left_out:,} rows with a missing value"}
+        rows = {"Excluded": f"{counted(self.n_left_out, 'row')} with a missing value"}
         return self._facts() | (rows if self.n_left_out else {})
 
     def __str__(self) -> str:

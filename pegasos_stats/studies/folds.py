@@ -24,11 +24,11 @@ from pegasos_stats.errors import DataError, OptionError, counted, listing, plain
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 
-# Folds are refused if their test rows are fewer than 1% of the rows beyond FEW_ROWS.
+# Folds are refused if all test rows together are fewer than 1% of n - FEW_ROWS.
 FEW_ROWS, MIN_TEST_SHARE = 2**16, 0.01
 
 ALLOWED_FOLDS = (
-    "pass a number, the fold of each row, pairs (train, test), or other folds"
+    "pass a number, the fold of each row, pairs (train, test), or a Folds object"
 )
 
 
@@ -139,8 +139,8 @@ class Folds:
 
         R's ``sample.int()`` shuffles the rows of each class, in the order of
         ``factor()``. The rows are assigned to folds 1, 2, ..., k, 1, ... in turn, and
-        the next class continues where the last one ended. Any two folds differ by at
-        most one row, in total and in each class. ``stratified_folds()`` of
+        the next class continues where the last one ended. The sizes of any two folds
+        differ by at most one row, in total and in each class. ``stratified_folds()`` of
         ``r_reference`` draws the same folds in base R.
 
         With groups, each group is in a single fold, and `grouped_folds` balances the
@@ -163,7 +163,7 @@ class Folds:
         Raises
         ------
         DataError
-            If a label is missing.
+            If `y` is empty, a label is missing, or there is only one row or group.
         OptionError
             If `k` or `repeats` are not allowed.
 
@@ -176,11 +176,12 @@ class Folds:
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
-        if labels.isna().any() or not len(labels):
-            missing = int(labels.isna().sum())
+        if not len(labels):
+            raise DataError("y is empty; pass labels.")
+        if n_missing := int(labels.isna().sum()):
             raise DataError(
-                f"y has {missing:,} missing labels in {len(labels):,} rows; pass a "
-                "label for each row."
+                f"y has {counted(n_missing, 'missing label')} in "
+                f"{counted(len(labels), 'row')}; pass a label for each row."
             )
         codes = positions(labels, factor_levels(labels, "y"))
         lines = RowIndex.of(y, np.arange(len(labels)), labels.index)
@@ -236,7 +237,7 @@ class Folds:
         return text if self.repeats == 1 else f"{text}, {self.repeats} repeats"
 
     def _conditions(self) -> Iterator[object]:
-        """Check that folds have the same rows, are not empty, and ordered by repeat."""
+        """Check that folds exist, have the same `n`, and are ordered by repeat."""
         n, repeats = self.n, [split.repeat for split in self.splits]
         yield repeats and all(split.n == n for split in self.splits)
         held_out = sum(len(split.test) for split in self.splits)
@@ -261,7 +262,8 @@ def checked_folds(
     rng : RRandom
         Generator of random folds.
     groups : Groups, or labels as for `RowIndex.groups`; optional
-        Groups that folds do not split. A `Folds` includes its groups.
+        Groups that folds do not split. If none are passed, a `Folds` object keeps its
+        own groups.
 
     Returns
     -------
@@ -297,7 +299,7 @@ def checked_folds(
 
 
 def _read_folds(folds: Any, sample: Sample) -> Folds:
-    """Validate folds of another study, labels of the rows, or pairs of rows."""
+    """Validate folds of another study, a fold for each row, or pairs of rows."""
     n = len(sample.y)
     if isinstance(folds, Folds):
         if folds.n != n:
@@ -393,14 +395,22 @@ def _checked_rows(rows: ArrayLike, n: int) -> Rows:
     """Return row numbers, or raise `DataError` unless they are distinct and exist."""
     array = np.asarray(rows)
     numbers = pd.Series(array.ravel())
-    wrong = numbers[numbers.duplicated() | ~numbers.isin(np.arange(n))]
-    if array.dtype.kind not in "iu" or not array.size or len(wrong):
-        listed = listing(wrong.tolist() or numbers.tolist()) or "none"
-        raise DataError(
-            f"A fold has the rows {listed}; pass training and test rows as distinct "
-            f"row numbers from 0 to {n - 1}, for example from np.flatnonzero()."
-        )
-    return array.astype(np.int64)
+    is_outside, is_repeated = ~numbers.isin(np.arange(n)), numbers.duplicated()
+    if not array.size:
+        why = "A fold has no training or no test rows"
+    elif array.dtype.kind not in "iu":
+        why = f"A fold has row numbers that are not integers: {listing(numbers)}"
+    elif is_outside.any():
+        why = f"A fold has rows that do not exist: {listing(numbers[is_outside])}"
+    elif is_repeated.any():
+        repeated = numbers[is_repeated].unique()
+        why = f"A fold has rows that occur more than once: {listing(repeated)}"
+    else:
+        return array.astype(np.int64)
+    raise DataError(
+        f"{why}; pass training and test rows as distinct row numbers from 0 to "
+        f"{n - 1}, for example from np.flatnonzero()."
+    )
 
 
 def whole_groups(lines: RowIndex | None, groups: object) -> Codes | None:

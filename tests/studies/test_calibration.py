@@ -138,6 +138,8 @@ def test_rows_that_lack_something_are_left_out_and_counted():
     )
     assert found.n_left_out == found.table["n"].sum() == 2
     assert "2 rows with a missing value" in str(found)
+    one = ps.reliability(["a", None, "b", "b"], [0.1, 0.2, 0.3, 0.7], positive="b")
+    assert "1 row with a missing value" in str(one)
 
 
 COLUMNS = pd.DataFrame({0: [0.5, 1], 1: [0.5, 0]})

@@ -1,5 +1,7 @@
 """Folds: as R draws them, of whole groups, and what is learnt within them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -150,11 +152,11 @@ def test_pairs_may_leave_rows_out(model):
             DataError,
             "both training and test rows",
         ),
-        ([(np.arange(30), np.array([50]))], DataError, "the rows 50; "),
-        ([(np.arange(30), np.array([-1]))], DataError, "-1"),
-        ([(np.arange(30), np.array([31, 31]))], DataError, "the rows 31; "),
-        ([(np.arange(30), [])], DataError, "the rows none; "),
-        ([(np.arange(30), np.arange(50) > 29)], DataError, "np.flatnonzero"),
+        ([(np.arange(30), np.array([50]))], DataError, "do not exist: 50; "),
+        ([(np.arange(30), np.array([-1]))], DataError, "do not exist: -1; "),
+        ([(np.arange(30), np.array([31, 31]))], DataError, "more than once: 31; "),
+        ([(np.arange(30), [])], DataError, "no training or no test rows; "),
+        ([(np.arange(30), np.arange(50) > 29)], DataError, "not integers: False"),
         ((np.arange(30), np.arange(30, 50)), OptionError, "folds="),
         (ps.Folds.stratified([0, 1] * 9, 3, seed=1), DataError, "18 rows"),
     ],
@@ -162,6 +164,19 @@ def test_pairs_may_leave_rows_out(model):
 def test_wrong_folds_are_refused(model, folds, error, message):
     with pytest.raises(error, match=message):
         read(folds, model)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([], "y is empty; pass labels."),
+        (["a", None], "y has 1 missing label in 2 rows; pass a label for each row."),
+        (["a"], "1 row cannot be split into folds; pass more data."),
+    ],
+)
+def test_stratified_folds_need_labels(y, message):
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+        ps.Folds.stratified(y, 2)
 
 
 def test_every_fit_needs_both_levels(model):
