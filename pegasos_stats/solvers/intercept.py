@@ -120,7 +120,7 @@ def _best_squared_intercept(scores: Vector, y: Vector, w: Vector) -> float:
     kinks, w, low = kinks[order], w[order], y[order] < 0.0
 
     def left_of(v: Vector) -> Vector:
-        """Sum over the rows with a margin below 1 to the left of every kink."""
+        """Sum over the rows whose margin is below 1 just to the left of each kink."""
         below, above = np.where(low, v, 0.0), np.where(low, 0.0, v)
         return _running(below) - below + _running(above[::-1])[::-1]
 

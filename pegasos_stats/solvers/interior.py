@@ -231,9 +231,9 @@ def hessians(X: Matrix, h: Matrix, products: Matrix | None = None) -> Matrix:
 class InteriorSteps(Method):
     """Solve one hinge problem to machine precision, as one step of a run.
 
-    No other method reaches the tolerance with a column in seconds since 1970, with
-    columns whose scales differ by a factor of 1e5, or with grey values of images and no
-    intercept.
+    No other method of this package reaches the tolerance with a column in seconds since
+    1970, with columns whose scales differ by a factor of 1e5, or with grey values of
+    images and no intercept.
 
     Columns are scaled, and centred if there is a free intercept. With more columns than
     rows the problem is reduced to the space of the rows.

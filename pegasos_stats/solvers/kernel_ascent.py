@@ -174,10 +174,11 @@ NEXT_LOOK = 1e-4  # recompute the gap from the rows when it has fallen to this s
 class KernelAscent:
     """SMO on working sets of a kernel problem.
 
-    The working set of a round consists of the rows with the most violating gradients
-    ``y_i - f(x_i)`` and some rows of the previous round. The round optimises their dual
-    weights with the others fixed, and updates the scores of all rows. The scores for a
-    solution and its certificate are recomputed from the rows.
+    The working set of a round consists of the rows whose gradients ``y_i - f(x_i)``
+    violate the optimality conditions most, and some rows of the previous round. The
+    round optimises their dual weights with the others fixed, and updates the scores of
+    all rows. The scores for a solution and its certificate are recomputed from the
+    rows.
 
     Rows of the Gram matrix are stored in single precision, as in iterative refinement.
     Once a recomputation of the scores shows that the gap has not fallen to a tenth,
@@ -267,7 +268,7 @@ class KernelAscent:
 
     @property
     def visits_rows(self) -> bool:
-        """Whether the next working set is the first, which is a random sample."""
+        """Whether the next working set is the first, in which ties are random."""
         return self._last.size == 0 and self._size < self.problem.n
 
     def epoch(self, rows: Rows) -> None:
@@ -384,9 +385,10 @@ class KernelAscent:
         return np.concatenate([fresh, rest[: size - fresh.size]])
 
     def _furthest(self, count: int) -> Rows:
-        """Rows with the highest gradients among those whose ``a_i y_i`` may rise.
+        """Return rows with extreme gradients: the highest, and the lowest.
 
-        Also the rows with the lowest gradients among those whose ``a_i y_i`` may fall.
+        The highest gradients are among rows whose ``a_i y_i`` may rise, the lowest
+        among rows whose ``a_i y_i`` may fall.
         """
         half = max(1, count // 2)
         rise, fall = self._rise[self._order], -self._fall[self._order]

@@ -446,10 +446,11 @@ def quadratic_form(problem: KernelProblem, v: Vector) -> float:
 
 
 def _added(problem: KernelProblem) -> float:
-    """Bound the diagonal addition that makes a precomputed kernel semi-definite.
+    """Bound the addition to the diagonal that makes the kernel positive semi-definite.
 
-    If the Cholesky factorisation of `_check_semidefinite` succeeded, its backward error
-    is at most ``(n + 1) u`` times the trace (Higham 2002, theorem 10.3).
+    It is 0 unless the kernel is precomputed. If the Cholesky factorisation of
+    `_check_semidefinite` succeeded, the backward error of the factorisation is at most
+    ``(n + 1) u`` times the trace (Higham 2002, theorem 10.3).
     """
     if problem.kernel.name != "precomputed":
         return 0.0

@@ -134,7 +134,7 @@ def visit_epochs(
 
 
 class Visitor:
-    """State of a run of Pegasos, with its steps.
+    """State of a run of Pegasos, and the methods that take its steps.
 
     Parameters
     ----------

@@ -346,7 +346,7 @@ class Problem:
 
     @property
     def rows(self) -> Any:
-        """The rows in the form of the compiled kernels: an array, or a `CSR`."""
+        """The rows in the form that compiled functions use: an array, or a `CSR`."""
         return kernel_rows(self.X)
 
     @cached_property

@@ -30,7 +30,7 @@ from pegasos_stats.solvers.sums import ENTRIES
 # 0.32 s and 0.51 s; with all rows that may cross the margin 1.9 s and 1.8 s; with all
 # rows 1.5 s and 3.9 s.
 OWN_SHARE, OWN_TO_A_COLUMN = 4, 8
-TIED = 1e-3  # minimum of the half-width of the smoothing, and of the width for mu
+TIED = 1e-3  # minimum half-width of the smoothing; 10 times the minimum of mu
 NEWTON_STEPS = 12  # maximum; from a point near the minimum, a few suffice
 MOST_PRODUCTS = 16 * ENTRIES  # maximum entries in products of rows: 16 MB
 
@@ -248,7 +248,7 @@ class HingeResamples(Resamples):
         theta, gap, risk, inner = self._solved(self._near, weights, penalties, True)
         for part in (self._near, self._all):
             is_worse = ~(gap <= self._tol * risk)
-            if part is self._all:  # with a larger inner gap more rows do not help
+            if part is self._all:  # above this inner gap more rows do not help
                 is_worse &= inner <= self._tol * risk
             if (worse := is_worse.nonzero()[0]).size:
                 again = self._solved(part, weights[worse], penalties[worse], False)

@@ -8,7 +8,7 @@ inner product Cauchy's inequality implies
 
     |fl(m_i) - m_i| <= (k + 2) u (||x_i|| ||beta|| + |alpha|),  m_i = x_i'beta + alpha,
 
-with ``|alpha| + |offset_i|`` in the place of ``|alpha|`` if there is an offset. The
+with ``|alpha| + |offset_i|`` in place of ``|alpha|`` if there is an offset. The
 error of a hinge or log loss is at most that of its margin; for the squared hinge it is
 multiplied by the derivative. A hinge has no error if its margin is safely above 1. Sums
 over the rows, from ``sums.py``, have their own bounds. numpy's exponential and

@@ -44,7 +44,7 @@ MOST_COLUMNS = 500
 
 
 class DirectionPass(NamedTuple):
-    """Result of a pass over the rows for a direction, after earlier directions.
+    """Result of a pass over the rows for one direction, besides earlier directions.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def separated_by(Z: Matrix, y: Vector, w: Vector, directions: Matrix) -> Mask:
 def pass_over(
     Z: Matrix, y: Vector, w: Vector, s: Vector, directions: Matrix, b: Vector | None
 ) -> DirectionPass:
-    """Evaluate a direction; without one the rows with large ``s_i`` are violated."""
+    """Evaluate a direction; without one, rows with large ``s_i`` count as violated."""
     separated = separated_by(Z, y, w, directions)
     margins = -s if b is None else y * (Z @ b)
     rest = (w > 0.0) & ~separated

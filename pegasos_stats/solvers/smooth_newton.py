@@ -4,7 +4,7 @@
     m_i = y_i (x_i'beta + alpha + offset_i),    theta = (beta, alpha).
 
 With few columns every step computes the Hessian. With many columns several steps of
-L-BFGS use the same Hessian as metric: first only its diagonal, then the full matrix,
+L-BFGS use the same initial Hessian: first only its diagonal, then the full matrix,
 which is recomputed when a step gains too little. If a Hessian is too expensive,
 conjugate gradients compute Newton steps. With many rows per column L-BFGS uses the
 Hessian of a sample and starts from the minimum of the sample, which is computed in

@@ -186,7 +186,7 @@ def shortfall_of(
         Solver of the fit.
     solution : Solution
     at : Certificate
-        Certificate of the fit; with a relative gap of 1e-6 or less it is sufficient.
+        Certificate of the fit; with a relative gap of 1e-6 or less its bounds suffice.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def shortfall_of(
 
 
 def checked_refinement(tol: float | None, solver: AnySolver) -> Optimum | None:
-    """Return `Optimum` with this tolerance and the seed of the first solver, or None.
+    """Return `Optimum` with a tolerance and the first solver's seed; None without one.
 
     Raises
     ------

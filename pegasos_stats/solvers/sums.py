@@ -31,8 +31,8 @@ TINY = 1e-300  # smallest diagonal element
 # Conjugate gradients: relative residual, and maximum number of products.
 RESIDUAL, PRODUCTS = 0.05, 300
 # Minimum number of rows per column in a sample. With a sample, 20,000 x 200 takes 0.7
-# times as long as without one (0.25 with correlated columns). 10,000 x 500, whose
-# sample has 4 rows per column, would take twice as long.
+# times as long as without one (0.25 with correlated columns). 10,000 x 500 would take
+# twice as long with its sample, which has 4 rows per column.
 ROWS_TO_A_COLUMN = 10
 LEAST_SAMPLE = 2000  # minimum number of rows in a sample
 
@@ -66,7 +66,7 @@ class Sums(NamedTuple):
     additions : float
         Maximum number of roundings of a summand of `image`.
     share : float
-        Bound on the relative rounding error of a sum of positive numbers.
+        Bound on the relative rounding error of a sum of positive numbers over the rows.
     """
 
     loss: float

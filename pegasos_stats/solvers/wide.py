@@ -65,8 +65,9 @@ def pairs_serve(problem: Problem) -> bool:
 class WideCoordinates(Coordinates):
     """Coordinate steps, as long as they reduce the gap fast enough.
 
-    The penalty on the intercept is recentred at the current intercept after every
-    epoch. The gap is computed every `LOOK` epochs.
+    The intercept is the coefficient of a constant column. After every epoch its penalty
+    is centred at the current intercept, so that the penalty vanishes at the optimum.
+    The gap is computed every `LOOK` epochs.
     """
 
     name = "coordinate ascent"

@@ -1,6 +1,6 @@
 # Rows that can be predicted with certainty, and the coefficients that depend on them, which
 # are finite only with a penalty. Counterpart: pegasos_stats/solvers/separation.py, which
-# solves linear programmes.
+# solves linear programs.
 #
 # Albert & Anderson, Biometrika 71 (1984); Lawson & Hanson, Solving least squares problems
 # (1974), chapter 23.

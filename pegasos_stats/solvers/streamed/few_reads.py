@@ -464,7 +464,7 @@ class StreamingSolver:
             self.step = hinge.StreamedHinge(problem, sample, step.point, delta)
 
     def _keep_none(self) -> None:
-        """Take steps without stored rows, until they fit in half as much memory."""
+        """Store no rows until the active rows fit in half as much memory."""
         self._failed += 1
         self.step = Newton(self._problem, self._sample, self.step.point, self._width)
 

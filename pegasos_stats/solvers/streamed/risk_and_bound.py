@@ -113,7 +113,7 @@ def cut(a: Vector) -> Vector:
 
 
 def units(a: Vector) -> int:
-    """Compute ``sum_i a_i`` exactly, in units, for multiples of `DUAL_UNIT`.
+    """Compute ``sum_i a_i / DUAL_UNIT`` exactly, for multiples of `DUAL_UNIT`.
 
     Examples
     --------

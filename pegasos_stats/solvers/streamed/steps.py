@@ -32,7 +32,10 @@ Part = tuple[int, Dense]  # index of the first row, and the rows
 
 
 def check_order(rows: StreamedRows, solver: Pegasos) -> None:
-    """Raise `OptionError` for a random order, or for a batch larger than a piece."""
+    """Raise `OptionError` for random visits, or for a batch larger than a piece.
+
+    A list of rows is not allowed either.
+    """
     is_name = isinstance(solver.order, str)
     if not is_name or solver.order != "sequential":
         raise OptionError(
