@@ -271,6 +271,20 @@ def test_a_figure_is_drawn_twice_with_a_label_each(found, name):
         assert places.count(reference) <= 1
 
 
+def test_bands_are_as_visible_in_dark_styles(found):
+    contrasts = []
+    for name in ("default", "dark_background"):
+        with plt.style.context(name):
+            ax = FIGURES["effect"](found)
+            red, green, blue, opacity = ax.collections[0].get_facecolor()[0]
+            page = np.array(to_rgb(ax.get_facecolor()))
+            mixed = opacity * np.array([red, green, blue]) + (1.0 - opacity) * page
+            light = [[0.2126, 0.7152, 0.0722] @ c**2.2 for c in (mixed, page)]
+            # The ratio of WCAG 2, with a power for its piecewise curve.
+            contrasts.append((max(light) + 0.05) / (min(light) + 0.05))
+    assert min(contrasts) > 1.25
+
+
 def test_references_are_visible_in_dark_styles(found):
     for name in ("roc", "reliability"):
         with plt.style.context("dark_background"):

@@ -181,7 +181,9 @@ def draw_steps(ax: "Axes", band: pd.DataFrame, colour: str) -> None:
     x, before, after = band.to_numpy(np.float64).T
     places = np.column_stack([x[:-1], x[1:]]).ravel()
     limits = np.repeat(before[1:], 2), np.repeat(after[:-1], 2)
-    ax.fill_between(places, *limits, color=colour, alpha=0.18, linewidth=0.0)
+    ax.fill_between(
+        places, *limits, color=colour, alpha=style.opacity(ax), linewidth=0.0
+    )
 
 
 def draw_fold_rocs(
@@ -215,7 +217,8 @@ def draw_fold_rocs(
     mean = [0.0, *at], [0.0, *np.mean(heights, axis=0)]
     ax = roc_axes(ax, levels)
     artist = style.draw_line(ax, *mean, line=line, label=label, linewidth=2.2, zorder=3)
-    thin: Style = {"color": artist.get_color(), "linewidth": 0.7, "alpha": 0.45}
+    thin: Style = {"color": artist.get_color(), "linewidth": 0.7}
+    thin = {**thin, "alpha": style.opacity(ax, 0.45)}
     for curve in curves:
         ax.plot(curve.false_positive, curve.true_positive, linestyle="-", **thin)
     return style.finish(ax)
@@ -391,7 +394,7 @@ def draw_binned_residuals(
     style.draw_reference(ax, None, 0.0, linestyle="-")
     label = f"Mean of {counted(bins[0][0].size, 'row')}; band: 2 standard errors"
     colour = style.draw_points(ax, x, y, 4.0, line, label)
-    band: Style = {"color": colour, "alpha": style.BAND_OPACITY, "linewidth": 0.0}
+    band: Style = {"color": colour, "alpha": style.opacity(ax), "linewidth": 0.0}
     ax.fill_between(x, np.negative(half), half, **band)
     positive = style.short_level(result.coding.positive)
     words = {"xlabel": f"Predicted probability of {positive}{excluded}"}
@@ -424,11 +427,12 @@ def draw_regions(
     scores = np.asarray(result.decision_function(moved)).reshape(GRID, GRID) - cut
     ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
     colours = style.NEGATIVE, POSITIVE
-    fill: Style = {"colors": colours, "alpha": style.BAND_OPACITY}
+    fill: Style = {"colors": colours, "alpha": style.opacity(ax)}
     ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **fill)
     ax.contour(*sides, scores, levels=[0.0], colors=[style.text_colour(ax)])
     for code, level in enumerate(result.coding.levels):
-        look: Style = {"color": colours[code], "markersize": 3.5, "alpha": 0.7}
+        look: Style = {"color": colours[code], "markersize": 3.5}
+        look = {**look, "alpha": style.opacity(ax, 0.7)}
         own, label = places[scored.codes == code].T, style.as_text(level)
         ax.plot(*own, "os"[code], label=label, **look)
     x_label, y_label = map(style.as_text, names)
@@ -503,7 +507,7 @@ def draw_instability(
     style.draw_reference(ax, [0, 1], [0, 1], "_As the model", "--")
     ends = table["estimate"], table["conf_low"], table["conf_high"]
     colour = style.draw_points(ax, ends[0], ends[0], 2.0, line, "")
-    ax.vlines(*ends, colour, "solid", linewidth=0.6, alpha=0.4)
+    ax.vlines(*ends, colour, "solid", linewidth=0.6, alpha=style.opacity(ax, 0.4))
     x_label = f"Probability of {positive} by the model"
     y_label = "2.5% to 97.5% quantile over the resamples"
     return style.finish(ax, xlabel=x_label, ylabel=y_label)
@@ -604,12 +608,13 @@ def draw_curve(path: LambdaPath, ax: "Axes | None", line: Style) -> "Axes":
     ax = style.axes_of(ax)
     curve = style.draw_line(ax, lambdas, mean, line=line, marker="o", markersize=3.5)
     colour = curve.get_color()
-    ax.errorbar(lambdas, mean, bars, fmt="none", ecolor=colour, alpha=0.5, capsize=2)
+    bar: Style = {"ecolor": colour, "alpha": style.opacity(ax, 0.5), "capsize": 2}
+    ax.errorbar(lambdas, mean, bars, fmt="none", **bar)
     if "1se" in marks:
         best = int(np.flatnonzero(lambdas == marks["min"])[0])
         span = mean[best] - bars[best], mean[best] + bars[best]
         label = "" if "label" in line else "Best ± standard error"
-        ax.axhspan(*span, color=colour, alpha=style.BAND_OPACITY, lw=0, label=label)
+        ax.axhspan(*span, color=colour, alpha=style.opacity(ax), lw=0, label=label)
     percent = "y" * (name in style.SHARE_METRICS)
     y_label = f"{style.metric_name(name)}, cross-validated"
     return _finish_path(path, ax, percent=percent, ylabel=y_label)
@@ -667,7 +672,8 @@ def draw_folds(
     columns = (estimates[name] for name in ("term", "estimate", "std_error"))
     for panel, term, mean, error in zip(axes, *columns, strict=True):
         values = by_fold[term].dropna().to_numpy(dtype=np.float64).round(FOLD_DECIMALS)
-        ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7, "alpha": 0.6}
+        ring: Style = {"mfc": "none", "mec": style.NEGATIVE, "ms": 7}
+        ring = {**ring, "alpha": style.opacity(panel, 0.6)}
         bar: Style = {"color": POSITIVE, "fmt": "D", "ms": 6, "capsize": 4}
         texts = ["A fold", "Mean and its standard error"]
         fold, whole = texts if panel is axes[0] else ("", "")

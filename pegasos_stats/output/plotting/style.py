@@ -253,7 +253,7 @@ def draw_line(
     look = merge(line, **defaults) | {"label": join_labels(line, label)}
     (curve,) = ax.plot(x, y, **look)
     if band:
-        fill: Style = {"alpha": BAND_OPACITY, "linewidth": 0.0, "zorder": 1}
+        fill: Style = {"alpha": opacity(ax), "linewidth": 0.0, "zorder": 1}
         ax.fill_between(x, band[0], band[1], color=curve.get_color(), **fill)
     return curve
 
@@ -283,6 +283,13 @@ def draw_rug(ax: "Axes", values: Floats, colour: "ColorType", **look: Any) -> No
 def text_colour(ax: "Axes") -> "ColorType":
     """Return the colour of the axes' text, which is light in dark styles."""
     return ax.xaxis.label.get_color()
+
+
+def opacity(ax: "Axes", share: float = BAND_OPACITY) -> float:
+    """Return the opacity of a colour, twice `share` on dark axes, where colours fade."""
+    from matplotlib.colors import to_rgb
+
+    return min(share * (1.0 + (sum(to_rgb(text_colour(ax))) > 1.5)), 1.0)
 
 
 def draw_reference(
