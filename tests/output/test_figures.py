@@ -16,7 +16,11 @@ from pegasos_stats.output.plotting import curves
 from pegasos_stats.output.plotting.curves import draw_roc, draw_scores
 from pegasos_stats.output.plotting.forest import INTERVAL, Series, draw_forest
 from pegasos_stats.output.plotting.result_plots import draw_trace
-from pegasos_stats.output.plotting.style import line_styles, write_decimals
+from pegasos_stats.output.plotting.style import (
+    line_styles,
+    write_decimals,
+    write_percent,
+)
 from pegasos_stats.output.plotting.tiles import draw_image
 from pegasos_stats.output.report.rendering import draw_svg
 from pegasos_stats.studies.calibration import Reliability
@@ -175,6 +179,15 @@ def test_a_logarithmic_axis_has_two_labels_or_more_that_do_not_overlap(inches, e
     boxes = [text.get_window_extent() for text in shown]
     assert inches < 1.0 or len(shown) >= 2
     assert not any(a.x1 > b.x0 for a, b in pairwise(boxes))
+
+
+def test_ticks_in_percent_are_not_rounded():
+    ax = axes()
+    ax.set(xlim=(-0.0537, 0.0538), xticks=[-0.05375, 0.053])
+    write_percent(ax.xaxis)
+    ax.figure.draw_without_rendering()
+    shown = [text.get_text() for text in ax.get_xticklabels()]
+    assert shown == ["\N{MINUS SIGN}5.375%", "5.3%"]
 
 
 def test_a_point_at_the_end_of_the_data_is_not_cut():

@@ -286,7 +286,7 @@ def text_colour(ax: "Axes") -> "ColorType":
 
 
 def opacity(ax: "Axes", share: float = BAND_OPACITY) -> float:
-    """Return the opacity of a colour, twice `share` on dark axes, where colours fade."""
+    """Return an opacity, twice `share` on dark axes, where colours fade."""
     from matplotlib.colors import to_rgb
 
     return min(share * (1.0 + (sum(to_rgb(text_colour(ax))) > 1.5)), 1.0)
@@ -397,7 +397,7 @@ def write_percent(*axes: "Axis") -> None:
     from matplotlib.ticker import Formatter
 
     for axis in axes:
-        axis.set_major_formatter(lambda p, _: Formatter.fix_minus(percent(p)))
+        axis.set_major_formatter(lambda p, _: Formatter.fix_minus(percent(p, 6)))
 
 
 def percent(share: float, digits: int = 3) -> str:
@@ -680,7 +680,7 @@ def _panel(ax: "Axes") -> Panel:
     centre = (own.x0 + own.x1) / 2.0
     middle = 2.0 * min(centre - place.x0, place.x1 - centre)
     inches = (right - left) / ax.figure.figure.dpi
-    letters = 1.0 if inches > 3.6 else 0.75 if inches > 1.6 else 0.6
+    letters = 1.0 if inches > 4.2 else 0.75 if inches > 1.6 else 0.6
     return Panel(left, own.x0, own.x1, right, middle, place.height, letters)
 
 
