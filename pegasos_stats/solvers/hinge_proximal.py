@@ -70,6 +70,7 @@ from pegasos_stats.solvers.sums import (
     DenseRows,
     blocks,
     doubles,
+    drawn_evenly,
     newton_rows,
 )
 
@@ -491,7 +492,7 @@ class Hinge(Method):
         return np.concatenate(wrong_rows)
 
     def _solved_sample(self) -> Problem:
-        """Solve a sample of evenly spaced rows, and return it.
+        """Solve a sample, and return it.
 
         The sample has a tenth of the rows or 30 per column, whichever is more; with
         fewer than `SAMPLED_TO_A_COLUMN` rows per column it has all.
@@ -500,7 +501,7 @@ class Hinge(Method):
         if n < SAMPLED_TO_A_COLUMN * p:
             start = beginning(sample)
         else:
-            sample = sample.of_rows(np.arange(0, n, n // max(n // 10, 30 * p)))
+            sample = sample.of_rows(drawn_evenly(n, n // max(n // 10, 30 * p)))
         part = Hinge(sample, Goal(ROUGH_GAP, None), start)
         for _ in range(200):
             part.step()

@@ -22,7 +22,7 @@ from pegasos_stats.solvers.kernel_problem import (
 )
 from pegasos_stats.solvers.optimum import AnySolver, Optimum, near_enough, warn_of
 from pegasos_stats.solvers.optimum_run import run_epochs
-from pegasos_stats.solvers.options import SMO, changed_values
+from pegasos_stats.solvers.options import KERNEL_TOL, SMO, changed_values
 from pegasos_stats.solvers.pegasos import Pegasos
 from pegasos_stats.solvers.pegasos_run import Observer, Visitor, check_solver
 from pegasos_stats.solvers.problem import MethodRun
@@ -434,7 +434,7 @@ def run_working_sets(
     solution, reached = run_epochs(ascent, problem.n, solver, observe, progress)
     if solver.stops and warn and not reached:
         at = ascent.certificate()
-        if not (solver.reached(at) or near_enough(at, solver)):
+        if not (solver.reached(at) or near_enough(at, solver, KERNEL_TOL)):
             taken_as = "tol" if a is None else "refine"
             warn_of(at, solver, taken_as, is_close=ascent.is_stuck)
     return solution

@@ -589,8 +589,9 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
         size, before = ascent.size, size
         if not np.isfinite(size):
             break
-        is_last = size <= SMALLEST_STEP or (before < SMALL_STEP and size > before / 2.0)
-        ascent.take_step(is_last or not exists, is_last)
+        is_slow = before < SMALL_STEP and size > before / 2.0
+        is_last = size <= SMALLEST_STEP or (is_slow and ascent.is_curved)
+        ascent.take_step(is_last or not exists, is_last, is_slow)
         exists = exists or ascent.proves_existence
         # Within this number of passes most estimates are proved to exist.
         if not exists and (is_last or ascent.n_passes >= NEWTON_STEPS):
@@ -601,11 +602,11 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
             fit = ascent.fit()
             if fit.certificate and fit.certificate.relative_gap <= DEFAULT_TOL:
                 return fit
-            reason = "was not reached by Newton's steps: offsets or predictors are huge"
-            return MaximumLikelihood(None, reason=reason, n_passes=ascent.n_passes)
-    return MaximumLikelihood(
-        None, reason=ascent.reason(names), n_passes=ascent.n_passes
-    )
+            break
+    reason = "was not reached by Newton's steps: offsets or predictors are huge"
+    if not exists:
+        reason = ascent.reason(names)
+    return MaximumLikelihood(None, reason=reason, n_passes=ascent.n_passes)
 
 
 class Ascent:
@@ -616,9 +617,12 @@ class Ascent:
     sums : LikelihoodSums
         Sums of the last pass.
     n_passes : int
+    is_curved : bool
+        Whether the last pass computed the Hessian.
     """
 
     sums: LikelihoodSums
+    is_curved = False
     _direction: Vector | None = None
 
     def __init__(
@@ -671,7 +675,7 @@ class Ascent:
     def _pass(self, curved: bool, step: tuple[Vector, Vector] | None = None) -> None:
         work = LikelihoodPass(self._at, self._theta, curved, step)
         self.sums = added(self._problem.source.map_blocks(work, self._dual))
-        self.n_passes += 1
+        self.n_passes, self.is_curved = self.n_passes + 1, curved
         self._violations += self.sums.behind
         if curved:
             self._hessian = self.sums.hessian
@@ -692,14 +696,19 @@ class Ascent:
         squared = float(self.sums.gradient @ self._step)
         return float(np.sqrt(squared)) if squared >= 0.0 else float("nan")
 
-    def take_step(self, judged: bool = False, is_last: bool = False) -> None:
+    def take_step(
+        self, judged: bool = False, is_last: bool = False, is_slow: bool = False
+    ) -> None:
         """Take a Newton step, halved until the likelihood does not decrease.
 
         With `judged`, compare with the dual point of the step; the last step is not
-        halved.
+        halved. The first halving may shorten the step further, to the share
+        ``log(1 + delta) / delta``, with ``delta`` the largest change of a score in the
+        full step. The likelihood increases up to this share, because the third
+        derivative of a loss is at most its second derivative.
         """
         start, loss, step = self._theta, self.sums.loss, self._step
-        curved, share = self.size > SMALL_STEP and not is_last, 1.0
+        curved, share = (self.size > SMALL_STEP or is_slow) and not is_last, 1.0
         for _ in range(40):
             self._theta = start + share * step
             if is_last:  # certify the coefficients as they are reported
@@ -708,6 +717,10 @@ class Ascent:
             if is_last or self.sums.loss <= loss + CLOSEST * abs(loss):
                 break
             share /= 2.0
+            if share == 0.5:
+                changes = partial(largest_change, self._at, step)
+                delta = max(added(self._problem.source.map_blocks(changes)))
+                share = min(share, float(np.log1p(delta)) / delta)
 
     @property
     def proves_existence(self) -> bool:
@@ -837,6 +850,13 @@ class DirectionsPass:
             Z = np.column_stack([np.ones(len(Z)), Z])
         s, none = logistic(block.y * f)[0], np.zeros((0, Z.shape[1]))
         return separation.pass_over(Z, block.y, block.w, s, none, self.direction)
+
+
+def largest_change(
+    at: EstimableColumns, step: Vector, block: Block, values: Values
+) -> list[float]:
+    """Largest change of a score by a step, in a list of one number."""
+    return [float(np.abs(at.scores(at.rows(block.X), step)).max(initial=0.0))]
 
 
 def ranges_of(block: Block, dual: Values) -> list[Matrix]:

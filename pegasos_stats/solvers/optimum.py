@@ -6,7 +6,11 @@ Problem                                Method, file
 ``lam = 0``                            Newton, ``maximum_likelihood``
 ``penalty="firth"``                    Fisher scoring, ``firth``
 kernel                                 SMO on working sets, ``kernel_ascent``
-rows in files, Dask                    ``streamed/few_reads``, ``streamed/hinge``
+rows in files, Dask: hinge             proximal Newton on the active rows, which one
+                                       pass stores; before, Newton on a smoothed hinge
+                                       (``streamed/hinge``, ``streamed/few_reads``)
+rows in files, Dask: other losses      Newton, one pass a step, from the solution of a
+                                       sample (``streamed/few_reads``)
 hinge, dense, ``n < 2 p``,             SMO on the Gram matrix, ``wide``
 ``n <= 4000``, no offset
 ``n < p``, or hinge, dense,            dual coordinate ascent, ``wide``
@@ -23,11 +27,15 @@ log, squared hinge                     Newton, ``smooth_newton``
 
 The first matching line applies; the first line also applies to rows in files. `lam` is
 the penalty of the fit: with the log loss the default is 0 if the maximum likelihood
-estimate exists, else 1/n. `first_method` starts a run. If a method has stalled,
-`next_method` continues with SMO, interior points (small problems) or Newton steps over
-all rows. The next table lists milliseconds to a relative gap of 1e-6 on one thread
-(``benchmarks/methods.py``): first with the method of the table above, then with Newton
-steps over all rows from the null model.
+estimate exists, else 1/n. `Problem.with_best_storage` decides whether rows are dense.
+With more than 150 dense columns, conjugate gradients compute the Newton steps of smooth
+losses.
+
+`first_method` starts a run. If a method has stalled, `next_method` continues with SMO,
+interior points (small problems) or Newton steps over all rows. The next table lists
+milliseconds to a relative gap of 1e-6 on one thread (``benchmarks/methods.py``): first
+with the method of the table above, then with Newton steps over all rows from the null
+model.
 
 ===================================  ======  ===========================================
 hinge, 300 x 3,000                       16  151
@@ -58,7 +66,6 @@ from pegasos_stats.solvers.interior import InteriorSteps
 from pegasos_stats.solvers.options import (
     DEFAULT_EPOCHS,
     DEFAULT_TOL,
-    KERNEL_TOL,
     Goal,
     Method,
     Solver,
@@ -253,6 +260,8 @@ def warn_of(
     warn_caller(text, ConvergenceWarning)
 
 
-def near_enough(at: Certificate, solver: Optimum | SDCA) -> bool:
+def near_enough(
+    at: Certificate, solver: Optimum | SDCA, default: float = DEFAULT_TOL
+) -> bool:
     """Whether a run with the default tolerance nearly reached it."""
-    return solver.tol in (DEFAULT_TOL, KERNEL_TOL) and at.relative_gap <= NEAR
+    return solver.tol in (DEFAULT_TOL, default) and at.relative_gap <= NEAR

@@ -281,7 +281,7 @@ class SmoothRisk:
         self.count += 30.0  # approximate number of products
         heights = self.heights()
         bent = slice(None) if heights.all() else np.flatnonzero(heights)
-        return self.rows.solution(heights[bent], ridge, -gradient, bent)
+        return self.rows.by_products(heights[bent], ridge, -gradient, bent)
 
     def diagonal(self) -> Vector:
         """The diagonal of the Hessian at the last pass."""

@@ -450,7 +450,7 @@ class DenseRows:
             H = self.gram(h, rows)
             np.fill_diagonal(H, H.diagonal() + ridge)
             return solved(H, g)
-        return self._by_products(h, ridge, g, rows)
+        return self.by_products(h, ridge, g, rows)
 
     @cached_property
     def _mean_squares(self) -> Vector:
@@ -458,9 +458,10 @@ class DenseRows:
         squares = np.einsum("ij,ij->j", self._X, self._X, dtype=np.float64)
         return np.asarray(squares / len(self._X))
 
-    def _by_products(
+    def by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
     ) -> Vector:
+        """Approximate the `solution` by conjugate gradients."""
         e, X = None if self._e is None else self._e[rows], self._X[rows]
         some, diagonal = DenseRows(X, e), ridge.copy()
         diagonal[: self._p] += h.sum() * self._mean_squares  # as if h were constant
@@ -495,9 +496,10 @@ class SparseRows(DenseRows):
         compiled.rows.add_rows(self._rows, c, image[: self._p])
         return image
 
-    def _by_products(
+    def by_products(
         self, h: Vector, ridge: Vector, g: Vector, rows: Rows | slice
     ) -> Vector:
+        """Approximate the `solution` by conjugate gradients."""
         room, some = np.empty((5, self._size)), self._every[rows]
         compiled.rows.conjugate_gradients(
             *(self._rows, self._one, some, h, ridge, g), RESIDUAL, PRODUCTS, room
@@ -523,6 +525,18 @@ def newton_rows(X: Predictors, e: Vector | None) -> DenseRows:
     return DenseRows(X, e) if isinstance(X, np.ndarray) else SparseRows(X, e)
 
 
+def drawn_evenly(n: int, step: int) -> Rows:
+    """Draw a row from each `step` consecutive rows; the same rows in every call.
+
+    Examples
+    --------
+    >>> drawn_evenly(10, 3) // 3
+    array([0, 1, 2])
+    """
+    rows = np.arange(0, n - n % step, step)
+    return rows + np.random.default_rng(1).integers(0, step, rows.size)
+
+
 def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     """Draw a sample whose solution is a starting point; the same in every call.
 
@@ -541,8 +555,7 @@ def sample_rows(y: Vector, weights: Vector | None, p: int) -> Rows | None:
     step = n // max(size, LEAST_SAMPLE)
     if n < 2 * LEAST_SAMPLE or n // step < ROWS_TO_A_COLUMN * p:
         return None
-    rows = np.arange(0, n - n % step, step)
-    rows += np.random.default_rng(1).integers(0, step, rows.size)
+    rows = drawn_evenly(n, step)
     counted = rows if weights is None else rows[weights[rows] > 0.0]
     n_positive = np.count_nonzero(y[counted] > 0.0)
     is_rare = min(n_positive, counted.size - n_positive) < ROWS_TO_A_COLUMN

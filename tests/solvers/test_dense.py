@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from pegasos_stats.errors import ConvergenceWarning
 from pegasos_stats.parallel import library, one_thread
 from pegasos_stats.solvers import hinge_proximal
 from pegasos_stats.solvers.certificate import feasible
@@ -196,3 +197,32 @@ def test_few_steps_from_the_null_model_reach_the_gap():
     found, at = solved(Problem(X, y, 1e-3, "log"), Optimum(tol=1e-5))
     assert at.relative_gap <= 1e-5
     assert found.n_epochs <= 5  # 7 if the first step has Newton's length
+
+
+def test_the_sample_of_periodic_rows_has_both_classes():
+    """Every tenth row is positive; rows 0, 10, 20, ... would be of one class."""
+    positive = np.arange(20_000) % 10 == 0
+    X = np.random.default_rng(0).standard_normal((20_000, 4)) + 0.7 * positive[:, None]
+    problem = Problem(X, np.where(positive, 1.0, -1.0), 1e-4)
+    fit = run_to_optimum(problem, Optimum())
+    assert fit.n_epochs <= 3
+
+
+def test_a_row_of_weight_0_does_not_change_the_method():
+    """Conjugate gradients from 151 columns on, whether or not all rows are bent."""
+    X, y = rows(3_000, p=200)
+    weights = np.ones(3_000)
+    weights[0] = 0.0
+    for w in (None, weights):
+        risk = SmoothRisk(Problem(X, y, 1e-3, "log", weights=w))
+        at = risk(np.zeros(201))
+        risk.direction(at.gradient)
+        assert risk.last_hessian is None
+        assert risk.count > 30.0
+
+
+def test_only_the_default_tolerance_may_be_missed_without_a_warning():
+    X, y = rows(400, p=30)
+    problem = Problem(X, y, 1e-3)
+    with pytest.warns(ConvergenceWarning, match="tol=0.0001"):
+        run_to_optimum(problem, Optimum(tol=1e-4, epochs=14))

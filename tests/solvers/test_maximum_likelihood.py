@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from pegasos_stats.solvers.maximum_likelihood import (
     LikelihoodRefits,
@@ -202,3 +203,16 @@ def test_a_sample_of_rows_may_lack_a_class(lam, labels):
     solution = run_linear(problem, Optimum())
     at = certificate_of(problem, solution)
     assert at.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("seed", [0, 2, 12])
+def test_offsets_far_beyond_the_scores_are_no_separation(seed):
+    """Days in place of their logarithms: Newton's step has 1e15 standard errors."""
+    rng = np.random.default_rng(seed)
+    x, days = rng.integers(0, 5, 200).astype(float), rng.uniform(1, 2000, 200)
+    y = np.where(rng.random(200) < 0.3 + 0.05 * x, 1.0, -1.0)
+    fit = maximum_likelihood(Problem(x[:, None], y, 0.0, "log", offset=days))
+    assert fit.reason == ""
+    p = expit(x * fit.solution.beta + fit.solution.alpha + days)
+    residual = (y > 0.0) - p
+    np.testing.assert_allclose([residual.sum(), residual @ x], 0.0, atol=1e-6)
