@@ -167,7 +167,9 @@ def test_ratios_have_plain_numbers_at_1_2_and_5(high):
 
 
 @pytest.mark.parametrize("inches", [0.5, 1.0, 3.0])
-@pytest.mark.parametrize("ends", [(0.4, 2.2), (2.6, 3.6), (1e-7, 3.0), (0.9, 1.2)])
+@pytest.mark.parametrize(
+    "ends", [(0.4, 2.2), (2.6, 3.6), (1e-7, 3.0), (0.9, 1.2), (0.13, 6.0)]
+)
 def test_a_logarithmic_axis_has_two_labels_or_more_that_do_not_overlap(inches, ends):
     ax = axes(inches + 1.0, 2.0)
     ax.set_position([0.5 / (inches + 1.0), 0.3, inches / (inches + 1.0), 0.6])
@@ -179,6 +181,8 @@ def test_a_logarithmic_axis_has_two_labels_or_more_that_do_not_overlap(inches, e
     boxes = [text.get_window_extent() for text in shown]
     assert inches < 1.0 or len(shown) >= 2
     assert not any(a.x1 > b.x0 for a, b in pairwise(boxes))
+    if ends[1] > 10.0 * ends[0] and inches >= 1.0:
+        assert "1" in [text.get_text() for text in shown]
 
 
 def test_ticks_in_percent_are_not_rounded():

@@ -354,6 +354,15 @@ def test_averages_at_values_are_below_the_value(found):
         assert len(names) == 2 * (count + 1)
 
 
+def test_a_long_heading_has_its_beginning_and_its_end(found):
+    at = {"cost in $ per $day": [50.25, 60.5]}
+    ax = found["fit"].predictions("assay", at=at).plot(ax=panels(2, 2)[0, 0])
+    names = [text.get_text().replace("\n", " ") for text in ax.get_yticklabels()]
+    for name, value in zip(names[::4], ("50.25:", "60.5:"), strict=True):
+        assert name.startswith("assay")
+        assert name.endswith(value)
+
+
 def test_intervals_have_their_level_and_the_line_of_all_rows_its_name(found):
     table = found["fit"].confusion(NEW, by="assay")
     ax = table.plot(conf_level=0.975, ax=panels())

@@ -332,8 +332,8 @@ def log_ticks(
 ) -> Floats:
     """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, if they fit.
 
-    Otherwise powers of 10, of 100, and so on. If fewer than two of them are on the
-    axis, the ticks are multiples of one number.
+    Otherwise powers of 10, every second of the former, and so on, with 1. If fewer
+    than two of them are on the axis, the ticks are multiples of one number.
 
     Parameters
     ----------
@@ -348,26 +348,29 @@ def log_ticks(
     --------
     >>> log_ticks(0.3, 4.0, 3.0, 0.1, 0.1)
     array([0.5, 1. , 2. ])
-    >>> log_ticks(0.3, 40.0, 1.0, 0.1, 0.1)
-    array([ 1., 10.])
+    >>> log_ticks(0.1, 6.0, 1.0, 0.1, 0.1)
+    array([0.2, 1. , 5. ])
     >>> log_ticks(2.5, 4.0, 3.0, 0.1, 0.1)
     array([2.5, 3. , 3.5, 4. ])
     """
     from matplotlib.ticker import MaxNLocator
 
-    decades = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    of_decades = np.outer(decades, [1.0, 2.0, 5.0]).ravel(), decades
-    many, tens = (v[(v >= low) & (v <= high)] for v in of_decades)
-    for ticks in (many, *(tens[::step] for step in range(1, len(tens)))):
+    decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    values = np.outer(10.0**decades, [1.0, 2.0, 5.0]).ravel()
+    place = np.arange(len(values)) + 3 * int(decades[0])  # 0 at the value 1
+    steps = (1, 3, 2, 4, 5, *range(6, 3 * len(decades), 3))
+    candidates = [values[place % step == 0] for step in steps]
+    for bins in range(6, 0, -1):
+        even = MaxNLocator(bins, steps=[1, 2, 2.5, 5, 10])
+        candidates.append(np.asarray(even.tick_values(low, high)))
+    for step, candidate in zip((*steps, *(0,) * 6), candidates, strict=True):
+        ticks: Floats = candidate[(candidate >= low) & (candidate <= high)]
         lengths = np.array([len(f"{tick:g}") for tick in ticks])
         between = np.diff(np.log10(ticks)) * inches / np.log10(high / low)
         needed = gap + letter * (lengths[1:] + lengths[:-1]) / 2.0
-        if len(ticks) > 1 and (between >= needed).all():
+        if len(ticks) > 1 + (step == 3) and (between >= needed).all():
             return ticks
-    longest = gap + letter * max(len(f"{end:.2g}") for end in (low, high))
-    steps = MaxNLocator(int(np.clip(inches / longest - 1, 1, 4)), steps=[1, 2, 5, 10])
-    even = np.asarray(steps.tick_values(low, high), dtype=np.float64)
-    return even[(even >= low) & (even <= high)]
+    return ticks[:1]
 
 
 def write_decimals(axis: "Axis") -> None:
@@ -587,7 +590,11 @@ def _write_rows(ax: "Axes") -> None:
     most = int(np.clip(room / (1.4 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
     own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
-    texts = fit_names(own, min(max(width, 8), 40), most)
+    width = min(max(width, 8), 40)
+    texts = fit_names(own, width, most)
+    for j, name in enumerate(rows):
+        if isinstance(name, GroupHeading):  # loses no beginning, as levels may
+            texts[j] = fit_names([name], width, most)[0]
     ax.set_yticks(list(rows.values()), texts, fontsize=size)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
         is_level = not above or str(name).startswith(above)
