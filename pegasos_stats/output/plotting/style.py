@@ -332,8 +332,8 @@ def log_ticks(
 ) -> Floats:
     """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, if they fit.
 
-    Otherwise powers of 10, every second of the former, and so on, with 1. If fewer
-    than two of them are on the axis, the ticks are multiples of one number.
+    Otherwise powers of 10, every second of the former, powers of 100, and so on, with
+    1. If fewer than two are on the axis, the ticks are multiples of one number.
 
     Parameters
     ----------
@@ -352,13 +352,15 @@ def log_ticks(
     array([0.2, 1. , 5. ])
     >>> log_ticks(2.5, 4.0, 3.0, 0.1, 0.1)
     array([2.5, 3. , 3.5, 4. ])
+    >>> [f"{tick:g}" for tick in log_ticks(2e-6, 0.5, 2.0, 0.1, 0.1)]
+    ['0.0001', '0.01']
     """
     from matplotlib.ticker import MaxNLocator
 
     decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
     values = np.outer(10.0**decades, [1.0, 2.0, 5.0]).ravel()
     place = np.arange(len(values)) + 3 * int(decades[0])  # 0 at the value 1
-    steps = (1, 3, 2, 4, 5, *range(6, 3 * len(decades), 3))
+    steps = (1, 3, 2, *range(6, 3 * len(decades), 3), 4, 5)
     candidates = [values[place % step == 0] for step in steps]
     for bins in range(6, 0, -1):
         even = MaxNLocator(bins, steps=[1, 2, 2.5, 5, 10])
