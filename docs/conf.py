@@ -12,6 +12,9 @@ sys.path.insert(0, str(HERE / "_site"))
 shown = shutil.ignore_patterns("*.py", "*.toml", "matplotlibrc", "__pycache__", ".*")
 shutil.rmtree(HERE / "vignettes", ignore_errors=True)
 shutil.copytree(VIGNETTES, HERE / "vignettes", ignore=shown)
+for notebook in (HERE / "vignettes").glob("*.ipynb"):  # links to pages of the site
+    text = notebook.read_text("utf-8")
+    notebook.write_text(text.replace("](../docs/", "](../"), "utf-8")
 
 import pegasos_stats  # noqa: E402
 

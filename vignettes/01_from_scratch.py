@@ -9,8 +9,9 @@
 # every coefficient as a loop in R and as `ps.svm()`. Predictions, tables and misclassified
 # rows are therefore the same too.
 #
-# Cells that begin with `%%R` run in R, by rpy2. Without R you see the output that is stored
-# in the notebook.
+# Cells that begin with `%%R` run in R, by rpy2. Without R and rpy2, `%load_ext rpy2.ipython`
+# raises an error. Then read the output that is stored in the notebook, or run
+# `python execute.py 01`, which skips cells that need R and retains their output.
 
 # %%
 import os
@@ -293,8 +294,9 @@ pd.DataFrame(
 # This package began with an unpublished R Markdown analysis. That analysis uses the same
 # algorithm, penalty, number of epochs and seed, on scanned fives and sixes of 16 x 16 pixels:
 # 200 for training, 600 for testing.
-# These files do not come with the package. The cells below run if the environment variable
-# `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their stored output.
+# These files do not come with the package. The cells below need the environment variable
+# `PEGASOS_STATS_DATA`, which names a folder with the files; without it the first of them raises
+# a `KeyError`. `python execute.py 01` skips them and retains their output.
 # The tables of that analysis contain the counts 98, 2, 0, 100 for the training images and 285,
 # 15, 8, 292 for the test images: 23 errors, 3.83%.
 
@@ -340,9 +342,10 @@ count_equal([alpha, *beta], large_from_r)
 count_equal(large.params, large_from_r)
 
 # %% [markdown]
-# The next vignette, *The same bits as R*, explains why the bits are the same, and which
-# results may differ. The page *Architecture* lists where the package contains each line of
-# the loop.
+# The next vignette, [The same bits as R](02_same_bits_as_r.ipynb), explains why the bits are
+# the same, and which results may differ. The page
+# [Architecture](../docs/developer/architecture.rst) lists where the package contains each line
+# of the loop.
 #
 # ## References
 #

@@ -25,8 +25,9 @@ import pegasos_stats as ps
 
 # %% [markdown]
 # `label_levels()`, `pegasos()` and the other functions that base R lacks are plain R code
-# in `r_reference/R`. Cells that begin with `%%R` run in R, by rpy2. Without R you see the
-# output that is stored in the notebook.
+# in `r_reference/R`. Cells that begin with `%%R` run in R, by rpy2. Without R and rpy2,
+# `%load_ext rpy2.ipython` raises an error. Then read the output that is stored in the notebook,
+# or run `python execute.py 02`, which skips cells that need R and retains their output.
 
 # %% language="R"
 # for (file in list.files("../r_reference/R", full.names = TRUE)) source(file)

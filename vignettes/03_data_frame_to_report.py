@@ -9,8 +9,9 @@
 # effects state the result in probabilities. Costs determine a threshold. `result.report()`
 # writes one page about held-out patients.
 #
-# The data are simulated; no patient is real. The tutorial *From a hospital's CSV to the
-# report* discusses the same data at greater length.
+# The data are simulated; no patient is real. The tutorial
+# [From a hospital's CSV to the report](../docs/tutorials/hospital.rst) discusses the same data
+# at greater length.
 
 # %%
 import tempfile
@@ -51,7 +52,8 @@ data = raw[raw["ward"].isin(wards)].assign(
 #
 # Some patients have no haemoglobin value. The model excludes them and reports how many. This
 # is valid if, among patients with the same predictors, a missing value is independent of
-# readmission. Otherwise impute (*Multiple imputation* in the documentation).
+# readmission. Otherwise impute
+# ([Multiple imputation](../docs/howto/multiple_imputation.rst)).
 
 # %%
 data.isna().sum().loc[lambda missing: missing > 0]

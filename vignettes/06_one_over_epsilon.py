@@ -91,8 +91,11 @@ passes.round(6)
 # ## The published tables
 #
 # This package reproduces published results of other programs. Their data do not come with it.
-# The cells run if `PEGASOS_STATS_DATA` names a folder with the files; otherwise you see their
-# stored output. The first table shows four data sets of a course on machine learning. The
+# The next two cells need the environment variable `PEGASOS_STATS_DATA`, which names a folder
+# with the files; without it the first of them raises a `KeyError`. `python execute.py 06` skips
+# them and retains their output.
+#
+# The first table shows four data sets of a course on machine learning. The
 # fits have $\lambda = 10^{-4}$, five epochs in the order of the rows and no intercept, and a
 # score of 0 predicts the positive class.
 
@@ -124,8 +127,9 @@ for name in published.index:
 published.join(pd.DataFrame(here).T.astype({"correct, here": int}))
 
 # %% [markdown]
-# The digits of vignette 1 (200 scanned fives and sixes for training, 600 for testing) and the
-# blood cells of vignette 5 (4,982 photographs for training, 1,244 for testing):
+# The digits of [vignette 1](01_from_scratch.ipynb) (200 scanned fives and sixes for training,
+# 600 for testing) and the blood cells of [vignette 5](05_sdca_beside_pegasos.ipynb) (4,982
+# photographs for training, 1,244 for testing):
 
 # %% tags=["data"]
 first, second = (

@@ -32,12 +32,10 @@ class Changelog(SphinxDirective):
         self.env.note_dependency(str(path))
         _, _, text = path.read_text(encoding="utf-8").partition("\n")
         text = re.sub(r"`([^`]+)`", r"``\1``", text)
-        text = re.sub(
-            r"^## (.*)$", lambda found: f"{found[1]}\n{'-' * 40}", text, flags=re.M
-        )
-        text = re.sub(
-            r"^### (.*)$", lambda found: f"{found[1]}\n{'~' * 40}", text, flags=re.M
-        )
+        text = re.sub(r"\[([^\]]+)\]\((https:[^)]+)\)", r"`\1 <\2>`__", text)
+        text = re.sub(r"^## \[(.*?)\]", r"## \1", text, flags=re.M)
+        for marks, line in (("##", "-"), ("###", "~"), ("####", "^")):
+            text = re.sub(rf"^{marks} (.*)$", rf"\1\n{line * 40}", text, flags=re.M)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
