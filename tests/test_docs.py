@@ -70,14 +70,21 @@ ANSWERS = {  # of the questions on the first page: page, and what answers the qu
     "howto/save.html#odds-ratios": "tidy(exponentiate=True)",
     "howto/test_coefficients.html#clusters": "groups=",
     "howto/test_coefficients.html#glm-errors": 'cov_type="nonrobust"',
+    "howto/reproduce_in_r.html": "check_against_r(",
     "howto/predictions_with_errors.html": "get_prediction(new)",
     "howto/margins.html": ".margins()",
     "howto/factors.html": "relevel(occupation, ref=",
     "howto/weights.html": 'freq_weights="pupils"',
+    "tutorials/hospital.html#missing-values": 'na_action="raise"',
+    "howto/few_events.html": 'penalty="firth"',
+    "howto/validate.html": "ps.validate(model",
+    "howto/compare_models.html#compare-areas": "ps.compare_roc(fits",
+    "howto/check_calibration.html": "ps.reliability(new",
     "howto/cross_validate.html": "ps.cross_validate(model",
     "howto/choose_threshold.html": ".thresholds(cost=cost",
     "howto/figures.html": "figsize=(3.5, 2.8)",
     "howto/save.html#word-latex": ".to_latex()",
+    "howto/save.html#page-without-python": ".report(new",
     "howto/save.html": 'ps.load("readmitted.model")',
     "howto/read_report.html": "exact McNemar test",
     "howto/files.html": 'ps.scan("part*.parquet"',
@@ -96,7 +103,7 @@ def assert_questions_are_answered(built):
         text = (built / page).read_text("utf-8")
         section = text.partition(f'id="{place}"')[2] if place else text
         assert answer in unescape(re.sub(r"<[^>]+>", "", section)), target
-    assert len(ANSWERS) == asked.count("<li>") == 16
+    assert len(ANSWERS) == asked.count("<li>") == 23
 
 
 def test_data_of_the_tutorials_are_those_that_their_script_draws(tmp_path):
