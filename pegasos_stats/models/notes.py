@@ -180,12 +180,14 @@ def constant_prediction(result: "Results") -> Iterator[Note]:
         text = f"in the best fit by cross-validation {text}"
     if needs_scaling(result):
         text += ". Scale the predictors first: standardize=True"
-    if problem.loss != "log":
-        text += ". For probabilities or a ranking use the log loss (ps.logit)"
+    if problem.loss == "log":
+        text += ". Probabilities still rank the rows; for labels pass threshold=, "
+        text += "chosen by the costs of errors"
     else:
-        text += ". Probabilities still rank the rows; for labels pass threshold="
-    if problem.weights is None:
-        text += ", for a balanced rule weights='balanced'"
+        text += ". For probabilities, a ranking or a threshold use the log loss "
+        text += "(ps.logit)"
+        if problem.weights is None:
+            text += "; weights='balanced' gives both classes of an SVM equal weight"
     yield Note("predictions", "warning", f"{text}.")
 
 

@@ -269,8 +269,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label = listing(self.classes_[second[:1].astype(np.intp)])
         warn_caller(
             f"Every training row is predicted as {label}; use standardize=True if "
-            "scales differ, class_weight='balanced' for a balanced rule, or the "
-            "probabilities of LogitClassifier() to rank the rows.",
+            "scales differ, and the probabilities of LogitClassifier() for a ranking "
+            "or a threshold; class_weight='balanced' gives both classes of an SVM "
+            "equal weight.",
             PegasosStatsWarning,
         )
 
