@@ -18,7 +18,7 @@ from beside import dense
 import pegasos_stats as ps
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.hinge_proximal import beginning
-from pegasos_stats.solvers.optimum import Optimum, first_method, newton_steps
+from pegasos_stats.solvers.optimum import Optimum, first_method, newton_method
 from pegasos_stats.solvers.optimum_run import LinearRun, run_epochs
 from pegasos_stats.solvers.problem import Problem
 from pegasos_stats.solvers.smooth_newton import null_model
@@ -33,7 +33,7 @@ def chosen(problem: Problem, solver: Optimum) -> Any:
 
 def newton(problem: Problem, solver: Optimum) -> Any:
     """Return Newton steps with their default choice of rows."""
-    return newton_steps(problem, solver)
+    return newton_method(problem, solver)
 
 
 def newton_over_all(problem: Problem, solver: Optimum) -> Any:
@@ -44,7 +44,7 @@ def newton_over_all(problem: Problem, solver: Optimum) -> Any:
     else:
         theta, dual = beginning(problem)
         start = theta[:-1], float(theta[-1]), dual
-    return newton_steps(problem, solver, start)
+    return newton_method(problem, solver, start)
 
 
 CASES: list[tuple[str, tuple[int, int], float, Start]] = [

@@ -180,11 +180,11 @@ def first_method(
             return PairSteps(problem, dual)
         return WideCoordinates(problem, solver, dual)
     if dual is None:
-        return newton_steps(problem, solver)
+        return newton_method(problem, solver)
     dual = feasible(dual, problem.y, problem.intercept, problem.dual_upper_bounds)
     beta = (dual * problem.y) @ problem.X / (problem.lam * problem.n)
     alpha = refitted(problem, beta) if problem.intercept else 0.0
-    return newton_steps(problem, solver, (beta, alpha, dual))
+    return newton_method(problem, solver, (beta, alpha, dual))
 
 
 def next_method(
@@ -204,10 +204,10 @@ def next_method(
         return PairSteps(problem, method.state.a)
     if isinstance(method, PairSteps | Hinge) and InteriorSteps.serves(problem):
         return InteriorSteps(problem, *method.best())
-    return newton_steps(problem, solver, method.best())
+    return newton_method(problem, solver, method.best())
 
 
-def newton_steps(
+def newton_method(
     problem: Problem,
     solver: Optimum | SDCA,
     start: tuple[Vector, float, Vector] | None = None,

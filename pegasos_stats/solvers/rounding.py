@@ -102,17 +102,17 @@ def penalty(lam: float, v: Vector) -> float:
     """
     squares, power = squared(v)
     share, shift = math.frexp(lam)
-    return scaled(squares * share, power + shift - 1)
+    return times_power(squares * share, power + shift - 1)
 
 
 def cost(lam: float, n: int, image: Vector, rest: Vector | None = None) -> float:
     """Compute ``lam/2 ||beta||^2`` for ``beta = image / (lam n)``, as in `penalty`."""
     squares, power = squared(image, rest)
     share, shift = math.frexp(lam)
-    return scaled(squares / share / n / n, power - shift - 1)
+    return times_power(squares / share / n / n, power - shift - 1)
 
 
-def scaled(share: float, power: int) -> float:
+def times_power(share: float, power: int) -> float:
     """Compute ``share 2^power``; infinite if it overflows."""
     try:
         return math.ldexp(share, power)

@@ -1017,8 +1017,8 @@ class FormulaRows:
         plain, states = _plain(whole[used_by]), dict(deepcopy(state or {}))
         for call in chain.from_iterable(e.calls for e in expressions.values()):
             if state is not None and call.function.state and call.key not in state:
-                lacking = f"the fit has no saved state of {call.key}; fit again"
-                raise unusable(formula, lacking)
+                why = f"the fit has no saved state of {call.key}; fit again"
+                raise unusable(formula, why)
         values: dict[str, Value] = {}
         absent = {v: rows for v, rows in lacks.items() if v in names}
         for text, expression in expressions.items():

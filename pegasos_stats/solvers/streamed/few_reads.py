@@ -184,7 +184,7 @@ class NewtonPass:
 
     def _sum(self, X: Dense, c: Vector) -> Vector:
         """Sum ``c_i z_i`` over rows, including the intercept."""
-        inner = bounds.image(X, c)
+        inner = bounds.blockwise_image(X, c)
         return np.append(c.sum(), inner) if self.intercept else inner
 
 
@@ -265,7 +265,9 @@ class Newton:
         f = bounds.scores(sample.X, self.point, sample.offset)
         a = bounds.cut(sample.w * self.curve.dual_weights(sample.y * f))
         most = sample.w if LOSSES[problem.loss].most == 1.0 else 2.0 * (sample.w + a)
-        weights = bounds.balanced(a, sample.y, most, excess) if problem.intercept else a
+        weights = (
+            bounds.balanced_units(a, sample.y, most, excess) if problem.intercept else a
+        )
         self._of_sample = np.zeros(a.size)
         if weights is None or sums.dual + float(a.sum()) > 2.0**62 * bounds.DUAL_UNIT:
             return bounds.NO_BOUND
@@ -390,7 +392,7 @@ class StreamingSolver:
         # Tolerance of problems in memory, relative to the tolerance of the solver.
         self._share, self._failed, self._reads = 0.25, 0, 0
         self.methods: tuple[MethodRun, ...] = ()
-        start = solved(problem, sample, solver)
+        start = solved_sample(problem, sample, solver)
         self.seed = start.seed
         point = self._free(start.beta, start.alpha)
         self._width = hinge.SAMPLE_ERRORS * float(np.sqrt(problem.p / sample.y.size))
@@ -551,7 +553,7 @@ def problem_of_sample(problem: Problem, sample: RowSubset) -> Problem:
     return Problem(X, sample.y, problem.lam, loss, free, weights=w, offset=offset)
 
 
-def solved(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
+def solved_sample(problem: Problem, sample: RowSubset, solver: Optimum) -> Solution:
     """Solve the problem of a sample with low accuracy."""
     inner, seed = problem_of_sample(problem, sample), None
     rough = Optimum(tol=1e-4, seed=solver.seed, sample_kind=solver.sample_kind)

@@ -174,7 +174,7 @@ class HingePass:
             totals=risk_and_image(
                 *(X, y, *self.point, "hinge", a, w, self.reach, offset, scores)
             ),
-            above=bounds.image(X, of_class[1]),
+            above=bounds.blockwise_image(X, of_class[1]),
             fixed=np.array([bounds.units(c) for c in of_class]),
             offset_sums=np.array([float(c @ o) for c in of_class]),
             joined=[(joined, began)] if rows.size else [],
@@ -282,7 +282,7 @@ class StreamedHinge:
         X, y, w = both.X[own], both.y[own], both.w[own]
         a = bounds.cut(np.minimum(solution.dual[own] / scale, w))
         excess = int(sums.fixed[1] - sums.fixed[0])
-        weights = bounds.balanced(a, y, w, excess) if problem.intercept else a
+        weights = bounds.balanced_units(a, y, w, excess) if problem.intercept else a
         if weights is not None:
             active.dual, offset = weights, None if offset is None else offset[own]
             of_kept = risk_and_image(

@@ -55,7 +55,7 @@ def scores(X: Dense, at: Point, offset: Vector | None = None) -> Vector:
 
 
 @one_thread()
-def image(X: Dense, c: Vector) -> Vector:
+def blockwise_image(X: Dense, c: Vector) -> Vector:
     """Compute ``sum_i c_i x_i``."""
     combined = np.zeros(X.shape[1])
     for rows in sums.blocks(*X.shape):
@@ -123,7 +123,7 @@ def units(a: Vector) -> int:
     return int((a / DUAL_UNIT).astype(np.int64).sum())
 
 
-def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
+def balanced_units(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     """Change the weights of a class until ``excess + sum_i a_i y_i`` is 0, in units.
 
     The weights of the class with the larger sum are lowered; if that does not suffice,
@@ -146,11 +146,11 @@ def balanced(a: Vector, y: Vector, w: Vector, excess: int) -> Vector | None:
     Examples
     --------
     >>> a, y, w = np.array([1.0, 0.5, 0.5]), np.array([1.0, 1.0, -1.0]), np.ones(3)
-    >>> balanced(a, y, w, 0).round(3)
+    >>> balanced_units(a, y, w, 0).round(3)
     array([0.333, 0.167, 0.5  ])
-    >>> balanced(np.array([0.0, 0.0, 0.5]), y, w, 3 * 2**30)
+    >>> balanced_units(np.array([0.0, 0.0, 0.5]), y, w, 3 * 2**30)
     array([0.  , 0.  , 0.75])
-    >>> balanced(a, y, w, 2**40) is None
+    >>> balanced_units(a, y, w, 2**40) is None
     True
     """
     counts = (a / DUAL_UNIT).astype(np.int64)
