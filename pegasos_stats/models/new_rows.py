@@ -18,7 +18,6 @@ from pegasos_stats.data.scan.files import joined
 from pegasos_stats.data.scan.levels import Source, columns_of_outcome
 from pegasos_stats.data.scan.rows import streamed
 from pegasos_stats.data.scan.source import check_unset, digests_by_row
-from pegasos_stats.errors import OptionError
 from pegasos_stats.metrics.confusion import ConfusionMatrix
 from pegasos_stats.solvers.problem import Problem, Solution, with_cached
 from pegasos_stats.solvers.streamed.risk_and_bound import Point, scores
@@ -88,15 +87,17 @@ def without_training_rows(result: "Results") -> "Results":
 
 
 class ScoredBlock(NamedTuple):
-    """A block of rows with scores and labels.
+    """A block of rows with scores and labels, or all rows in memory.
 
     Attributes
     ----------
     scores : Series of float, shape (k,)
     labels : Series, shape (k,)
-        Missing values if the outcome was not read.
+        Missing values if the outcome was not read. For rows in memory, the labels as
+        the user passed them.
     columns : DataFrame or None
-        Further columns, such as weights.
+        Further columns, such as weights. For rows in memory, the data as the user
+        passed them.
     counts : Series or int array, shape (k,), or None
         Frequency weights of rows in memory.
     """
@@ -158,7 +159,10 @@ def blocks_of_data(
 
 
 def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
-    """Score the training rows of a streamed fit with a weight above 0, in one pass."""
+    """Score the training rows of a streamed fit in one pass.
+
+    Rows of weight 0 are excluded.
+    """
     problem, solution, first = result.problem, result.solution, 0
     assert isinstance(solution, Solution)
     at, weights = Point(solution.beta, solution.alpha), problem.row_weights
@@ -174,7 +178,7 @@ def training_blocks(result: "Results") -> Iterator[ScoredBlock]:
 
 
 def joined_rows(blocks: Iterator[ScoredBlock]) -> ScoredBlock:
-    """Join all blocks; arrays with one value for each row need them joined."""
+    """Join all blocks, for labels or columns passed as arrays with a value per row."""
     parts = [*blocks]
     f = pd.concat([part.scores for part in parts])
     labels = joined([part.labels for part in parts]).set_axis(f.index)
@@ -207,7 +211,7 @@ class RowsInMemory:
         yield ScoredBlock(f, self._labels, self._data, self._counts)
 
     def with_source(self, table: ConfusionMatrix) -> ConfusionMatrix:
-        """Mark a table of training rows."""
+        """Mark the table if its rows are training rows, all or in part."""
         if self._is_training:
             return replace(table, source="training")
         rows = self._matrix, self._labels, self._counts
@@ -218,9 +222,10 @@ class RowsByBlock:
     """Rows for a confusion table, read block by block.
 
     The rows count as the training rows of a streamed fit if a sample of the training
-    rows has the same scores at the same positions. If the number of rows differs or the
-    sampled scores are all equal, they count as training rows only if the files, or the
-    Dask frame, are the same.
+    rows has the same scores at the same positions, up to 1e-6 of the range of these
+    scores. If the number of rows differs or the sampled scores are all equal, they
+    count as training rows only if the files, or the Dask frame, are the same. Rows
+    whose labels are passed as `actual` count as new.
 
     Parameters
     ----------
@@ -254,7 +259,7 @@ class RowsByBlock:
         self._n, self._distance = 0, 0.0
         if source is None:
             check_unset(result.problem.source.title, {"freq_weights": freq_weights})
-            check_offset(result, data, offset)
+            result._check_offset(data, offset)
             self._blocks = training_blocks(result)
         else:
             own = None if result.counted is None else result.counted.column
@@ -285,7 +290,7 @@ class RowsByBlock:
             yield block if self._actual is None else block._replace(labels=self._actual)
 
     def with_source(self, table: ConfusionMatrix) -> ConfusionMatrix:
-        """Mark a table of training rows."""
+        """Mark the table if its rows are the training rows."""
         training = self._data is None or (self._actual is None and self._matches())
         return replace(table, source="training") if training else table
 
@@ -314,15 +319,6 @@ def rows_of_table(
     return RowsByBlock(result, data, source, *options, columns)
 
 
-def check_offset(result: "Results", data: object, offset: object) -> None:
-    """Raise `OptionError` for the offset of training rows, or of a fit without one."""
-    if offset is not None and (data is None or result.offsets is None):
-        why = "the training rows already have an offset"
-        if result.offsets is None:
-            why = "the fit has no offset"
-        raise OptionError(f"offset= is not allowed, as {why}; leave it out.")
-
-
 def labelled_rows(
     matrix: ModelMatrix, labels: object, counts: object = None
 ) -> tuple[Predictors, pd.Series, Vector | None]:
@@ -348,6 +344,9 @@ def with_source(
     counts: object = None,
 ) -> ConfusionMatrix:
     """Mark a confusion table whose rows are training rows, all or in part.
+
+    A table in which at most 5% of the rows are training rows, or as many as chance
+    explains, is not marked.
 
     Training rows are recognised by their digests, in any order. A loaded fit stores one
     digest of all rows, and a streamed fit stores a sample of rows; both recognise the

@@ -44,7 +44,6 @@ from pegasos_stats.metrics.inputs import EventLevel, Mode
 from pegasos_stats.models.new_rows import (
     ScoredBlock,
     by_block,
-    check_offset,
     rows_of_table,
 )
 from pegasos_stats.models.notes import Note, about_fit
@@ -552,6 +551,14 @@ class Results(DisplayedBySummary, ABC):
             scores_of(self.problem, self.solution, matrix.values, matrix.offset)
         ).rename("score")
 
+    def _check_offset(self, data: object, offset: object) -> None:
+        """Raise `OptionError` for an offset of training rows, or of a fit without."""
+        if offset is not None and (data is None or self.offsets is None):
+            why = "the training rows already have an offset"
+            if self.offsets is None:
+                why = "the fit has no offset"
+            raise OptionError(f"offset= is not allowed, as {why}; leave it out.")
+
     def _matrix(
         self, data: object = None, unseen: Unseen = "error", offset: object = None
     ) -> designs.ModelMatrix:
@@ -568,7 +575,7 @@ class Results(DisplayedBySummary, ABC):
             With ``unseen="missing"``, if rows have new levels.
         """
         checks.check_choice("unseen", unseen, UNSEEN)
-        check_offset(self, data, offset)
+        self._check_offset(data, offset)
         if data is not None:
             missing = unseen == "missing"
             with_known_levels = without_unseen(self.design, data) if missing else data
