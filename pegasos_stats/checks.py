@@ -3,6 +3,7 @@
 import math
 import numbers
 import sys
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -113,6 +114,28 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         hint, allowed = did_you_mean(value, choices), listing(choices, len(choices))
         reason = f"is not known{hint}; use one of {allowed}."
         raise OptionError(foreign_value(name, value) or reason, name, value)
+
+
+def check_coefficients(name: str, own: Collection[str], wanted: Sequence[str]) -> None:
+    """Raise `OptionError` unless coefficients by name are those of the model.
+
+    Examples
+    --------
+    >>> check_coefficients("start", {"a": 1.0, "b": 2.0}, ["b", "a"])
+    >>> check_coefficients("start", {"a": 1.0, "b": 2.0}, ["a", "c"])
+    Traceback (most recent call last):
+    pegasos_stats.errors.OptionError: start lacks 'c' and contains 'b', which the model
+    does not; give one coefficient for each of the params of the model.
+    """
+    missing = [term for term in wanted if term not in own]
+    unknown = [term for term in own if term not in wanted]
+    parts = [f"lacks {listing(missing)}"] * bool(missing)
+    parts += [f"contains {listing(unknown)}, which the model does not"] * bool(unknown)
+    if parts:
+        raise OptionError(
+            f"{name} {' and '.join(parts)}; give one coefficient for each of the "
+            "params of the model."
+        )
 
 
 def check_log_loss(loss: str, name: str) -> None:

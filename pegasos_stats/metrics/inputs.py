@@ -151,11 +151,17 @@ def checked_probabilities(
     values = numbers("probabilities", probabilities, (n, k), index)
     if values.ndim == 1:
         values = np.column_stack([1.0 - values, values])
-    outside = ((values < 0.0) | (values > 1.0)).any()
-    if outside or (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE).any():
-        raise DataError(
-            "Probabilities must be between 0 and 1, and add up to 1 in each row."
-        )
+    rows = pd.RangeIndex(n) if index is None else index
+    for is_wrong, why in (
+        (((values < 0.0) | (values > 1.0)).any(axis=1), "are not between 0 and 1"),
+        (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE, "do not add up to 1"),
+    ):
+        if is_wrong.any():
+            where = f"{counted(int(is_wrong.sum()), 'row')} ({listing(rows[is_wrong])})"
+            raise DataError(
+                f"The probabilities of {where} {why}; pass probabilities between 0 and "
+                "1 that add up to 1 in each row."
+            )
     return values
 
 

@@ -25,7 +25,8 @@ import numpy as np
 import pandas as pd
 
 from pegasos_stats.arrays import Integers, Vector, dense_rows
-from pegasos_stats.errors import DataError, OptionError, listing
+from pegasos_stats.checks import check_coefficients
+from pegasos_stats.errors import DataError, OptionError
 from pegasos_stats.foreign_names import suggest_arguments, suggest_names
 from pegasos_stats.proofs import check_proof
 from pegasos_stats.solvers.certificate import feasible
@@ -409,11 +410,7 @@ def coefficients(
     first: Any = np.ravel(intercept) if has_first else []
     if by_name is not None:
         by_name |= dict(zip(["Intercept"], first, strict=False))
-        if wrong := {*by_name} ^ {*terms}:
-            raise OptionError(
-                f"The coefficients and the model differ in {listing(sorted(wrong))}; "
-                "use the names of the model, each once."
-            )
+        check_coefficients("coef", by_name, terms)
         coef, first = [by_name[name] for name in terms], []
     try:
         theta = np.concatenate([first, np.ravel(coef)]).astype(np.float64)

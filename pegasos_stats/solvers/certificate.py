@@ -324,8 +324,8 @@ def finite(objective: float) -> float:
     """Return the objective, or raise `DataError` if it is not finite."""
     if not np.isfinite(objective):
         raise DataError(
-            "The objective overflows: it is not finite; bring the predictors to a "
-            "common scale, or give a larger lam."
+            "The objective overflows: it is not finite; divide large "
+            "predictors by a constant, or give a larger lam."
         )
     return objective
 

@@ -28,8 +28,8 @@ INDEFINITE = 1e-10  # tolerated negative eigenvalue, relative to the largest ent
 ASYMMETRY = 1e-8  # tolerated relative asymmetry of a precomputed kernel
 NAMES: tuple[KernelName, ...] = get_args(KernelName)
 OVERFLOWING = (
-    "The scores overflow: they are no longer finite; bring the predictors to "
-    "a common scale, or give a larger lam."
+    "The scores overflow: they are no longer finite; divide large predictors by a "
+    "constant, or give a larger lam."
 )
 
 

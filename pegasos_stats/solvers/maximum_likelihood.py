@@ -260,7 +260,8 @@ def standardized(problem: Problem) -> EstimableColumns:
     scale = np.exp2(np.maximum(-1022.0, powers))
     if not np.isfinite(scale).all():
         raise DataError(
-            "The squares of the predictors overflow; bring them to a common scale."
+            "The squares of the predictors overflow; divide large predictors by a "
+            "constant."
         )
     return EstimableColumns(means, scale, problem.intercept, varies)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from pegasos_stats.arrays import Rows, Vector
 from pegasos_stats.checks import (
     check_choice,
+    check_coefficients,
     check_count,
     check_positive,
     is_number,
@@ -20,7 +21,7 @@ from pegasos_stats.checks import (
 )
 from pegasos_stats.data.labels import Ties
 from pegasos_stats.data.user_data import convert_errors
-from pegasos_stats.errors import OptionError, counted, listing, shown
+from pegasos_stats.errors import OptionError, counted, shown
 from pegasos_stats.foreign_names import suggest_arguments
 from pegasos_stats.rng import RRandom, SampleKind
 from pegasos_stats.solvers.options import (
@@ -93,12 +94,7 @@ def in_order(
     array([1., 3., 2.])
     """
     wanted = [INTERCEPT] * intercept + list(names)
-    wrong = set(wanted) ^ set(start)
-    if wrong:
-        raise OptionError(
-            f"start and the model differ in {listing(sorted(wrong))}; give one "
-            "coefficient for each of the params of the model."
-        )
+    check_coefficients("start", start, wanted)
     return np.array([start[name] for name in wanted])
 
 

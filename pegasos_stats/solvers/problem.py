@@ -492,6 +492,6 @@ class Solution:
             array.flags.writeable = False
         if not (np.isfinite(self.beta).all() and np.isfinite(self.alpha)):
             raise DataError(
-                "The coefficients overflow: they are no longer finite; bring the "
-                "predictors to a common scale, or give a larger lam."
+                "The coefficients overflow: they are no longer finite; divide large "
+                "predictors by a constant, or give a larger lam."
             )

@@ -959,10 +959,15 @@ def _of_fits(
         raise OptionError("The fits differ in their classes; pass fits of one outcome.")
     at = inputs.positive_position(a.coding.levels, positive)
     sides = []
-    for fit in (a, b):
+    for which, fit in (("first", a), ("second", b)):
         table = fit.confusion(data)
         if table.source != "new":
-            raise DataError("The data are training rows of a fit; pass new rows.")
+            rows = "The data"
+            if table.source == "partly training":
+                rows = f"{table.n_seen:,} of the rows"
+            raise DataError(
+                f"{rows} are training rows of the {which} fit; pass new rows."
+            )
         assert table.scored is not None
         codes, scores = table.scored.codes, table.scored.scores
         assert scores is not None  # a fit has scores

@@ -133,6 +133,8 @@ TWO, THREE = [5, 6], ["a", "b", "c"]
         (TWO, {"prevalence": {5: 0.1, 6: 0.9}}, "prevalence="),
         (TWO, {"scores": ["high", "low"]}, "scores"),
         (TWO, {"probabilities": pd.DataFrame({5: [1, 1], 7: [0, 0]})}, "columns 5, 7"),
+        (TWO, {"probabilities": [0.5, 1.5]}, r"1 row \(1\) are not between 0 and 1"),
+        (TWO, {"probabilities": [[0.5, 0.6], [0, 1]]}, r"1 row \(0\) do not add up to"),
         (THREE, {"positive": "a"}, "positive="),
         (THREE, {"scores": [1, 2, 3]}, "scores"),
         (THREE, {"prevalence": 0.5}, "prevalence="),

@@ -91,7 +91,7 @@ HOSTILE += ["(" * 3000 + "a" + ")" * 3000]
     ("hypotheses", "why"),
     [
         *((text, "cannot be read") for text in ("a = d", "a * b = 0", "a == 0", "")),
-        ("a - a = 0", "name no coefficient"),
+        ("a - a = 0", "leave no coefficient"),
         ("a = 0, a = 1", "contradict"),
         ([1, 0], "3 columns"),
         ([[1, np.nan, 0]], "not finite"),

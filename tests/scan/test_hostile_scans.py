@@ -104,6 +104,14 @@ def test_functions_that_look_at_other_rows_are_refused(parts, scanned):
     for formula in (*calls, "x0 > median(x0) ~ x1"):
         with pytest.raises(PegasosStatsError, match=said):
             ps.svm(formula, scan, lam=1.0)
+    for call, cure in (
+        ("cut(x0, 3)", "cut(x0, c(-9, 0, 9))"),
+        ("bs(x0, df=4)", "bs(x0, knots=[0.1], lower_bound=-99, upper_bound=99)"),
+        ("poly(x0, 2)", "poly(x0, 2, raw=True)"),
+    ):
+        with pytest.raises(PegasosStatsError, match=r"; write .*, or compute the "):
+            ps.svm(f"y ~ {call}", scan, lam=1.0)
+        ps.svm(f"y ~ {cure}", scan, lam=1.0)
 
 
 def test_files_without_rows_have_no_predictions(parts, scanned):

@@ -76,8 +76,11 @@ def test_two_fits_are_compared_by_their_scores_on_new_rows():
     line = found.tidy().iloc[0]
     for name in ("estimate", "conf_low", "conf_high"):
         assert line[name] == pytest.approx(auc[name], rel=ROUNDING)
-    with pytest.raises(DataError, match="training rows of a fit"):
+    with pytest.raises(DataError, match="The data are training rows of the first fit"):
         ps.compare_roc(*fits, train)
+    second = ps.svm("digit ~ .", test.iloc[:100], lam=1.0).fit()
+    with pytest.raises(DataError, match=r"^100 of the rows are .* of the second fit"):
+        ps.compare_roc(fits[0], second, test)
     with pytest.raises(OptionError, match="Pass two fits and data"):
         ps.compare_roc(fits[0], scores[1], test)
     other = ps.logit("y ~ p34", test.assign(y=test["p43"] > 5)).fit()

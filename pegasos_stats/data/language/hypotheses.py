@@ -43,8 +43,9 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     Raises
     ------
     OptionError
-        If the hypotheses cannot be parsed or are contradictory, or if one of them names
-        no coefficient.
+        If the hypotheses cannot be parsed or are contradictory, if one of them contains
+        no coefficient or the coefficients cancel, as in ``"x1 = x1"``, or if numbers
+        are too large or too small.
 
     Examples
     --------
@@ -113,6 +114,7 @@ def _as_matrix(
 def _rows(text: str, names: Sequence[str]) -> list[Vector]:
     """Return coefficients and constant of left side minus right side, for each ``=``.
 
+    Without ``=``, return the coefficients and the constant of the expression itself.
     Before parsing, words replace the names, the longest name first, so that a name may
     contain any characters. An equation may be in parentheses.
 
@@ -178,14 +180,19 @@ def _check(R: Matrix, q: Vector, hypotheses: object) -> None:
     sizes = np.abs(both)
     is_valid = (sizes >= 1.0 / LARGEST_NUMBER) & (sizes <= LARGEST_NUMBER)
     if not ((sizes == 0.0) | is_valid).all():
-        bounds = f"above {LARGEST_NUMBER:g} or below {1.0 / LARGEST_NUMBER:g}"
-        why = f"contain numbers that are not finite, or whose size is {bounds}"
+        why = (
+            "contain numbers that are not finite, too large or too small; use 0 or "
+            f"absolute values from {1.0 / LARGEST_NUMBER:g} to {LARGEST_NUMBER:g}"
+        )
     elif not R.size or not R.any(axis=1).all():
-        why = "name no coefficient in at least one equation"
+        why = (
+            "leave no coefficient in at least one equation, such as 'x1 = x1'; remove "
+            "this equation"
+        )
     elif np.linalg.matrix_rank(both) > np.linalg.matrix_rank(R):
-        why = "contradict each other"
+        why = "contradict each other; remove one of them"
     if why:
-        raise OptionError(f"hypotheses={shown(hypotheses)} {why}; use others.")
+        raise OptionError(f"hypotheses={shown(hypotheses)} {why}.")
 
 
 def _combination(row: Vector, names: Sequence[str]) -> str:

@@ -32,6 +32,11 @@ Source = files.Scan | Partitions
 
 FIRST_ROWS = 1000  # rows that determine the types of terms
 MOST_LABELS = 1000  # distinct labels; if there are more, reading stops with an error
+EXPLICIT = {  # how a call needs no estimates from the rows
+    "cut": "write explicit breaks, as in cut(x, c(0, 1)), or ",
+    "bs": "write knots=, lower_bound= and upper_bound=, or ",
+    "poly": "write raw=True, or ",
+}
 
 
 def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
@@ -46,17 +51,20 @@ def check_rowwise(expression: Expression, formula: str, noun: str) -> None:
     """
     for call in expression.calls:
         if learns(call):
+            explicit = EXPLICIT.get(call.name, "")
             raise refused(
                 formula,
                 f"calls {call.name}(), which depends on all rows, and {noun} are read "
-                f"block by block; compute the column before the fit, in the {noun}.",
+                f"block by block; {explicit}compute the column before the fit, in the "
+                f"{noun}.",
             )
 
 
 def learns(call: Call) -> bool:
     """Whether a call has a state that is estimated from the rows.
 
-    Calls that state breaks, or knots and bounds, need no estimates, nor do raw powers.
+    Calls with explicit breaks, with explicit knots and bounds, or with raw powers need
+    no estimates.
 
     Examples
     --------
@@ -124,7 +132,8 @@ def resolve_formula(
     FormulaError
         If it cannot be read, or a term cannot be computed block by block.
     ColumnError
-        If a column is not in all files, or does not contain numbers, text or booleans.
+        If a column is not in all files, does not contain numbers, text or booleans, or
+        has too many levels.
     LabelError
         If the outcome does not have two classes.
     DataError
@@ -288,7 +297,8 @@ class LevelCollector:
                     f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
                     "leave it out, or group its levels."
                 )
-        self.rows.append(frame.iloc[sorted(places)])  # categories of all rows remain
+        # A categorical column keeps categories that these rows lack.
+        self.rows.append(frame.iloc[sorted(places)])
 
     def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
         """Return columns and values of expressions that are factors."""
@@ -310,7 +320,7 @@ def _new(column: DataColumn, old_levels: set[object]) -> set[int]:
 
 
 def columns_of_outcome(formula: str, nothing: pd.DataFrame, noun: str) -> list[str]:
-    """Return the columns of the outcome, which must be computed row by row."""
+    """Return the columns that the outcome uses; refuse functions of several rows."""
     name = terms_of.factored(terms_of.split_formula(formula)[0])
     if name in nothing.columns:
         return [name]

@@ -389,7 +389,10 @@ def chosen_options(
         ),
         (cluster and groups is None, "needs groups=, the group of each row."),
         (cluster and linearised and not strata, "needs strata=."),
-        (cluster and strata and not linearised, "does not go with strata=."),
+        (
+            cluster and strata and not linearised,
+            "does not go with strata=; use 'cluster'.",
+        ),
         (resampled and strata, "does not go with strata=; use 'cluster'."),
         (
             correction == "CR3" and (two_kinds or problem.loss == "hinge"),
