@@ -30,7 +30,7 @@ LATEX = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "[": "{[}",  # at the start of a row it would begin an option of the row before
+    "[": "{[}",  # after ``\\`` it would begin an optional argument
     "<": "$<$",
     ">": "$>$",
     "|": "$|$",
@@ -299,7 +299,7 @@ class Summary(Displayed):
         return [title, *map("; ".join, [outcome] * bool(outcome) + others)]
 
     def _exported(self) -> list[str]:
-        """Return the footer for a text without Python, if there is one."""
+        """Return the footer for export, without the hint at summary(details=True)."""
         footer = self.footer.removesuffix(MORE).rstrip()
         return [footer] if footer else []
 
@@ -316,12 +316,15 @@ class Summary(Displayed):
         caption, label : str, optional
             With a caption or a label, the result is a floating ``table`` with header
             and notes below the tabular. Otherwise the header is above the tabular, and
-            the notes are paragraphs below it.
+            the notes are paragraphs below it. Further facts, if there are any, are in a
+            tabular above the coefficients.
         """
         if not (caption or label):
             return latex_of([*self._body(), Lines(self._exported())])
         notes = [*self._titles(), *self.notes, *self._exported()]
-        return floating_latex(params_latex(self.params), caption, label, notes)
+        facts = f"{columns_latex(self.left, self.right)}\n\n" if self.left else ""
+        tabular = facts + params_latex(self.params)
+        return floating_latex(tabular, caption, label, notes)
 
     def to_markdown(self) -> str:
         """Return Markdown tables, with header and notes as paragraphs."""
@@ -358,8 +361,6 @@ class Summarised(DisplayedBySummary):
 def percent(share: float) -> str:
     """Write a share in percent: one decimal, or three significant digits below 10%.
 
-    Equal shares, such as 1/3 and 2/6, yield the same text.
-
     Examples
     --------
     >>> percent(0.4966), percent(0.057), percent(1e-6), percent(2e-9), percent(0.0)
@@ -383,7 +384,11 @@ def significant(value: float, digits: int = 4) -> str:
 
 
 def without_power(value: float, digits: int = 4) -> str:
-    """Write a number with `digits` significant digits, below a million without power.
+    """Write a number with `digits` significant digits, or as a whole number.
+
+    Whole numbers are for numbers below a million that have at least `digits` digits
+    before the point. Very small numbers and numbers from a million are in scientific
+    notation.
 
     Examples
     --------
@@ -589,7 +594,7 @@ def note_text(note: str, mark: str = "") -> list[str]:
 
 
 def cut(text: str, width: int) -> str:
-    """Replace the middle of a text that is longer than `width` by three dots.
+    """If a text is longer than `width`, replace its middle by three dots.
 
     Examples
     --------
@@ -710,10 +715,10 @@ def params_latex(
 
 
 def at_points(cells: Iterable[object]) -> list[tuple[str, str]]:
-    """Pair each number with trailing text that aligns its decimal point.
+    """Pair each cell with the decimals that it lacks.
 
-    Blanks as wide as this text, after right-justified numbers, align the decimal points
-    of a column. Cells that are not numbers have no such text.
+    Blanks as wide as these decimals, after right-justified numbers, align the decimal
+    points of a column. For a cell that is not a number the text is empty.
 
     Examples
     --------
@@ -788,7 +793,7 @@ def latex(text: str) -> str:
     >>> print(latex("50% of a_b"))
     50\% of a\_b
     """
-    line = visible(" ".join(text.splitlines()))  # an empty line would end a cell
+    line = visible(" ".join(text.splitlines()))  # an empty line would end the paragraph
     return "".join(LATEX.get(character, character) for character in line)
 
 

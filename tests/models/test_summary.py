@@ -273,6 +273,17 @@ def test_tables_for_a_paper_name_the_reference_levels_and_no_call():
         assert not re.search(r"\w  +\w", text)  # several spaces would be one
 
 
+def test_a_floating_table_has_the_further_facts_of_a_summary():
+    summary = ps.logit("back ~ a", patients()).fit().summary(details=True)
+    facts = tables.columns_latex(summary.left, summary.right)
+    rows = [line for line in facts.splitlines() if line.endswith(r"\\")]
+    assert len(rows) > 5
+    text = summary.to_latex("T")
+    assert all(row in text for row in rows)
+    assert text.count(r"\begin{tabular}") == 2
+    assert r"\begin{center}" not in text
+
+
 def test_rounding_in_a_limit_is_not_printed_as_a_number():
     ends = pd.DataFrame({"conf_low": [-2.0, 1e-14], "conf_high": [1.1e-14, 2e-14]})
     tidy = ends.assign(term=["a", "b"], estimate=-1.0, std_error=0.5)
