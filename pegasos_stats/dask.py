@@ -4,18 +4,19 @@
 columns of a Dask array.
 
 A pass over the data sends the coefficients, labels and weights to each partition, which
-returns partial sums and the rows near the margin. Partial sums are added in the order
-of the partitions, so the coefficients do not depend on the number of workers, bit for
-bit. Dask recomputes the results of a lost worker.
+returns partial sums. For the hinge loss, later passes also return the rows near the
+margin. Partial sums are added in the order of the partitions, so the coefficients do
+not depend on the number of workers, bit for bit. Dask recomputes the results of a lost
+worker.
 
 When Dask builds a frame, it converts columns of objects to text, even if the objects
 are numbers or booleans, unless
 ``dask.config.set({"dataframe.convert-string": False})`` was called before. The
 converted columns are factors, here and in ``data.compute()``.
 
-A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` abandons a worker
-that does not respond within 15 seconds, which can happen on a busy machine. Allow more
-time with
+A fit on a cluster waits for workers, as Dask does. A ``LocalCluster`` may lose a worker
+on a busy machine. It waits 15 seconds for the worker to return, and then closes it.
+Allow more time with
 ``dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})``.
 
 This interface is experimental: it was tested with workers on one machine only.
@@ -77,7 +78,8 @@ def rows(
     DataError
         If `data` are neither a Dask frame nor a Dask array with two dimensions.
     OptionError
-        If `columns` do not name the columns of an array, or `memory` is not a size.
+        If `columns` do not name the columns of an array, or are passed with a frame, or
+        if `memory` is not a size.
     ColumnError
         If a name occurs twice.
 

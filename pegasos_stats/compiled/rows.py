@@ -1,8 +1,9 @@
-"""Compiled operations on one row of the data, dense or sparse.
+"""Compiled operations on rows of the data, dense or sparse.
 
 Dense data are a C-contiguous array of shape (n, p), float64 or float32; sparse data are
 a ``CSR``. Compiled functions have one source for both: the type of ``X`` selects the
-dense or sparse version of `bounds` and `entry` at compile time.
+dense or sparse version of `bounds` and `entry` at compile time. `add_gram` and
+`conjugate_gradients` are for a ``CSR`` only.
 
 References
 ----------
@@ -30,7 +31,7 @@ from pegasos_stats.compiled.compiling import fast, inlined, kernel
 # Visits between the prefetch of a row and its use. Without prefetching, Pegasos on
 # 200,000 x 20 and SDCA on w8a take 2.2 times as long.
 AHEAD = 8
-LINE = 8  # doubles per cache line
+LINE = 8  # doubles per cache line of 64 bytes
 
 
 class CSR(NamedTuple):
@@ -78,7 +79,10 @@ def dense_bounds(X: Dense, i: int) -> tuple[int, int]:
 
 
 def sparse_bounds(X: CSR, i: int) -> tuple[int, int]:
-    """`bounds` of a sparse row; numba does not test unsigned indices for signs."""
+    """`bounds` of a sparse row.
+
+    They are unsigned, because numba tests signed indices for negative values.
+    """
     return np.uint64(X.indptr[i]), np.uint64(X.indptr[i + 1])  # type: ignore[return-value]
 
 
@@ -159,7 +163,7 @@ def two_product(a: float, b: float) -> tuple[float, float]:
     """Return ``a * b`` rounded, and the rounding error.
 
     The returned error is inexact if the product underflows; rounding bounds contain a
-    term for underflow. It is NaN if a factor exceeds 2^996.
+    term for underflow. It may be NaN if the absolute value of a factor exceeds 2^996.
     """
     product = a * b
     (a_high, a_low), (b_high, b_low) = halves(a), halves(b)
@@ -186,7 +190,7 @@ def row_dot_exactly(X: Rows, i: int, w: Vector) -> tuple[float, float, float]:
 
 @inlined
 def row_add_exactly(X: Rows, i: int, d: float, high: Vector, low: Vector) -> float:
-    """Add ``d x_i`` to ``high + low``; return a number that bounds the rounding error.
+    """Add ``d x_i`` to ``high + low``; return 2^53 times a bound of the rounding error.
 
     Only ``left + rest`` and ``low[j]`` are rounded. The error of each is at most ``u``
     times its absolute value, with ``u = 2^-53``. So ``u`` times the returned sum of
@@ -337,7 +341,7 @@ def prefetch_row(X: Rows, a: Vector, rows: Integers, k: int) -> None:
 
 
 def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
-    """`prefetch_row` of a dense row: its first four cache lines, and the last."""
+    """`prefetch_row` of a dense row: its first 32 numbers, and the last."""
     i, p = rows[min(k + AHEAD, rows.shape[0] - 1)], X.shape[1]
     x = X[i]
     for j in range(0, min(p, 4 * LINE), LINE):
@@ -347,7 +351,7 @@ def prefetch_dense(X: Dense, a: Vector, rows: Integers, k: int) -> None:
 
 
 def prefetch_sparse(X: CSR, a: Vector, rows: Integers, k: int) -> None:
-    """`prefetch_row` of a sparse row: the cache lines of its first entries."""
+    """`prefetch_row` of a sparse row: cache lines of its first entries."""
     i = rows[min(k + AHEAD, rows.shape[0] - 1)]
     first = X.indptr[i]
     prefetch(X.data, first)

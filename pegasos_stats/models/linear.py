@@ -319,6 +319,8 @@ class Model(ABC):
         ------
         ColumnError
             If the column of the outcome or of a predictor is missing.
+        LabelError
+            If a label is not one of the two levels of the model.
         DataError
             If no row is complete.
         OptionError
@@ -554,22 +556,25 @@ class LinearModel(Model):
             999 resamples, or for large data fewer, but at least 199. For files and Dask
             the hinge has no standard errors by default. Allowed names: ``"nonrobust"``
             (as R's ``glm``) for the log loss; ``"HC0"`` to ``"HC3"`` except for the
-            hinge; ``"sandwich"`` for the hinge; ``"CR0"``, ``"CR1"`` and ``"CR3"`` with
-            `groups`; ``"cluster"``, which is ``"CR3"``, or ``"CR1"`` for the hinge and
-            for two groupings; ``"bootstrap"``; ``"none"``. To set options such as the
-            seed, pass a `Sandwich`, `Cluster` or `Bootstrap` object.
+            hinge; ``"sandwich"`` for the hinge; ``"CR0"`` and ``"CR1"`` with `groups`;
+            ``"CR3"`` with `groups`, except for the hinge; ``"cluster"``, which is
+            ``"CR3"``, or ``"CR1"`` for the hinge and for two groupings;
+            ``"bootstrap"``; ``"none"``. To set options such as the seed, pass a
+            `Sandwich`, `Cluster` or `Bootstrap` object.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
             including excluded rows. A training row without a label raises an error.
             A list of two means two-way clustering. Groups are allowed with
             ``"default"``, ``"cluster"``, ``"CR0"``, ``"CR1"`` and, for a single
-            grouping, with ``"CR3"`` and ``"bootstrap"``. With ``freq_weights=`` all
+            grouping, with ``"CR3"`` and ``"bootstrap"``. For the hinge two groupings
+            need ``"cluster"``, ``"CR0"`` or ``"CR1"``. With ``freq_weights=`` all
             repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
             Strata of a survey design, within which `groups` (or, without `groups`,
             rows) were sampled. The covariance is then linearised, as in R's
             ``survey::svyglm``; pass the sampling weights as ``weights=`` to the model.
+            For the hinge strata need ``cov_type="cluster"``.
             A stratum needs at least two groups. A group with rows in two strata counts
             as two groups, as with ``nest=TRUE`` in R.
         trace : bool, default False
@@ -677,7 +682,7 @@ class SVM(LinearModel):
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
         of other packages. Here ``n`` is the number of rows of the model (``nobs``),
         counted by `freq_weights`, without incomplete rows and rows of weight 0. Fits to
-        folds and resamples use the same number. Pegasos, whose step size is
+        folds and resamples use the same `lam`. Pegasos, whose step size is
         ``1 / (lam t)``, needs a `lam`. ``"cv"`` chooses the ``lambda_min`` of
         ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`.
         This path, ``result.lambda_path``, is not saved with the fit. `cross_validate`
@@ -717,8 +722,8 @@ class SVM(LinearModel):
         ``LinearSVC``. It is differentiable, so that standard errors are HC3, as for the
         log loss.
     penalty : "ridge", "firth" or "flic", default "ridge"
-        The ridge penalty is `lam`; the others are for logistic regression only, see
-        `Logit`.
+        The ridge penalty is ``lam / 2`` times the sum of squared coefficients. The
+        others are for logistic regression only, see `Logit`.
 
     Raises
     ------
@@ -785,13 +790,8 @@ class Logit(LinearModel):
         corresponds to a N(0, 1 / (n lam)) prior on each coefficient, which often
         improves predictions but biases log odds ratios towards 0. ``"cv"`` chooses
         lambda by cross-validation, as for `SVM`. `Pegasos` and `SDCA` need a number
-        above 0.
-
-    Raises
-    ------
-    DataError
-        If ``lam=0`` and the maximum likelihood estimate does not exist, or as for
-        `SVM`.
+        above 0 or ``"cv"``. With ``lam=0``, ``fit()`` raises `DataError` if the maximum
+        likelihood estimate does not exist.
 
     See Also
     --------
@@ -865,7 +865,8 @@ logit = as_function(
 
         Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
         Without `lam` there is no penalty: ``fit()`` of the returned model yields
-        the maximum likelihood estimates of R's ``glm``, with HC3 standard errors. The
-        second level of the outcome is modelled.
+        the maximum likelihood estimates of R's ``glm``, with HC3 standard errors. If
+        the predictors separate the classes, the penalty is ``1 / n``, without standard
+        errors. The second level of the outcome is modelled.
     """,
 )

@@ -75,9 +75,10 @@ class Profile:
     def deviance(self, j: int, value: float) -> float:
         """Twice the decrease of log likelihood if coefficient `j` is fixed at a value.
 
-        NaN if the fit with this coefficient fixed does not converge, or has a larger
-        objective than `fit`. The latter is possible because the likelihood with Firth's
-        penalty may have several maxima.
+        NaN if the fit with this coefficient fixed neither converges nor diverges, or if
+        its (penalised) log likelihood exceeds that of `fit` by more than a tolerance.
+        The latter is possible because the likelihood with Firth's penalty may have
+        several maxima.
         """
         return self._constrained(j, value, self.fit)[0]
 
@@ -128,9 +129,9 @@ class Profile:
     def _end(self, j: int, sign: float, target: float) -> float:
         """Return the limit on one side, where the deviance equals the quantile.
 
-        The root of the deviance is nearly a linear function of the distance from the
-        estimate. Newton's method solves for the root's target value, with bisection
-        between a point inside the interval and one outside.
+        The square root of the deviance is nearly a linear function of the distance from
+        the estimate. Newton's method finds the distance at which it reaches the target,
+        with bisection between a point inside the interval and one outside.
         """
         estimate, unit = float(self.fit.theta[j]), float(self.fit.std_error[j])
         if self.fit.diverges:  # a lower bound of the standard error
@@ -157,6 +158,7 @@ class Profile:
             at += step
             if not inside < at < outside:
                 at = (inside + outside) / 2.0 if np.isfinite(outside) else 2.0 * inside
-            if outside - inside <= 1e-9 * inside:  # another maximum begins here
+            if outside - inside <= 1e-9 * inside:
+                # The deviance jumps over the target: another local maximum takes over.
                 return estimate + sign * at * unit if not np.isnan(root) else np.nan
         return np.nan

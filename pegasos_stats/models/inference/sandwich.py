@@ -47,8 +47,9 @@ SCORE_BLOCK = 1 << 20  # numbers in a block of rows
 NEAR_OPTIMUM = 1e-3  # relative gap up to which dual variables identify margin rows
 FORWARD = 1.0 - 1e-6  # a row whose margin increases by this may be separated
 MARGIN_ROUNDING = 1e-6  # accuracy of margins
-PIVOT_ROUNDING = 1e-13  # pivots of H with unit diagonal up to k times this count as 0
-SINGULAR = 1e-10  # eigenvalues of I - R M R' that count as 0; rounding is about 1e-13
+# Pivots of H, scaled to unit diagonal, count as 0 if they are at most k times this.
+PIVOT_ROUNDING = 1e-13
+SINGULAR = 1e-10  # eigenvalues of I - R A R' that count as 0; rounding is about 1e-13
 NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
 MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
@@ -60,6 +61,8 @@ class FittedRows(NamedTuple):
     Attributes
     ----------
     Z : float64 array, shape (m, k)
+        Rows ``z_i`` with predictors minus `Fitted.centre`, restricted to the columns
+        `Fitted.columns` and multiplied by `Fitted.basis`.
     y, w : float64 array, shape (m,)
     u : float64 array, shape (m,)
         ``1 - y_i f(x_i)``.
@@ -171,7 +174,8 @@ class RowScores(NamedTuple):
     S : float64 array, shape (m, k)
         ``S_i``.
     moved : float64 array, shape (m, k) or (m, k + 1), or None
-        ``D_i``, and with balanced weights the change of ``log(n- / n+)``.
+        ``D_i``. With balanced weights and the log loss its last column is the influence
+        on ``log(n- / n+)``.
     """
 
     S: Matrix
@@ -202,7 +206,8 @@ class Fitted:
         Means of columns that are far from zero, and values of constant columns; 0 for
         the others.
     slopes : float64 array, shape (p',)
-        Coefficients of the predictors in `columns`; `beta` if `columns` is None.
+        Coefficients of the predictors in `columns`, including the effects of excluded
+        predictors that are linear combinations of them; `beta` if `columns` is None.
     directions : float64 array, shape (q, k), or None
         Directions that separate the excluded rows, see `Separation`.
     columns : int array, shape (k',), or None
@@ -303,8 +308,8 @@ class Fitted:
         ``w_i lam beta_j (x_ij^2 - 1)`` to ``S_i``. The influence on the coefficients
         through ``scale_j`` is ``w_i beta_j (x_ij^2 - 1) / 2``, and the influence on the
         intercept through the means is ``w_i sum_j beta_j x_ij``. With balanced weights
-        the last column is the influence on ``log(n- / n+)``: ``n / n-`` for a row of
-        class -1 and ``-n / n+`` for a row of class +1.
+        and the log loss ``D_i`` has one more column, the influence on ``log(n- / n+)``:
+        ``n / n-`` for a row of class -1 and ``-n / n+`` for a row of class +1.
         """
         Z, y, w, _, s = self.part(block, dual)
         r, first = w, int(self.intercept)
@@ -391,8 +396,9 @@ def sandwich(
     Returns
     -------
     Covariance
-        NaN, with a note, if it is not defined. Examples are a hinge fit without rows
-        near or beyond the margin, and collinear predictors with a tiny `lam`.
+        NaN, with a note, if it is not defined. Examples are a hinge fit with an
+        intercept and no row near the margin, a hinge fit with no row beyond the margin,
+        and collinear predictors with a tiny `lam`.
 
     Raises
     ------
@@ -478,8 +484,9 @@ class SandwichRows:
         k = problem.p + problem.intercept
         if k > MOST_COEFFICIENTS:
             raise DataError(
-                f"The covariance of {k:,} coefficients has {k * k:,} entries; standard "
-                f"errors need at most {MOST_COEFFICIENTS:,} coefficients."
+                f"The covariance of {k:,} coefficients has {k * k:,} entries, and "
+                f"standard errors need at most {MOST_COEFFICIENTS:,} coefficients; use "
+                "fewer predictors, or cov_type='none'."
             )
         centre = centre_for_errors(problem)
         alpha = solution.alpha + (
@@ -523,10 +530,13 @@ class SandwichRows:
         return others.covariance(others.total(fitted.sums))
 
     def separation(self, sums: ClassSums) -> SeparatedRows | None:
-        """Return the number of separated rows of the log loss, or None without any.
+        """Exclude the separated rows of a fit with the log loss.
 
-        The number is followed by the coefficients that the remaining rows determine,
-        and by the fit without the separated rows.
+        Returns
+        -------
+        tuple, or None without separated rows
+            The number of separated rows; the coefficients that the remaining rows
+            determine; and the fit, which excludes the separated rows if others remain.
         """
         fitted = self.fitted
         if fitted.loss != "log" or not self._may_be_separated(sums):
@@ -551,7 +561,8 @@ class SandwichRows:
         penalty = np.diag(penalty_of(self.problem, k)) * self.problem.n
         if k > min(MOST_COLUMNS, self.problem.n_weighed) or not np.isfinite(H).all():
             return False
-        # With a larger penalty variances keep digits: 1e-6 squared exceeds rounding.
+        # Rounding errors of a variance are divided by the square of penalty / diag(H).
+        # From 1e-6 on this square, 1e-12, exceeds the relative rounding error of H.
         negligible = bool((penalty < 1e-6 * np.diag(H))[-self.problem.p :].any())
         return negligible and bool(np.isnan(inverse_of(H)).any())
 
@@ -782,7 +793,7 @@ def correction_factor(
 
 
 def null_directions(problem: Problem, solution: Solution) -> Matrix:
-    """Directions that change no score, if columns are not estimable.
+    """Directions that change ``f(x)`` of no row, if columns are not estimable.
 
     Returns
     -------
@@ -837,8 +848,8 @@ class Way(NamedTuple):
     indicator : sparse array, shape (M, n)
         Indicators of the groups.
     factor : float
-        ``M / (M - 1)``, or 1 for CR3. It is negative for the grouping by pairs, which
-        both groupings count. Not used in strata.
+        ``M / (M - 1)``, or 1 for CR3. It is negative for the grouping by pairs, because
+        the two groupings together count each pair of groups twice. Not used in strata.
     strata : sparse array, shape (H, M), or None
         Indicators of the strata.
     """
@@ -900,10 +911,10 @@ def indicator_of(codes: Numbers) -> SparseRows:
 def scores_left_out(
     S: Matrix, roots: Matrix, codes: Numbers, inverse: Matrix
 ) -> tuple[Matrix, Matrix | None]:
-    """Scores of groups for CR3, ``T_g = (I - R_g'R_g M)^-1 S_g``.
+    """Scores of groups for CR3, ``T_g = (I - R_g'R_g A)^-1 S_g``.
 
-    Then ``M T_g = (M^-1 - R_g'R_g)^-1 S_g`` is the Newton step between the fit and the
-    fit without the group. ``T_g = S_g + R_g'(I - R_g M R_g')^-1 R_g M S_g`` is computed
+    Then ``A T_g = (A^-1 - R_g'R_g)^-1 S_g`` is the Newton step between the fit and the
+    fit without the group. ``T_g = S_g + R_g'(I - R_g A R_g')^-1 R_g A S_g`` is computed
     with the generalised inverse.
 
     Parameters
@@ -914,7 +925,7 @@ def scores_left_out(
     codes : int array, shape (n,)
         Group of each row.
     inverse : float64 array, shape (k, k)
-        ``M = (n H)^-1``.
+        ``A = (n H)^-1``.
 
     Returns
     -------
@@ -1014,7 +1025,8 @@ def cross(Z: Matrix, d: Vector) -> Matrix:
 def scaled_root(H: Matrix) -> tuple[Matrix | None, Vector]:
     """Return the Cholesky factor of ``D H D`` with unit diagonal, and ``diag(D)``.
 
-    The factor is None if ``H`` is not positive definite.
+    The factor is None if ``H`` is not positive definite; the second array then has no
+    meaning.
     """
     diagonal = np.diag(H)
     if not np.isfinite(H).all() or (diagonal <= 0.0).any():
