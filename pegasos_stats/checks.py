@@ -125,15 +125,15 @@ def check_coefficients(name: str, own: Collection[str], wanted: Sequence[str]) -
     >>> check_coefficients("start", {"a": 1.0, "b": 2.0}, ["a", "c"])
     Traceback (most recent call last):
     pegasos_stats.errors.OptionError: start lacks 'c' and contains 'b', which the model
-    does not; give one coefficient for each of the params of the model.
+    lacks; pass one coefficient for each of the params of the model.
     """
     missing = [term for term in wanted if term not in own]
     unknown = [term for term in own if term not in wanted]
     parts = [f"lacks {listing(missing)}"] * bool(missing)
-    parts += [f"contains {listing(unknown)}, which the model does not"] * bool(unknown)
+    parts += [f"contains {listing(unknown)}, which the model lacks"] * bool(unknown)
     if parts:
         raise OptionError(
-            f"{name} {' and '.join(parts)}; give one coefficient for each of the "
+            f"{name} {' and '.join(parts)}; pass one coefficient for each of the "
             "params of the model."
         )
 

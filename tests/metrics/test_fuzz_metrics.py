@@ -137,10 +137,10 @@ def test_probabilities_are_one_in_sum_to_their_tolerance():
         p[1, 1] = 0.5 + sign * 0.9e-6
         ps.confusion(actual, predicted, probabilities=p)
         p[1, 1] = 0.5 + sign * 1.1e-6
-        with pytest.raises(DataError, match="the sum 1"):
+        with pytest.raises(DataError, match="do not add up to 1"):
             ps.confusion(actual, predicted, probabilities=p)
     for outside in ([1.5, -0.5], [-1e-9, 1.0 + 1e-9]):
-        with pytest.raises(DataError, match="between 0 and 1"):
+        with pytest.raises(DataError, match="are not between 0 and 1"):
             ps.confusion(actual, predicted, probabilities=[outside] * 3)
     one = ps.confusion(actual, predicted, probabilities=[0.0, 1.0, 0.25])
     with warnings.catch_warnings():

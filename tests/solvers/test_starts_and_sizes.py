@@ -92,7 +92,7 @@ def test_a_start_by_name_is_brought_into_order():
     named = without.fit(ps.Pegasos(2, seed=1, first_step=50, start=part))
     listed = ps.Pegasos(2, seed=1, first_step=50, start=[1.0, 2.0, 3.0, 4.0])
     assert same_bits(named.params, without.fit(listed).params)
-    message = "start lacks 'p21' and contains 'p99', which the model does not"
+    message = "start lacks 'p21' and contains 'p99', which the model lacks"
     del part["p21"]
     with pytest.raises(ps.errors.OptionError, match=message):
         without.fit(ps.Pegasos(2, seed=1, start=part | {"p99": 1.0}))

@@ -297,7 +297,7 @@ class LevelCollector:
                     f"Column {listing([name])} has more than {MOST_LEVELS:,} levels; "
                     "leave it out, or group its levels."
                 )
-        # A categorical column keeps categories that these rows lack.
+        # A categorical column also has categories that these rows lack.
         self.rows.append(frame.iloc[sorted(places)])
 
     def _factors(self, rows: formula_design.FormulaRows) -> dict[str, DataColumn]:
