@@ -15,6 +15,7 @@ from browser import broken_links
 from members import HIDDEN, PURPOSES, listed, members_of_classes
 
 import pegasos_stats as ps
+from pegasos_stats.data.language.vocabulary import CONSTANTS, VOCABULARY
 from pegasos_stats.output.cli.options import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -135,9 +136,10 @@ def test_functions_of_the_reference_are_known_in_a_formula():
     names = set(re.findall(r"``([a-zA-Z][\w.]*)``", table))
     rows = {"y": list("ab" * 4), "x": range(1, 9), "g": list("ABCABCAB")}
     rest = ("", ", 2", ", 2, 3", ", [0, 4, 9]", ", df=3", ", 'A'", ", 1, 1")
+    columns = ("x", "g", "x / 10")
 
     def is_known(name):
-        for call in (f"{name}({c}{more})" for c in "xg" for more in rest):
+        for call in (f"{name}({c}{more})" for c in columns for more in rest):
             with suppress(ps.errors.PegasosStatsError):
                 ps.logit(f"y ~ I(x > 2) + {call}", pd.DataFrame(rows))
                 return True
@@ -145,6 +147,18 @@ def test_functions_of_the_reference_are_known_in_a_formula():
 
     assert len(names) > 50
     assert {name for name in names if not is_known(name)} == set()
+
+
+def test_every_function_of_a_formula_is_in_the_reference():
+    page = (DOCS / "reference" / "models.rst").read_text(encoding="utf-8")
+    section = page.partition(".. _formulas:")[2].partition("**Names")[0]
+    shown = set(re.findall(r"\bx(\.[\w.]+)\(", section))
+    shown |= set(re.findall(r"``([a-zA-Z][\w.]*)", section))
+    also = section.partition("\nstatistics")[2].partition("\nnumbers, as in R")[0]
+    also = set(re.findall(r"``(\w+)``", also))
+    shown |= {f"np.{name}" for name in also} | {f".{name}" for name in also}
+    known = {re.sub("^(as|is)_", r"\1.", name) for name in [*VOCABULARY, *CONSTANTS]}
+    assert known - shown == set()
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):

@@ -324,6 +324,8 @@ class KernelSVM(Model):
 class KernelResults(Results):
     """A fitted kernel model; returned by ``KernelSVM(...).fit()``.
 
+    Its other attributes are those of `Results`.
+
     Attributes
     ----------
     problem : KernelProblem
@@ -331,8 +333,6 @@ class KernelResults(Results):
     columns : int64 array or None
         For a precomputed kernel, the columns of the matrix that belong to the training
         rows.
-
-    For other attributes see `Results`.
 
     Examples
     --------

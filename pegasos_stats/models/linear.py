@@ -429,8 +429,8 @@ class LinearModel(Model):
             become treatment contrasts with the first level dropped. A formula may
             contain columns, numbers, text, arithmetic, comparisons, and functions of R
             and numpy: ``log``, ``np.sqrt``, ``scale``, ``poly``, ``bs``, ``ns``,
-            ``cut``, ``ifelse``, ``x.clip(0, 1)``, ... The page *Formulas* of the
-            reference lists them.
+            ``cut``, ``ifelse``, ``x.clip(0, 1)``, ... The section :ref:`formulas` lists
+            them.
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files opened by `scan`; or a
             Dask frame, whose partitions are not collected. For files and Dask, `offset`

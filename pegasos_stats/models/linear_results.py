@@ -84,7 +84,8 @@ CARRIED = (
 class LinearResults(Results):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    ``model.fit()`` returns it. It is immutable: methods return new objects.
+    ``model.fit()`` returns it. It is immutable: methods return new objects. Its other
+    attributes are those of `Results`.
 
     Attributes
     ----------
@@ -96,8 +97,6 @@ class LinearResults(Results):
         Positions of the rows in the data; None for a loaded fit, files and Dask.
     unread : DataFrame or None
         Columns of the data that the formula does not use, for `margins`.
-
-    For other attributes see `Results`.
 
     Examples
     --------
@@ -889,9 +888,14 @@ class LinearResults(Results):
         Returns
         -------
         DataFrame, one row
-            The columns of `Results.glance`, then ``llf, df_effective, aic, bic,
-            prsquared, deviance, null_deviance``, which are NaN for the hinge losses
-            (these are not likelihoods), and ``df_null, df_residual``.
+            Columns ``nobs, dropped`` (rows used, and excluded for missing values),
+            ``loss, lam, objective, dual_objective, gap, relative_gap, n_iter,
+            n_violations, n_support, error_rate`` (of the training rows), ``solver,
+            seed`` (missing if no random numbers were drawn), ``converged`` (missing for
+            a solver without a tolerance), ``llf, df_effective, aic, bic, prsquared,
+            deviance, null_deviance``, which are NaN for the hinge losses (these are not
+            likelihoods), and ``df_null, df_residual``. To compare fits, use
+            ``pd.concat``.
         """
         of_likelihood = ("llf", "df_effective", "aic", "bic", "prsquared")
         names = (*of_likelihood, "deviance", "null_deviance", "df_null")
