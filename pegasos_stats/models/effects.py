@@ -49,7 +49,7 @@ Scale = Literal["response", "link"]
 Contrasts = Literal["reference", "pairwise"]
 Comparison = Literal["difference", "ratio", "lnratio", "lnor"]
 Place = dict[Level, object]  # values of some predictors, by name
-Key = tuple[str, str, Place, str]  # predictor, contrast or value, at= what, label
+Key = tuple[str, str, Place, str]  # predictor; contrast or value; values in at=; label
 
 QUARTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_ALPHA = 0.05
@@ -74,7 +74,7 @@ CENTRAL = float(np.cbrt(np.finfo(float).eps))  # relative step of central differ
 ONE_SIDED = float(
     np.sqrt(np.finfo(float).eps)
 )  # relative step of one-sided differences
-OVER_ROWS = "Means over the rows, in which other predictors have their own values."
+OVER_ROWS = "Means over the rows; other predictors are as observed{}."
 AT_MEANS = "Predictors are at their means, factors at the shares of their levels."
 OF_PENALISED = (
     "Estimates and intervals are for the penalised model, at this fixed lambda. "
@@ -83,10 +83,13 @@ OF_THESE_ROWS = (
     "Standard errors treat the rows as fixed; for inference about a population they "
     "are too small."
 )
-PINNED = "If all resamples have the same value, p-value and interval are missing (NaN)."
+PINNED = (
+    "If an estimate is the same in all resamples, its p-value and interval are missing "
+    "(NaN)."
+)
 INCREASED = (
-    "+ is the change in the prediction from each row's value x to x plus this amount; "
-    "if a term has no value there, from x minus this amount to x."
+    "+ compares the predictions at x plus this amount and at x; if a term has no value "
+    "at x plus this amount, at x and at x minus this amount."
 )
 NO_RESAMPLES = (
     "There are no standard errors: for shares they need resamples of the training "
@@ -161,8 +164,8 @@ class EffectRows:
         predictors = [self._name(name) for name in as_list(variables)]
         if not predictors or len(set(predictors)) < len(predictors):
             raise OptionError(
-                f"variables={shown(variables)} is not allowed; use different names of "
-                f"predictors: {listing(self.names, 8)}."
+                f"variables={shown(variables)} is not allowed; name each predictor "
+                f"once: {listing(self.names, 8)}."
             )
         return predictors
 
@@ -172,7 +175,7 @@ class EffectRows:
                 return predictor
         raise OptionError(
             f"{shown(name)} is not a predictor of this fit; use "
-            f"{listing(self.names, 8)}, and pass rows as data=."
+            f"{listing(self.names, 8)}. Pass rows as data=."
         )
 
     def values(self, name: Level) -> list[object]:
@@ -245,7 +248,7 @@ class EffectRows:
         return frame
 
     def is_text(self, name: Level) -> bool:
-        """Whether the formula computes with text that is not a factor."""
+        """Whether a predictor is text that is not a factor."""
         return name not in self.levels and pd.api.types.is_string_dtype(
             self.frame[name]
         )
@@ -256,8 +259,8 @@ class EffectRows:
             values = self.frame[name].to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             raise OptionError(
-                f"{shown(name)} is text that is not a factor, so it has no effect; "
-                "leave it out of variables=."
+                f"{shown(name)} is text that is not a factor, so no effect can be "
+                "computed; leave it out of variables=."
             ) from None
         return np.asarray(values)
 
@@ -294,8 +297,8 @@ class EffectRows:
         """Matrix of the rows ``z``, from the columns of the design."""
         if len(values) != len(self.frame):
             raise DataError(
-                "A function of the formula changes the number of rows, so that there "
-                "are no effects; fit without it."
+                "A function of the formula changes the number of rows, so no effect "
+                "can be computed; fit without it."
             )
         values = completed(values, self.intercept, self.shifted, self.offset)
         return (self.weights @ values)[None] if self.averaged else values
@@ -303,8 +306,9 @@ class EffectRows:
     def matrices(self, places: Sequence[Mapping[Level, object]]) -> list[Matrix]:
         """Return `matrix` for each place.
 
-        Few rows are computed in one call, which is 3 times as fast. A user's function
-        may depend on all rows, so it is called separately for each place.
+        Up to `MOST_DESIGN_ROWS` rows are computed in one call, which is 3 times as
+        fast. A user's function may depend on all rows of its argument, so it is called
+        separately for each place.
         """
         n, inner = len(self.frame), unscaled(self.design)
         own = isinstance(inner, FormulaDesign) and inner.functions
@@ -639,8 +643,8 @@ class Estimand:
         It is estimable if it satisfies all equations. A mean score satisfies an
         equation if the mean row does; a mean of probabilities or shares, if all rows
         do. A difference or derivative of scores is a linear combination of
-        coefficients: it satisfies every equation whose excluded column it does not
-        contain.
+        coefficients: it satisfies an equation if its coefficient of the excluded
+        column is 0.
         """
         k, counted = len(null.directions), self.shares != 0.0
         if response.curve == "score":
@@ -765,7 +769,7 @@ class Margins(tables.Summarised):
     ----------
     keys : DataFrame
         Labels of the estimates: columns ``term, contrast`` (``term, value`` for
-        predictions), and ``at_`` with the name of each predictor in ``at=``.
+        predictions), and for each predictor in ``at=`` a column ``at_`` plus its name.
     estimates : ContrastTests
         With ``effect, sd, pvalue, conf_int()``.
     title : str
@@ -778,7 +782,7 @@ class Margins(tables.Summarised):
     comparison : str
         How predictions are compared, see `margins`.
     observed : dict of name to float64 array
-        Observed values of each numeric predictor that predictions are set to.
+        Observed values of each numeric predictor that `variables` or ``at=`` sets.
 
     Examples
     --------
@@ -827,7 +831,8 @@ class Margins(tables.Summarised):
         DataFrame
             The columns of `keys`, then ``estimate, std_error, statistic, p_value,
             conf_low, conf_high``; predictions have neither statistic nor p-value.
-            Without standard errors, as with ``cov_type="none"``, these are NaN.
+            Without standard errors, as with ``cov_type="none"``, all columns after
+            ``estimate`` are NaN.
 
         Raises
         ------
@@ -916,7 +921,12 @@ class Margins(tables.Summarised):
         return draw_averages(self, conf_level, ax, line, simultaneous)
 
     def _estimates(self, level: float, simultaneous: bool = False) -> pd.DataFrame:
-        """Estimates with intervals, which are clipped to [0, 1] for shares."""
+        """Estimates with intervals and tests.
+
+        Intervals of probabilities and shares are clipped to [0, 1], of their
+        differences to [-1, 1]. Without resamples, intervals and tests of ratios are
+        computed for their logarithms.
+        """
         tests = self.estimates
         table = tests.estimates(level, simultaneous)
         if self.comparison == "ratio" and tests.resampled is None:
@@ -955,14 +965,14 @@ def margins(
     For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
     df/dx``. The derivative of the score ``f`` includes every term with ``x``, such
     as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
-    ``P`` from the reference level to each other level. For a hinge fit, which has
-    no probabilities, it is the change in the share of rows predicted positive.
+    ``P`` from the reference level to each other level. For an SVM, which has no
+    probabilities, it is the change in the share of rows predicted positive.
 
     Parameters
     ----------
     variables : str or list of str, optional
-        Names of predictors in the data. By default all, except text that is not a
-        factor, such as ``g`` in ``I(g == "a")``.
+        Names of predictors in the data. By default all, except factors in ``at=``, and
+        text that is not a factor, such as ``g`` in ``I(g == "a")``.
     data : DataFrame or array, optional
         Rows to average over; the training rows if omitted.
     at : "mean" or mapping of name to values, optional
@@ -978,11 +988,11 @@ def margins(
         marginal odds ratio). Except for differences, numeric predictors increase by
         `change`; if it is omitted, by 1, and predictors with only the values 0 and 1
         change from 0 to 1. The interval and the test of a ratio are based on its
-        logarithm.
+        logarithm; with a bootstrap, on the ratios of the resamples.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. The default is ``"sd"`` where
-        there is no derivative: for shares of the hinge loss, and for predictors in
+        there is no derivative: for the shares of an SVM, and for predictors in
         step functions such as ``I(x > 3)``. Where a term has no value at
         ``x + change``, as beyond the range of a spline, the effect is the change
         from ``x - change`` to ``x``.
@@ -1002,8 +1012,8 @@ def margins(
     -------
     Margins
         With ``tidy()``. Standard errors are by the delta method from the covariance
-        of the fit, or from its bootstrap resamples; for hinge shares always from
-        resamples, 399 if the fit has none.
+        of the fit, or from its bootstrap resamples. For the shares of an SVM they are
+        always from resamples, from 399 new ones if the fit has none.
 
     Raises
     ------
@@ -1052,17 +1062,28 @@ def margins(
     response = Response.by(self, scale)
     dummy = dummy or (comparison != "difference" and change is None)
     rows = rows_of(self, data, weights, dummy, offset, response.shifts)
-    names = rows.checked(variables)
+    names, at_means = rows.checked(variables), isinstance(at, str) and at == "mean"
+    varied = set() if variables is None else {*names} & {*rows.levels}
+    places = [{}] if at_means else rows.places(at, varied)
+    if variables is None:
+        fixed = {*places[0]} & {*rows.levels}
+        names = [name for name in names if name not in fixed]
+    if not names:
+        raise OptionError(
+            "at= sets every predictor, so no effect can be computed; leave one out."
+            if places[0]
+            else "The model has neither numeric predictors nor factors, so no effect "
+            "can be computed."
+        )
     numbers = [name for name in names if name not in rows.levels]
     if comparison != "difference" and change is None and numbers:
         change = dict.fromkeys(numbers, 1)
     sloping = response.curve != "share" and isinstance(change, Mapping | None)
     steps = without_slopes(rows, numbers) if sloping else numbers
     moved = checked_changes(change, rows, numbers, steps)
-    at_means = isinstance(at, str) and at == "mean"
 
     def estimands() -> Iterable[tuple[Key, Estimand]]:
-        for place in [{}] if at_means else rows.places(at, {*names} & {*rows.levels}):
+        for place in places:
             here = (
                 rows.at_means().with_values({}) if at_means else rows.with_values(place)
             )
@@ -1102,7 +1123,7 @@ def predictions(
 
     An adjusted prediction is the mean over the rows of the probability of the second
     level, with the named predictors set to the same values in all rows and the others
-    as observed. For a hinge fit it is the share of rows predicted positive.
+    as observed. For an SVM it is the share of rows predicted positive.
 
     Parameters
     ----------
@@ -1227,7 +1248,8 @@ def estimated(
     shares = response.curve != "score" and comparison == "difference"
     what = "Predictions" if column == "value" else COMPARED[comparison][0]
     title = f"{what} at Means" if at_means else f"Average {what}"
-    notes = [AT_MEANS if at_means else OVER_ROWS, *notes, *missing]
+    over_rows = OVER_ROWS.format(" or as in at=" if len(keys[0]) > 2 else "")
+    notes = [AT_MEANS if at_means else over_rows, *notes, *missing]
     return Margins(pd.DataFrame(keys), tests, title, header, notes, shares)
 
 
@@ -1252,6 +1274,9 @@ def checked_changes(
     of_names = change if isinstance(change, Mapping) else dict.fromkeys(names, change)
     changes = {rows.checked([name])[0]: amount for name, amount in of_names.items()}
     factors = [name for name in changes if name in rows.levels]
+    if isinstance(change, Mapping) and not change:
+        why = "names no predictor; leave it out, or give amounts by name, as in"
+        raise OptionError(f"{why} change={{'x': 10}}.", "change", change)
     if factors or (change is not None and not changes):
         named = listing(factors or list(rows.levels))
         raise OptionError(
@@ -1348,10 +1373,10 @@ def effects(
 def around(here: EffectRows, whole: EffectRows, name: Level) -> tuple[Vector, Vector]:
     """Return values just below and above each value of a predictor.
 
-    Steps are relative to the standard deviation: years and dates are much larger than
-    their standard deviation. If all values have the same sign, steps are relative to
-    the value where that is smaller, so that ``log(x)`` stays defined. Where a term has
-    no value on one side, the step on that side is 0.
+    Steps are proportional to the standard deviation, because years and dates are much
+    larger than theirs. If all values have the same sign, steps are proportional to the
+    value if that is smaller, so that ``log(x)`` stays defined. Where a term has no
+    value on one side, the step on that side is 0.
     """
     x, observed = here.numbers(name), whole.numbers(name)
     spread = whole.spread(name)
@@ -1382,7 +1407,7 @@ class RowPredictions(tables.Displayed):
     covariance : Covariance or BootstrapResult
         Covariance of the coefficients, the intercept first if there is one.
     response : Response
-        Whether predictions are probabilities or scores.
+        Probabilities, or scores.
     has_intercept : bool
     null : NullSpace
         Directions of the coefficients that the training rows do not determine.
@@ -1414,7 +1439,7 @@ class RowPredictions(tables.Displayed):
 
     @property
     def predicted(self) -> "pd.Series[float]":
-        """Probabilities of the second level; scores for the hinge or ``"link"``."""
+        """Probabilities of the second level; scores for an SVM or ``"link"``."""
         return self.summary_frame()["predicted"]
 
     @property
@@ -1533,7 +1558,7 @@ def get_prediction(
     data : DataFrame or array, optional
         New rows; the training rows if omitted.
     scale : "response" or "link"
-        ``"link"``: scores, for the log loss the log odds.
+        ``"link"``: scores, which for logistic regression are the log odds.
     unseen, offset : optional
         As for `decision_function`.
 
@@ -1562,13 +1587,13 @@ def get_prediction(
     """
     if data is None and not self.problem.has_rows:
         raise DataError("The training rows are not in memory; pass rows as data=.")
-    theta = self._theta
+    response, theta = Response.by(self, scale), self._theta
     covariance = wald.at_fixed_scale(self._errors.covariance)
     prediction = RowPredictions(
         self._matrix(data, unseen, offset),
         fits_of(theta, covariance, self.problem.prior_shift),
         covariance,
-        Response.by(self, "link" if self.problem.loss == "hinge" else scale),
+        response if self.problem.loss == "log" else Response("score"),
         self.problem.intercept,
         self.null_space,
     )

@@ -67,15 +67,11 @@ class Resamples(ABC):
         Problem with dense rows, or with sparse ones, which are copied.
     solution : Solution
         Fit of all rows.
-    shares : float64 array, shape (n,)
-        Dual weights of `solution` divided by the weights of the rows, in [0, 1].
     tol : float
         Relative gap at which a resample counts as solved.
     """
 
-    def __init__(
-        self, problem: Problem, solution: Solution, shares: Vector, tol: float
-    ) -> None:
+    def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
         y, n, free = problem.y, problem.n, problem.intercept
         self._free, self._y, self._tol = free, y, tol
         self._p, self._loss = problem.p, problem.loss_function
@@ -206,10 +202,8 @@ class SmoothResamples(Resamples):
 class HingeResamples(Resamples):
     """Resamples of the hinge."""
 
-    def __init__(
-        self, problem: Problem, solution: Solution, shares: Vector, tol: float
-    ) -> None:
-        super().__init__(problem, solution, shares, tol)
+    def __init__(self, problem: Problem, solution: Solution, tol: float) -> None:
+        super().__init__(problem, solution, tol)
         everywhere = np.ones(problem.n, dtype=np.bool_)
         self._all = self._near = self._part(everywhere, ~everywhere)
 

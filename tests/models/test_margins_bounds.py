@@ -148,6 +148,8 @@ def test_arrays_and_sparse_rows_have_effects_by_position(data):
         ({"change": -1}, "change=-1"),
         ({"variables": "g", "change": "word"}, "not for 'g'"),
         ({"change": {"g": 2.0}}, "not for 'g'"),
+        ({"change": {}}, "change={} names no predictor"),
+        ({"at": {"g": "u"}, "variables": "g"}, "both contain 'g'"),
         ({"variables": "x", "change": "word"}, "number above zero"),
         ({"comparison": "ratio", "scale": "link"}, "probabilities"),
         ({"weights": np.ones(90)}, "weights="),
@@ -174,3 +176,21 @@ def test_levels_of_booleans_are_found_by_numbers(fit):
     found = fit.margins("x", at={"b": [1, 0.0]})
     assert found.keys["at_b"].tolist() == [True, False]
     assert found.estimates.hypotheses[0] == "x: dY/dX at b = True"
+
+
+def test_factors_in_at_have_no_effects_by_default(fit):
+    """`variables` omitted: all other predictors, and numbers in ``at=``."""
+    at = {"g": "u", "x": [1.0, 2.0]}
+    found = fit.margins(at=at)
+    others = [name for name in fit.margins().keys["term"].unique() if name != "g"]
+    assert found.keys["term"].unique().tolist() == others
+    same = fit.margins(others, at=at).estimates.effect
+    np.testing.assert_array_equal(found.estimates.effect, same)
+
+
+def test_a_model_without_effects_says_why():
+    data = pd.DataFrame({"y": list("aabab" * 6), "g": list("uvw" * 10)})
+    with pytest.raises(OptionError, match="at= sets every predictor"):
+        ps.logit("y ~ g", data).fit().margins(at={"g": "u"})
+    with pytest.raises(OptionError, match="neither numeric predictors nor factors"):
+        ps.logit('y ~ I(g == "u")', data).fit().margins()

@@ -111,3 +111,17 @@ def test_rows_with_missing_values_keep_their_place(data):
     assert frame.isna().all(axis=1).tolist() == [False, True, False]
     assert (frame["predicted"].dropna() == fit.predict_proba(new)[1].dropna()).all()
     assert len(fit.get_prediction(data.head(0)).summary_frame()) == 0
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_svms_predict_scores_on_both_scales(loss, data):
+    fit = ps.svm(FORMULA, data, loss=loss).fit(cov_type=ps.Bootstrap(99))
+    found, link = (
+        fit.get_prediction(data, scale=scale).summary_frame()
+        for scale in ("response", "link")
+    )
+    pd.testing.assert_frame_equal(found, link)
+    np.testing.assert_allclose(found["predicted"], fit.decision_function(data))
+    assert (found["se"] > 0.0).all()
+    with pytest.raises(OptionError, match="scale='log'"):
+        fit.get_prediction(data, scale="log")

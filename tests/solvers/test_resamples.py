@@ -42,10 +42,8 @@ def test_resamples_have_the_optimum_of_a_fit_with_their_weights(
     problem = example(kind, loss)
     n, p = problem.n, problem.p
     fit = run_linear(problem, Optimum(tol=1e-6, seed=1))
-    shares = np.clip(fit.dual / np.maximum(problem.row_weights, 1e-300), 0.0, 1.0)
-    together = (HingeResamples if loss == "hinge" else SmoothResamples)(
-        problem, fit, shares, TOL
-    )
+    kind = HingeResamples if loss == "hinge" else SmoothResamples
+    together = kind(problem, fit, TOL)
     drawn = np.random.default_rng(2).multinomial(n, np.full(n, 1.0 / n), size=6)
     weights = drawn * problem.row_weights
     penalties = np.full((6, p), problem.lam)
@@ -65,7 +63,7 @@ def test_a_penalty_of_its_own_is_a_column_of_another_scale() -> None:
     problem = example("plain", "hinge")
     scale = np.array([2.0, 0.5, 1.0, 3.0])
     fit = run_linear(problem, Optimum(tol=1e-6, seed=1))
-    together = HingeResamples(problem, fit, fit.dual, TOL)
+    together = HingeResamples(problem, fit, TOL)
     ones = np.ones((1, problem.n))
     found, gaps, risks = together(ones, problem.lam * scale[None] ** 2)
     best = run_linear(replace(problem, X=problem.X / scale), Optimum(tol=TOL, seed=1))

@@ -392,7 +392,7 @@ class Refit:
             if is_small:
                 self._likelihood = LikelihoodRefits(problem, self._at, self._theta)
         elif is_small:
-            self._together = kind(problem, solution, self._shares, tol)
+            self._together = kind(problem, solution, tol)
 
     @property
     def is_single(self) -> bool:

@@ -1335,7 +1335,7 @@ class Uncertainty:
             text += ", for penalised coefficients at this lambda"
             text += ", which is treated as fixed" * (problem.lam_rule == "cv")
         elif is_hc3 and problem.weights is None:  # nonrobust allows none
-            text += " (cov_type='nonrobust' for glm's)"
+            text += "; cov_type='nonrobust' gives those of R's glm"
         notes.append(Note("standard errors", "note", f"{text}."))
         text = "Intervals and tests do not refer to the unpenalised coefficients. "
         text = text * bool(problem.lam) + (OF_ROWS if groups is None else OF_GROUPS)
