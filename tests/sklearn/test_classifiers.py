@@ -264,7 +264,7 @@ class TestParameters:
         [
             (["a"] * 4, None, "only one class, 'a'"),
             (list("abca"), None, r"'a', 'b', 'c'.*OneVsRestClassifier"),
-            (list("abab"), [1.0, 0.0, 2.0, 0.0], "not 'b'"),
+            (list("abab"), [1.0, 0.0, 2.0, 0.0], "class 'b' has no row"),
         ],
     )
     def test_labels(self, labels, weights, named):
