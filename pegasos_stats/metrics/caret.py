@@ -1,8 +1,7 @@
 """The printed confusion report, laid out as caret prints it."""
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
@@ -10,7 +9,7 @@ import pandas as pd
 
 from pegasos_stats import tables
 from pegasos_stats.foreign_names import with_visible_text
-from pegasos_stats.metrics.inputs import Mode
+from pegasos_stats.metrics.inputs import Mode, printed_terms
 from pegasos_stats.metrics.intervals import Interval
 from pegasos_stats.tables import Fields
 
@@ -47,25 +46,7 @@ FURTHER_NAMES = {  # of statistics that caret lacks
     "log_loss": "Log Loss",
     "brier_score": "Brier Score",
 }
-BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
-BY_PRECISION = ("precision", "recall")
 MACHINE_EPSILON = 2.220446049250313e-16  # .Machine$double.eps
-
-
-def printed_terms(names: Iterable[str], mode: Mode) -> list[str]:
-    """Return the statistics of a class that caret prints in this mode.
-
-    Examples
-    --------
-    >>> printed_terms(["sensitivity", "recall", "f2", "prevalence"], "prec_recall")
-    ['recall', 'f2', 'prevalence']
-    """
-    if mode == "everything":
-        return list(names)
-    if mode == "prec_recall":
-        return [name for name in names if name not in BY_RATES]
-    f_measures = re.compile(r"f\d")
-    return [n for n in names if n not in BY_PRECISION and not f_measures.match(n)]
 
 
 def label_of(name: str) -> str:

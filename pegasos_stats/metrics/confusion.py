@@ -29,10 +29,9 @@ from pegasos_stats.metrics.caret import (
     ConfusionReport,
     format_pval,
     label_of,
-    printed_terms,
     r_format,
 )
-from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode
+from pegasos_stats.metrics.inputs import DEFAULTS, MODES, Choices, Mode, printed_terms
 from pegasos_stats.metrics.intervals import (
     NONE,
     Interval,

@@ -1,6 +1,7 @@
 """Checks of the arguments of `confusion` and other metrics: labels, scores, options."""
 
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -33,9 +34,27 @@ Levels = Sequence[Level]
 
 MODES = ("sens_spec", "prec_recall", "everything")
 EVENT_LEVELS = ("second", "first")
+BY_RATES = ("sensitivity", "specificity", "pos_pred_value", "neg_pred_value")
+BY_PRECISION = ("precision", "recall")
 SUM_TOLERANCE = 1e-6  # maximum difference between 1 and the sum of probabilities
 MOST_OTHERS = 10  # predicted labels that are not actual; more suggest scores
 LARGEST_BETA = 1e100  # of the F measure; its square is finite
+
+
+def printed_terms(names: Iterable[str], mode: Mode) -> list[str]:
+    """Return the statistics of a class that caret prints in this mode.
+
+    Examples
+    --------
+    >>> printed_terms(["sensitivity", "recall", "f2", "prevalence"], "prec_recall")
+    ['recall', 'f2', 'prevalence']
+    """
+    if mode == "everything":
+        return list(names)
+    if mode == "prec_recall":
+        return [name for name in names if name not in BY_RATES]
+    f_measures = re.compile(r"f\d")
+    return [n for n in names if n not in BY_PRECISION and not f_measures.match(n)]
 
 
 def side_by_side(
