@@ -30,7 +30,13 @@ import pandas as pd
 from pegasos_stats.data.design import check_unique
 from pegasos_stats.data.scan.files import bytes_of
 from pegasos_stats.data.scan.partitions import Partitions
-from pegasos_stats.errors import DataError, DependencyError, OptionError, shown
+from pegasos_stats.errors import (
+    DataError,
+    DependencyError,
+    OptionError,
+    counted,
+    shown,
+)
 from pegasos_stats.other_frames import is_dask
 
 if TYPE_CHECKING:
@@ -111,8 +117,8 @@ def rows(
     names = list(columns or ())
     if len(names) != data.shape[1] or not all(isinstance(name, str) for name in names):
         raise OptionError(
-            f"columns={shown(columns)} is not allowed; name each of the "
-            f"{data.shape[1]} columns of the array."
+            f"columns={shown(columns)} is not allowed; the array has "
+            f"{counted(data.shape[1], 'column')}: name each of them."
         )
     check_unique(pd.Index(names))
     whole = data.rechunk({1: -1})

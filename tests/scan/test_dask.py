@@ -105,7 +105,7 @@ REFUSED = {
     "Column 'z' not found": lambda there: ps.svm("y ~ z", there),
     "weights='v'": lambda there: ps.svm("y ~ x0", there, weights="v"),
     "depends on all rows": lambda there: ps.svm("y ~ scale(x0)", there),
-    "name each of the 2 columns": lambda there: rows(ARRAY, columns=["a"]),
+    "the array has 2 columns: name each": lambda there: rows(ARRAY, columns=["a"]),
     "2,400 in 'x0'": lambda there: ps.svm("y ~ x0", there.assign(x0=np.nan)),
     "data.compute": lambda there: ps.kernel_svm("y ~ x0", there),
     r"dask\.rows": lambda there: ps.svm("y ~ .", ARRAY),

@@ -765,9 +765,9 @@ class FormulaDesign:
             pieces = [reduce(np.multiply, columns) for columns in coded]
             if len(pieces) != len(self.names):
                 raise ValueError(
-                    f"its terms have {len(pieces)} columns in these data and had "
-                    f"{len(self.names)} at the fit; use functions that return the same "
-                    "number of columns for all data"
+                    f"its terms have {counted(len(pieces), 'column')} in these data "
+                    f"and had {len(self.names)} at the fit; use functions that return "
+                    "the same number of columns for all data"
                 )
             return _side_by_side(pieces, len(rows.used))
 

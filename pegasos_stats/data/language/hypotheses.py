@@ -15,7 +15,14 @@ import numpy as np
 from pegasos_stats.arrays import Matrix, Vector
 from pegasos_stats.data.language.formula import parsed, sides
 from pegasos_stats.data.user_data import convert_errors, floats_of
-from pegasos_stats.errors import FormulaError, OptionError, listing, plain, shown
+from pegasos_stats.errors import (
+    FormulaError,
+    OptionError,
+    counted,
+    listing,
+    plain,
+    shown,
+)
 from pegasos_stats.tables import significant
 
 LARGEST_NUMBER = 1e100  # its square, times a variance, is finite
@@ -59,7 +66,8 @@ def constraints(hypotheses: object, names: Sequence[str]) -> tuple[Matrix, Vecto
     refused = OptionError(
         f"hypotheses={shown(hypotheses)} cannot be read; use text such as 'x1 = x2', a "
         "dictionary of expressions and their values, or a matrix R with "
-        f"{len(names)} columns, one for each coefficient, alone or in a pair (R, q)."
+        f"{counted(len(names), 'column')}, one for each coefficient, alone or in a "
+        "pair (R, q)."
     )
     with convert_errors(refused):
         words = _as_text(hypotheses)

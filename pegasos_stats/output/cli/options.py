@@ -211,9 +211,10 @@ class StandardErrors:
     ----------
     cov_type
         type of standard errors: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
-        CR3, bootstrap, sandwich, none; only CR0, CR1, CR3 and bootstrap allow --groups
-        (default: log loss and squared hinge HC3, with --groups CR3; hinge bootstrap, or
-        none for files that are read block by block)
+        CR3, cluster, bootstrap, sandwich, none; --groups needs default, CR0, CR1, CR3
+        (not for the hinge), cluster or bootstrap; --strata needs cluster, or default
+        (not for the hinge) (default: log loss and squared hinge HC3, with --groups CR3;
+        hinge bootstrap, or none for files that are read block by block)
     groups
         column of a CSV file with the cluster of each row (default: independent
         rows)
