@@ -240,14 +240,17 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _nearer(self, result: Results) -> Any:
         """Return a refined fit, for small problems with default solver options.
 
-        A fit with weights and the fit with repeated rows then agree to seven digits.
+        A fit with weights and the fit with repeated rows then agree to seven digits. If
+        the gap of a fit that has not converged does not decrease, the fit is unchanged.
         """
         by_default = self.solver == "optimum" and self.tol is self.epochs is None
         if not (
             by_default and self._is_small(result) and result.relative_gap < LARGE_GAP
         ):
             return result
-        return replace(result, solution=nearer(result.problem, result.solution))
+        refined = replace(result, solution=nearer(result.problem, result.solution))
+        is_better = result.converged or refined.relative_gap <= result.relative_gap
+        return refined if is_better else result
 
     def _is_small(self, result: Results) -> bool:
         """Return whether the problem is small, so that `_nearer` takes little time."""

@@ -331,3 +331,15 @@ def test_one_class_for_every_row_is_warned_of(classifier):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         classifier.set_params(class_weight="balanced").fit(X, y)
+
+
+def test_a_refined_fit_is_not_further_from_the_minimum():
+    rng = np.random.default_rng(1)
+    income = rng.normal(5e4, 1e4, 400)
+    X = np.column_stack([rng.normal(50, 10, 400), income, income**2, income**3])
+    y = X[:, 0] / 10 + income / 1e4 + rng.normal(0, 1, 400) > 10
+    with pytest.warns(ps.errors.ConvergenceWarning, match="has not reached"):
+        classifier = LogitClassifier().fit(X, y)
+    with pytest.warns(ps.errors.ConvergenceWarning, match="has not reached"):
+        result = ps.Logit(y, X, lam=1 / 400).fit(cov_type=None)
+    assert classifier.relative_gap_ <= result.relative_gap
