@@ -28,7 +28,7 @@ MAX_SHOWN = 120  # characters of a value in a message
 
 
 class PegasosStatsError(Exception):
-    """Base class of all exceptions that the package raises on purpose."""
+    """Base class of the package's own exceptions that reach the user."""
 
 
 class DataError(PegasosStatsError, ValueError):
@@ -158,7 +158,10 @@ def _shortened(text: str) -> str:
 
 
 def one_line(text: object, longest: int = 200) -> str:
-    r"""Return a foreign text on one line, cut if it is long; if empty, its type.
+    r"""Return a text, such as the message of an exception, on one line.
+
+    The line has at most `longest` characters. An empty text is replaced by the name of
+    its type.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Run tasks on all cores, in threads: compiled kernels release the GIL.
+"""Run tasks on all cores, in threads: compiled loops release the GIL.
 
 Products and solves of small matrices are fastest in one thread. numpy's OpenBLAS
 distributes products of a few thousand numbers over all cores, and its threads wait for

@@ -174,8 +174,8 @@ class EffectRows:
             if isinstance(name, type(predictor)) and predictor == name:
                 return predictor
         raise OptionError(
-            f"{shown(name)} is not a predictor of this fit; use "
-            f"{listing(self.names, 8)}. Pass rows as data=."
+            f"{shown(name)} is not a predictor of this fit. The predictors are "
+            f"{listing(self.names, 8)}; pass rows as data=."
         )
 
     def values(self, name: Level) -> list[object]:

@@ -37,7 +37,7 @@ from pegasos_stats.solvers.sums import Sums
 Arithmetic = Literal["reference", "fast"]
 
 DEFAULT_EPOCHS = 100
-DEFAULT_TOL = 1e-6  # relative gap at which solvers of linear models stop
+DEFAULT_TOL = 1e-6  # relative gap at which `Optimum` and `SDCA` stop
 # Relative gap at which `KernelSVMClassifier` stops; it then takes about as long as
 # libsvm.
 KERNEL_TOL = 1e-4
@@ -73,9 +73,9 @@ class Solver:
     ----------
     name : str
     to_optimum : bool
-        Whether it converges to the optimum, also from a warm start.
+        Whether it converges to the optimum from every starting point.
     visits_rows : bool
-        Whether a step visits one row or a batch, not all rows.
+        Whether a step uses one row or one batch; otherwise it uses all rows.
     refit_intercept : bool
         Whether the intercept is optimised for the final coefficients.
     intercept : bool or None

@@ -1,4 +1,4 @@
-"""Run Pegasos: draw rows, call kernels, build the solution."""
+"""Run Pegasos: draw rows, call compiled loops, build the solution."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -119,7 +119,7 @@ def visit_epochs(
 
     Stops and returns True after an epoch whose solution satisfies `ends`.
     """
-    visitor.visit(np.empty(0, dtype=np.int64))  # compile the kernels before timing
+    visitor.visit(np.empty(0, dtype=np.int64))  # compile the loops before timing
     spent = 0.0
     for rows in epochs:
         began = time.thread_time()
@@ -261,7 +261,7 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         check_length(solver.start, problem)
         size = float(min(solver.passes.batch(problem.n), 1e300))  # fits in a double
         what, cure = f"A batch of {size:.3g} rows", "give a smaller one"
-        # Bytes of a row of the batch: labels, subgradients, drawn rows twice.
+        # Bytes per row of a batch: its label, its subgradient, and twice its index.
         check_memory(32.0 * size, what, cure)
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
         if problem.lam_rule == "1/n":
@@ -326,8 +326,8 @@ class Stopping:
     def reached(self, solution: Solution) -> bool:
         """Whether the run stops with the current solution.
 
-        The change of the coefficients equals the change in the R reference bit for bit;
-        the duality gaps are equal up to rounding.
+        With reference arithmetic, the change of the coefficients equals the change in
+        the R reference bit for bit; the duality gaps are equal up to rounding.
         """
         params = np.array([solution.alpha, *solution.beta])
         moved = float(np.abs(params - self.params).max())

@@ -4,10 +4,12 @@ A resample has weights ``w_i``. For the hinge, Newton's method with a kernel est
 the Hessian (as in Koo, Lee, Kim & Park, JMLR 9, 2008) leads from the fit of all rows to
 an approximate fit of the resample. Then an interior-point method solves for the rows
 nearest to the margin, the active rows. The dual weights of the other rows are fixed: at
-``w_i`` for margins below 1, else at 0. All dual weights together are feasible, so the
-objective over all rows yields a duality gap. If the gap is too large, all rows that any
-resample may move across the margin are active; if it is still too large, all rows. For
-the other losses Newton steps start from the fit of all rows and yield a duality gap.
+``w_i`` for margins below 1, else at 0. Together the dual weights of all rows are
+feasible, so their dual objective and the objective over all rows yield a duality gap.
+If the gap is too large, more rows become active: those that a resample may move across
+the margin, to judge by the first resamples. If it is still too large, all rows become
+active. For the other losses, Newton steps start from the fit of all rows and yield a
+duality gap.
 """
 
 from abc import ABC, abstractmethod
@@ -64,7 +66,7 @@ class Resamples(ABC):
     Parameters
     ----------
     problem : Problem
-        Problem with dense rows, or with sparse ones, which are copied.
+        Its rows, dense or sparse, are copied to a dense matrix.
     solution : Solution
         Fit of all rows.
     tol : float
@@ -242,7 +244,7 @@ class HingeResamples(Resamples):
         theta, gap, risk, inner = self._solved(self._near, weights, penalties, True)
         for part in (self._near, self._all):
             is_worse = ~(gap <= self._tol * risk)
-            if part is self._all:  # above this inner gap more rows do not help
+            if part is self._all:  # if the inner gap is larger, more rows do not help
                 is_worse &= inner <= self._tol * risk
             if (worse := is_worse.nonzero()[0]).size:
                 again = self._solved(part, weights[worse], penalties[worse], False)

@@ -1,4 +1,8 @@
-"""Solvers for more columns than rows: dual coordinate ascent, or SMO."""
+"""Dual methods for many columns: coordinate ascent, or SMO.
+
+SMO is for the hinge, and for at most 4,000 rows. With dense rows and fewer than twice
+as many rows as columns it comes first; otherwise it may continue coordinate ascent.
+"""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,8 +26,8 @@ if TYPE_CHECKING:
 # 349 to 633 ms, Newton steps 66 to 127 ms.
 PAIRED = 2.0  # rows per column below which SMO is used
 MOST_PAIRED = 4000  # maximum rows for SMO: a Gram matrix of 128 MB
-# Square of the constant column, relative to the mean of ||x_i||^2; with 0.02 the time
-# is the same. Log loss, 300 x 3,000: coordinate ascent takes 7 to 16 ms, Newton steps
+# Squared value of the constant column, as a multiple of the mean of ||x_i||^2; 0.02
+# takes as long. Log loss, 300 x 3,000: coordinate ascent takes 7 to 16 ms, Newton steps
 # 12 to 39 ms.
 SQUARED_CONSTANT = 0.07
 LOOK = 4  # epochs between two certificates
@@ -183,7 +187,17 @@ class PairSteps(Method):
 
 
 class Lengths(NamedTuple):
-    """Optimal scale factors of a fit and of a dual point, with their objectives."""
+    """Optimal scale factors of a fit and of a dual point, with their objectives.
+
+    Attributes
+    ----------
+    fit, dual : float
+        Factors of ``beta`` and of the dual weights.
+    alpha : float
+        Intercept after scaling.
+    at : Certificate
+        Objectives after scaling.
+    """
 
     fit: float
     alpha: float
@@ -211,7 +225,8 @@ def lengths(
     scores : float64 array, shape (n,)
         ``X beta``.
     alpha : float
-        Intercept. The hinge loss with an intercept ignores it and uses the optimum.
+        Intercept before scaling. With the hinge loss and a free intercept, the optimal
+        intercept replaces it.
     a : float64 array, shape (n,)
         Feasible dual weights.
     norm2, dual_norm2 : float

@@ -326,7 +326,7 @@ class Compiled(event.Listener):
 
 def test_compile_leaves_nothing_to_compile_for_usual_fits(capsys):
     assert main(["compile"]) == 0
-    assert "kernels are compiled" in capsys.readouterr().out
+    assert "loops are compiled" in capsys.readouterr().out
     rng = np.random.default_rng(5)
     X = rng.normal(size=(150, 5))
     y = np.where(X[:, 0] + rng.normal(size=150) > 0, "yes", "no")

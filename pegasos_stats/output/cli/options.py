@@ -538,10 +538,10 @@ class Proof:
 
 @dataclass(frozen=True)
 class Compile:
-    """Compile all kernels once.
+    """Compile all loops once.
 
-    Compile all numba kernels and cache them, in about a minute. Without this command
-    each kernel is compiled at its first use. This is useful for container images and
+    Compile all loops with numba and cache them, in about a minute. Without this command
+    each loop is compiled at its first use. This is useful for container images and
     tests; the variable NUMBA_CACHE_DIR sets the folder of the cache.
     """
 

@@ -26,9 +26,9 @@ with ``z = (1, x)`` and ``J`` the identity with a 0 for the intercept; the next 
 ``theta - H^-1 g``, starting from the solution of a sample. A step that increases the
 objective is halved.
 
-``a_i = w_i s_i`` is dual feasible if ``sum_i a_i y_i = 0``. The residual of this
-constraint, which is 0 at the optimum, is corrected in the dual weights of the sample,
-which is in memory.
+With an intercept, ``a_i = w_i s_i`` is dual feasible only if ``sum_i a_i y_i = 0``. The
+residual of this constraint, which is 0 at the optimum, is corrected in the dual weights
+of the sample, which is in memory.
 
 References
 ----------
@@ -131,7 +131,9 @@ class NewtonSums(NamedTuple):
 
 @dataclass(frozen=True)
 class NewtonPass:
-    """Sum the rows of a block in a pass, and set their dual weights.
+    """Compute the sums over a block that a Newton step needs.
+
+    The dual weights of the rows of the block are set, too.
 
     Attributes
     ----------
@@ -153,7 +155,7 @@ class NewtonPass:
     @one_thread()
     @np.errstate(over="ignore", invalid="ignore")  # the gap is not finite then
     def __call__(self, block: Block, dual: Values) -> NewtonSums:
-        """Sum the rows of a block, and set their dual weights."""
+        """Compute the sums over a block, and set the dual weights of its rows."""
         first, X, y, w, offset = block
         scores = bounds.scores(X, self.point)
         f = scores if offset is None else scores + offset
@@ -217,7 +219,8 @@ class Newton:
     violations : int
         Number of rows that violated the margin in the last pass.
     has_stalled : bool
-        Whether the last pass led to no step.
+        Whether progress has stopped: no step could be computed, or, for the smoothed
+        hinge, more than 20 steps were halved, or the smoothing cannot be narrowed.
     distance : float
         Approximate error of the margins at the next point.
     """
@@ -367,8 +370,9 @@ class StreamedFit:
 class StreamingSolver:
     """Solver that alternates passes over the data and steps in memory.
 
-    With the hinge the active rows are stored once they fit in memory. Until then, or if
-    they do not fit, the hinge is smoothed and no rows are stored.
+    With the hinge, the rows near the margin (the active rows) are stored once they fit
+    in memory. Until then, or if they never fit, the hinge is smoothed and no rows are
+    stored.
 
     Parameters
     ----------
@@ -406,7 +410,7 @@ class StreamingSolver:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether further passes cannot improve the solution."""
+        """Whether further passes are unlikely to improve the solution, a heuristic."""
         return self._share < 1e-4
 
     def pass_over(self) -> tuple[Risk, Certificate]:
@@ -435,7 +439,13 @@ class StreamingSolver:
         return self.best, self.best.certificate(self.step.bound)
 
     def solve(self, at: Certificate) -> None:
-        """Compute the next point, and a dual point."""
+        """Compute the point of the next pass, and a dual point.
+
+        Parameters
+        ----------
+        at : Certificate
+            Certificate of the best point, which determines the tolerance.
+        """
         if self._reads > 1 and self.step.has_stalled:
             self._share /= 10.0
         tol = tolerance(self._solver, at) * self._share
