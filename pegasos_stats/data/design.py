@@ -224,8 +224,8 @@ def as_frame(X: Any) -> pd.DataFrame:
     if isinstance(X, pd.Series):
         return X.to_frame(name="x1" if X.name is None else X.name)
     refused = errors.DataError(
-        f"The predictors (of type {type(X).__name__}) are not rows of equal length; "
-        "use a data frame or an array."
+        f"The predictors (of type {type(X).__name__}) cannot be read as rows of "
+        "equal length; use a data frame or an array."
     )
     with user_data.convert_errors(refused):
         is_masked = np.ma.isMaskedArray(X)
@@ -278,8 +278,8 @@ def missing_cure(columns: Sequence[Hashable] | pd.Index) -> str:
             f"sep={mark!r}, and with decimal=',' if numbers are like 1,5"
         )
     return (
-        "check the spelling and the header; in a formula put names that are not "
-        "words in backticks, and write C(g) for i.g of Stata"
+        "check the spelling and the header; in a formula enclose names with spaces or "
+        "signs in backticks, and write C(g) for i.g of Stata"
     )
 
 

@@ -170,9 +170,9 @@ class Folds:
         Examples
         --------
         >>> Folds.stratified([0, 1] * 10, 5, repeats=2, seed=443)
-        <Folds: 5 stratified folds of 20 rows, 2 repeats, seed 443>
+        <Folds: 20 rows in 5 stratified folds, 2 repeats, seed 443>
         >>> Folds.stratified([0, 1, 1, 0] * 2, 2, groups=list("aabbccdd"), seed=443)
-        <Folds: 2 stratified folds of 8 rows in 4 groups, seed 443>
+        <Folds: 8 rows in 4 groups and 2 stratified folds, seed 443>
         """
         rng = RRandom(seed, sample_kind=sample_kind)
         labels = column_of_labels(y)
@@ -229,11 +229,12 @@ class Folds:
 
     @property
     def description(self) -> str:
-        """Number and kind of folds, rows and groups, in words."""
+        """Numbers of rows, groups and folds, in words."""
         kind = "fold" if self.seed is None else "stratified fold"
-        text = f"{counted(self.k, kind)} of {counted(self.n, 'row')}"
+        text = f"{counted(self.n, 'row')} in "
         if self.groups is not None:
-            text += f" in {counted(len(np.unique(self.groups)), 'group')}"
+            text += f"{counted(len(np.unique(self.groups)), 'group')} and "
+        text += counted(self.k, kind)
         return text if self.repeats == 1 else f"{text}, {self.repeats} repeats"
 
     def _conditions(self) -> Iterator[object]:

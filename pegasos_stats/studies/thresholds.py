@@ -49,7 +49,8 @@ class Thresholds(Summarised):
     ----------
     threshold : float
         Selected threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
-        An infinite threshold predicts the same level for all rows.
+        At an end of the scale it predicts one class for all rows: infinite scores, or
+        the probabilities 0 and 1.
     usual : float
         Default threshold: the score 0, or the corresponding probability.
     scale : "score" or "probability"
@@ -69,8 +70,9 @@ class Thresholds(Summarised):
         selected without the rows of the fold, and its metric or cost on these rows. The
         column with the suffix ``_usual`` refers to the default threshold.
     table : DataFrame
-        One row per candidate: ``threshold``, the metrics, and ``cost``. The row of the
-        selected threshold is optimistic, because the same data selected it.
+        One row per candidate: ``threshold``, the metrics, and ``cost`` if costs were
+        specified. The values at the selected threshold are optimistic, because the same
+        data selected it.
 
     Examples
     --------
@@ -122,10 +124,11 @@ class Thresholds(Summarised):
     def tidy(self) -> pd.DataFrame:
         """Return estimates for new rows: ``term, threshold, estimate, std_error``.
 
-        The rows are the selected and the default threshold. The decisions of all folds
-        of a repeat are pooled. The standard error is the delete-one-fold jackknife,
-        with Nadeau and Bengio's factor for shared training rows. With several repeats
-        it refers to a single one.
+        The row ``chosen`` is the selected threshold, the row ``usual`` the default. The
+        decisions of all folds of a repeat are pooled, and estimates are means over the
+        repeats. The standard error, for a single repeat, is the delete-one-fold
+        jackknife; for out-of-fold scores, with Nadeau and Bengio's factor for shared
+        training rows.
         """
         chosen, usual = zip(*self._judged, strict=True)
         lines = [
@@ -176,7 +179,7 @@ class Thresholds(Summarised):
         table.columns = ["threshold", target.name, "std err"]
         best = f"{'largest' if target.larger_is_better else 'smallest'} {target.name}"
         left = [
-            ("Predicted above:", str(self.levels[1])),
+            ("Class above threshold:", str(self.levels[1])),
             ("Scale:", self.scale),
             ("Positive class:", str(self.positive)),
             ("Best:", best),
@@ -403,11 +406,13 @@ def thresholds(
 
     The selection uses held-out scores: out-of-fold scores of the same model and
     solver, from folds as in `cross_validate`, or scores of new rows. Nested
-    cross-validation estimates the performance of the procedure. In each fold, 5 inner
-    folds of the training rows select a threshold; for new rows, the other folds do.
+    cross-validation estimates the performance of the procedure. For each fold, a
+    threshold is selected from the out-of-fold scores of 5 inner folds of its training
+    rows (for new rows, from the scores of the other folds) and evaluated on the fold.
 
-    Candidates are the midpoints between neighbouring scores; the default threshold
-    replaces the midpoint of the two scores that enclose it. Ties go to the candidate
+    Candidates are the midpoints between neighbouring scores, and the two ends of the
+    scale; the default threshold replaces the midpoint of the two scores that enclose
+    it. Ties go to the candidate
     nearest to the default threshold. The scale is the scale of `predict`.
 
     Metrics and costs use ``freq_weights=`` and weights of rows. Class weights, such as

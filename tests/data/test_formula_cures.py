@@ -35,7 +35,7 @@ CURES = {
     "I(x == None)": r"write is.na\(x\)",
     "Kosten (CHF)": "'Kosten', .*in backticks, if their names",
     "Police Nr": "names that are not words need backticks",
-    ". - Police-Nr": "'Police-Nr': .*names that are not words in backticks",
+    ". - Police-Nr": "'Police-Nr': .*names with spaces or signs in backticks",
     "lag(x)": r"shift\(1\)",
     "fillna(x, 0)": r"fillna\(\) is a method here; write x\.fillna\(\)",
     "minimum(x, k)": r"write np\.minimum\(\)",

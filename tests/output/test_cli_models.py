@@ -122,7 +122,10 @@ def test_folds_of_a_report_keep_groups_whole(tmp_path, capsys):
     data.to_csv(tmp_path / "h.csv", index=False)
     given = "--formula died~age --groups hospital --cv 4 --lambda 0.1 --loss log"
     run(capsys, "report", tmp_path / "h.csv", *given.split(), "-o", out)
-    assert f"4 stratified folds of {len(data)} rows in 24 groups" in out.read_text()
+    assert (
+        f"{len(data)} rows in 24 groups of hospital and 4 stratified folds"
+        in out.read_text()
+    )
 
 
 # ---- A column as an offset, on the command line and in the report that repeats a fit.

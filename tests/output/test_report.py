@@ -295,7 +295,9 @@ def test_a_predictor_that_contains_the_outcome_is_named_first(kind):
         for text in (first_screen(fit, data.iloc[1::2]), first_screen(fit)):
             said = f"A predictor probably contains the outcome: {name} alone"
             assert 0 < text.index(said) < text.index("misclassifies")
-    assert "contain" not in first_screen(kind("ill ~ .", rows).fit(cov_type="none"))
+    assert "contains the outcome" not in first_screen(
+        kind("ill ~ .", rows).fit(cov_type="none")
+    )
 
 
 def test_the_strongest_predictors_have_an_effect_of_their_own():
@@ -412,7 +414,7 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     spread = max(chance, validation.std_error["error_rate"])
     assert f"standard error {100.0 * spread:.2f}%" in text
     text = logit.report(validation=validation, threshold=0.2).to_markdown()
-    assert f"({validation.folds.description}, seed 1) rows with a prob" in text
+    assert f"({validation.folds.description}, seed 1), rows with a prob" in text
 
 
 @pytest.mark.parametrize("cost", [(1.0, 2.0), (1.5, 1.0)])
@@ -426,7 +428,7 @@ def test_the_cost_is_compared_with_the_cheaper_rule_row_by_row(logit, cost):
     rival = min(by_rule[1:], key=np.mean)
     differences = by_rule[0] - rival
     error = differences.std() / np.sqrt(len(actual))
-    assert f"{abs(differences.mean()):.3g} less than " in text
+    assert f"{abs(differences.mean()):.3g} less per row than " in text
     assert f"(standard error {error:.2g})" in text
 
 
@@ -575,7 +577,7 @@ def test_a_penalised_report_says_why_there_is_no_maximum_likelihood():
     data = PATIENTS.assign(ward=PATIENTS["ward"].where(PATIENTS["ill"] == "yes", "icu"))
     facts = ps.logit("ill ~ age + ward", data, lam=0.01).fit().report().facts
     assert "max. likelihood" not in facts.coefficients[0]
-    assert facts.without_maximum.endswith("separate the classes.")
+    assert facts.without_maximum.endswith("separate the classes).")
 
 
 def test_undefined_statistics_are_explained_and_f1_is_not_one_of_them():
@@ -597,3 +599,10 @@ def test_large_means_have_no_power_of_ten():
     assert [["cost", *cells]] == facts.by_level
     step = data.dropna()["cost"].std()
     assert facts.strongest[0][1] == f"per standard deviation ({step:,.0f})"
+
+
+def test_new_rows_of_one_class_are_reported(logit):
+    rows = NEW[NEW["ill"] == "no"]
+    text = logit.report(rows).to_markdown()
+    assert "Calibration slope" not in text
+    assert f"{rows.notna().all(axis=1).sum()} new rows" in text

@@ -80,8 +80,8 @@ OF_R = (
 CONNECTIVES = (r"&", " and "), (r"\|", " or ")
 Quote: TypeAlias = Callable[[re.Match[str]], str]
 ALLOWED = (
-    "allowed are columns (in backticks, if their names are not words), numbers, text, "
-    "arithmetic, comparisons and functions such as log, np.sqrt, scale and poly; "
+    "allowed are columns (in backticks, if their names have spaces or signs), numbers, "
+    "text, arithmetic, comparisons and functions such as log, np.sqrt, scale and poly; "
     "compute other columns in the data before, or use functions={'name': f} in Python"
 )
 OPERATOR_NAMES = {

@@ -117,14 +117,23 @@ class SuspiciousColumn:
                 "the data."
             )
         levels, rows = counted(self.n_levels, "level"), counted(self.n_rows, "row")
+        became = "became"
         looks = f"has {levels} in {rows}, like names of rows: they"
         if self.kind == "numbers":
             row = f" (row {self.row})" if self.row else ""
-            why = f", as {listing(self.words, 3)}{row} is not a number"
-            why = why if self.words else ", though all its values are numbers"
+            why = ", though all its values are numbers"
+            if len(self.words) == 1:
+                why = f", as {listing(self.words)}{row} is not a number"
+            elif self.words:
+                first, others = listing(self.words[:1]), listing(self.words[1:3])
+                what = f"{first}{row}, {others}"
+                if len(self.words) > 3:
+                    what = f"{len(self.words):,} different values, such as {what},"
+                why = f", as {what} are not numbers"
+                became = "in the rows used became"
             looks = f"is text{why}: {levels}"
         return (
-            f"the column {self.name!r} {looks} became "
+            f"the column {self.name!r} {looks} {became} "
             f"{counted(self.n_levels - 1, 'coefficient')}. Make it numbers or leave it "
             f"out; write C({in_backticks(self.name)}) if it is meant to be a factor."
         )

@@ -527,7 +527,7 @@ class ReportFacts:
         cut, logistic = self.threshold or 0.0, self.result.problem.loss == "log"
         where, of = "Rows", counted(n, f"{which}row")
         if self.rows.name == "out-of-fold":
-            where, of = f"In cross-validation ({self.folds}) rows", "all rows"
+            where, of = f"In cross-validation ({self.folds}), rows", "all rows"
         rule = f"score {'below' if self.is_first else 'above'} {number(cut)}"
         if logistic and self.threshold is not None:
             rule = f"probability of '{yes}' above {number(self._cut_of_positive)}"
@@ -559,7 +559,7 @@ class ReportFacts:
         if rates.cost > least:
             rules = [f"Predicting '{cheap}' for all rows", "the model"]
         yield (
-            f"{rules[0]} costs {number(abs(rates.cost - least), 3)} less than "
+            f"{rules[0]} costs {number(abs(rates.cost - least), 3)} less per row than "
             f"{rules[1]} (standard error {number(rates.std_error, 2)}{of_rows})."
         )
 
@@ -617,9 +617,9 @@ class ReportFacts:
             larger, tied, _ = rows.pairs
             what = f"probability of '{yes}'" if logistic else "score"
             side = "larger" if logistic or not self.is_first else "smaller"
-            fold = " of a fold" if rows.name == "out-of-fold" else ""
             same = f" and the same in {percent(tied)}" if tied >= 5e-4 else ""
-            pairs = "of pairs" + fold
+            within = rows.name == "out-of-fold"
+            pairs = "of the pairs within folds" if within else "of pairs"
             share = "" if math.isnan(larger) else f" in {percent(larger)} {pairs}{same}"
             yield (
                 f"The model gives '{yes}' rows a {side} {what} than '{no}' rows{share} "
@@ -630,8 +630,8 @@ class ReportFacts:
         """Warn that the training error rate is usually too low; recommend new rows."""
         if self.rows.name == "training":
             yield (
-                "There are no new rows. The error rate on new rows is usually higher; "
-                "estimate it with test data or cross-validation."
+                "This report contains no new rows. The error rate on new rows is "
+                "usually higher; estimate it with test data or cross-validation."
             )
 
     @property
@@ -937,9 +937,10 @@ class ReportFacts:
         maximum = self._maximum_likelihood
         if maximum is None or maximum.solution is not None:
             return ""
+        verdict, _, why = maximum.reason.partition(": ")
         return (
-            "The table does not compare them with unpenalised coefficients: maximum "
-            f"likelihood {maximum.reason}."
+            "Unpenalised coefficients are not shown, because the maximum likelihood "
+            f"estimate {verdict}{why and f' ({why})'}."
         )
 
     @property
@@ -1058,13 +1059,16 @@ class ReportFacts:
 
     @cached_property
     def calibration(self) -> Reliability | None:
-        """Predicted probabilities against observed shares, in rows not used to fit."""
+        """Predicted probabilities against observed shares, in rows not used to fit.
+
+        None if the rows have only one class.
+        """
         rows, scored = self.rows, self.rows.table.scored
         if scored is None or rows.name == "training" or not rows.table.n_classified:
             return None
         at, positive = scored.codes >= 0, self.rows.table.positive
         p = scored.probability(self.result.coding.levels.index(positive))
-        if p is None:
+        if p is None or np.unique(scored.codes[at]).size < 2:
             return None
         groups = self._groups_of_folds
         return reliability(
@@ -1215,7 +1219,7 @@ def folds_text(folds: Folds) -> str:
     Examples
     --------
     >>> folds_text(Folds.stratified(["a", "b"] * 5, 2, seed=1))
-    '2 stratified folds of 10 rows, seed 1'
+    '10 rows in 2 stratified folds, seed 1'
     """
     return folds.description + ("" if folds.seed is None else f", seed {folds.seed}")
 
