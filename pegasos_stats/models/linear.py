@@ -677,7 +677,8 @@ class SVM(LinearModel):
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
         columns of a frame, stay sparse. The model stores a copy, so later changes of
         `X`, or of the file of a memory map, do not affect it. A read-only array of
-        floats in memory (``X.flags.writeable = False``) is not copied.
+        doubles in C order (``X.flags.writeable = False``) is not copied, unless
+        `standardize` is true.
     lam : float or "cv", optional
         Penalty, above zero (lambda in the literature). By default ``1 / n``, the C = 1
         of other packages. Here ``n`` is the number of rows of the model (``nobs``),
