@@ -2,10 +2,10 @@
 
     python benchmarks/row_visits.py [--repeats 15]
 
-The kernels of both arithmetics and the bare loop visit the same rows in the same random
-order, alternately, in one thread. The bare loop only adds up the entries, and is
-compiled to sum in any order. A ratio above 1 means that the kernel visits more rows per
-second than the bare loop.
+The kernels of both kinds of arithmetic and the bare loop visit the same rows in the
+same random order, alternately, in one thread. The bare loop only adds up the entries,
+and is compiled to sum in any order. A ratio above 1 means that the kernel visits more
+rows per second than the bare loop.
 """
 
 import argparse
