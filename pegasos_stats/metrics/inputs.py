@@ -175,8 +175,9 @@ def checked_probabilities(
         (((values < 0.0) | (values > 1.0)).any(axis=1), "are not between 0 and 1"),
         (np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE, "do not add up to 1"),
     ):
-        if is_wrong.any():
-            where = f"{counted(int(is_wrong.sum()), 'row')} ({listing(rows[is_wrong])})"
+        wrong = np.flatnonzero(is_wrong)
+        if wrong.size:
+            where = f"{counted(wrong.size, 'row')} ({listing(rows[wrong])})"
             raise DataError(
                 f"The probabilities of {where} {why}; pass probabilities between 0 and "
                 "1 that add up to 1 in each row."
