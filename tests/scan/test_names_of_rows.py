@@ -44,10 +44,7 @@ def wrong(case):
 def test_rows_are_called_as_the_user_knows_them(case, home, tmp_path):
     text = told(case, home, tmp_path, wrong(case))
     called = rows_of(home, tmp_path)
-    if case in ("weight", "offset"):
-        assert f" in the rows {called}; use " in text
-    else:
-        assert f" in row {called}; " in text
+    assert f" in row {called}; " in text
 
 
 @pytest.mark.parametrize("home", ["csv", "dask"])
