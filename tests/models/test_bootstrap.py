@@ -230,6 +230,17 @@ def test_intervals_follow_from_the_replicates():
             found.conf_int(*wrong)
 
 
+def test_intervals_contain_zero_where_its_p_value_exceeds_five_percent():
+    rng, n = np.random.default_rng(1), 371
+    age = rng.integers(20, 90, n).astype(float)
+    X = np.column_stack([age, rng.random(n) < 0.25, rng.random(n) < 0.25])
+    y = np.where(rng.random(n) < 1.0 / (1.0 + np.exp(-0.03 * (age - 50))), 1, -1)
+    table = ps.SVM(y, X).fit().tidy()  # many resamples estimate 0
+    holds_zero = (table.conf_low <= 0.0) & (table.conf_high >= 0.0)
+    assert (holds_zero == (table.p_value > 0.05)).all()
+    assert (table[["conf_low", "conf_high"]] == 0.0).any(axis=None)
+
+
 # Rows that ties of the hinge hold at a score of 0: rounding decides their labels.
 def test_shares_count_rows_that_ties_hold_at_zero_as_half():
     rng, n = np.random.default_rng(11), 500

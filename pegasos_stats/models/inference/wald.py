@@ -478,8 +478,9 @@ class BootstrapResult:
 
         An envelope needs ``2 / (1 - level) - 1`` resamples. With fewer, the 95%
         envelope, the default of tables, is NaN; other levels raise an error. Intervals
-        that are no wider than the solver error are NaN. All intervals are NaN if the
-        share of infinite resamples exceeds ``(1 - level) / 2``.
+        that are no wider than the solver error are NaN, and ends that are 0 up to it
+        are 0. All intervals are NaN if the share of infinite resamples exceeds
+        ``(1 - level) / 2``.
 
         Raises
         ------
@@ -517,8 +518,9 @@ class BootstrapResult:
             low = np.quantile(below, shares[0], axis=0)
             ends = np.column_stack([low, np.quantile(above, shares[1], axis=0)])
             ends = ends if kind == "percentile" else 2.0 * centre - ends[:, ::-1]
-        is_point = np.ptp(ends, axis=1) <= 2.0 * self.solver_noise
-        return np.where(is_point[:, None], np.nan, ends)
+        noise = self.solver_noise[:, None]
+        is_point = np.ptp(ends, axis=1, keepdims=True) <= 2.0 * noise
+        return np.where(is_point, np.nan, np.where(np.abs(ends) <= noise, 0.0, ends))
 
     @np.errstate(over="ignore", invalid="ignore")
     def p_values(self, null: Vector | float) -> Vector:
