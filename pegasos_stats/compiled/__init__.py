@@ -1,10 +1,10 @@
 """Compiled kernels: functions of arrays, without pandas, options or random generators.
 
-Importing numba takes longer than importing the rest of the package, so a module is
-imported at its first use: other subpackages import ``compiled`` from ``pegasos_stats``
-and write ``compiled.sdca.ALPHA``. Python calls ``__getattr__`` for missing attributes
-(PEP 562). The import makes the module an attribute of its package, so the call happens
-once per module; concurrent threads wait for one import.
+Importing numba takes about half a second, so a module is imported at its first use:
+other subpackages import ``compiled`` from ``pegasos_stats`` and write
+``compiled.sdca.ALPHA``. Python calls ``__getattr__`` for missing attributes (PEP 562).
+The import makes the module an attribute of its package, so the call happens once per
+module; concurrent threads wait for one import.
 """
 
 from importlib import import_module

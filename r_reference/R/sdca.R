@@ -1,5 +1,6 @@
 # SDCA: stochastic dual coordinate ascent, without intercept.
-# Counterparts: pegasos_stats/compiled/sdca.py, solvers/sdca.py and solvers/sdca_run.py.
+# Counterparts: pegasos_stats/compiled/sdca.py, solvers/sdca.py and
+# solvers/optimum_run.py.
 #
 # Shalev-Shwartz & Zhang, JMLR 14 (2013): figure 1 (SDCA-perm), figure 2 (modified SGD)
 # and section 6.2 for the steps. A dual weight is between 0 and the weight of its row; for
