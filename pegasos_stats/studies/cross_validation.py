@@ -681,8 +681,9 @@ def cross_validate(
         Nested cross-validation: each fold chooses lambda from its training rows. A path
         sets the values, the number of inner folds and the metric. With a sequence of
         values, or True for `lambda_grid`, there are 10 inner folds. The estimate refers
-        to the whole procedure, and the lambda of the model is ignored. Models with
-        ``lam="cv"`` are always cross-validated in this way, with the rule ``"min"``.
+        to the whole procedure, and the lambda of the model is ignored. Without this
+        argument, models with ``lam="cv"`` are cross-validated in this way, with the
+        rule ``"min"``.
     rule : "1se" or "min", default "1se"
         Rule for the choice of lambda, see `LambdaPath`.
     workers : int, optional

@@ -25,7 +25,7 @@ from pegasos_stats.data.sample import Groups
 from pegasos_stats.data.scan.source import NO_VALUES, Block, Values, Work, added
 from pegasos_stats.errors import DataError
 from pegasos_stats.models.inference.options import OF_LEVERAGES, Cluster, Sandwich
-from pegasos_stats.models.inference.wald import Covariance
+from pegasos_stats.models.inference.wald import MOST_COEFFICIENTS, Covariance
 from pegasos_stats.models.notes import Note
 from pegasos_stats.parallel import one_thread
 from pegasos_stats.solvers.intercept import centre_for_errors
@@ -51,7 +51,6 @@ MARGIN_ROUNDING = 1e-6  # accuracy of margins
 PIVOT_ROUNDING = 1e-13
 SINGULAR = 1e-10  # eigenvalues of I - R A R' that count as 0; rounding is about 1e-13
 NEARLY_COLLINEAR = 1e-3  # pivot of H at which a variance loses three digits
-MOST_COEFFICIENTS = 10_000  # 800 MB for each matrix
 SeparatedRows = tuple[int, IdentifiedPart, "Fitted"]
 
 

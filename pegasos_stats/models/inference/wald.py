@@ -68,6 +68,7 @@ COMPLETE = (
 )
 MOST_GAP = 1e-4  # hinge and bootstrap: maximum relative gap for standard errors
 QUICK_COEFFICIENTS, QUICK_PRODUCTS = 1000, 1e10  # about two seconds
+MOST_COEFFICIENTS = 10_000  # sandwich: 800 MB for each matrix
 TRIVIAL = (
     "There are no standard errors: all coefficients are 0 and all rows have the same "
     "prediction, so no resamples were drawn."
@@ -1091,6 +1092,9 @@ def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
     >>> wide = Problem(np.zeros((3, 2000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
     >>> reason_skipped(wide, Sandwich(), requested=False)
     'Standard errors were not computed: slow for 2,000 coefficients. ...'
+    >>> wide = Problem(np.zeros((3, 10_000)), np.array([-1.0, 1.0, 1.0]), 1.0, "log")
+    >>> reason_skipped(wide, Sandwich(), requested=False)
+    "There are no standard errors: with more than 10,000 coefficients only ..."
     """
     why = reason_unavailable(problem, options)
     if why or requested:
@@ -1099,6 +1103,11 @@ def reason_skipped(problem: Problem, options: CovType, requested: bool) -> str:
         seconds = seconds_of(problem, options.replicates)
         quick = seconds <= MOST_SECONDS and problem.p <= QUICK_COEFFICIENTS
         return "" if quick else takes_seconds(seconds, options.replicates)
+    if problem.p + problem.intercept > MOST_COEFFICIENTS:
+        return (
+            f"There are no standard errors: with more than {MOST_COEFFICIENTS:,} "
+            "coefficients only cov_type='bootstrap' computes them."
+        )
     reason = f"slow for {problem.p:,} coefficients"
     return "" if is_quick(problem) else not_computed(reason)
 
