@@ -57,6 +57,8 @@ def summary_of(
     """
     every = [*result.notes, *notes]
     shown = ranked(every) if details else most_important(every)
+    # The footer names the columns without an estimate, shown as "-" in the table.
+    shown = [note for note in shown if note.topic != "estimability"]
     return tables.Summary(
         header_lines(result, likelihood),
         table,

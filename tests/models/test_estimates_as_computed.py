@@ -286,6 +286,7 @@ def test_coefficients_of_constant_columns_are_nan_in_every_table(fits, tmp_path)
         summary = result.summary()
         assert set(summary.params.loc[EMPTY]) == {"-"}
         assert repr(EMPTY) in summary.footer
+        assert str(result.summary(details=True)).count("not estimable") == 1
 
 
 def with_rows_gone(result, folder):

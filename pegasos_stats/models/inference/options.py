@@ -242,8 +242,7 @@ class Bootstrap:
 
         D(d) = d' (R S R')^-1 d,    S = ((1/n) sum_i w_i z_i z_i')^-1
 
-    which does not depend on the coding of factors. With the other intervals, tests use
-    the normal and the chi-squared distribution.
+    With the other intervals, tests use the normal and the chi-squared distribution.
 
     If predictors have few distinct values, many resamples of the hinge have equal
     estimates. A warning appears if at least 2.5% of the resamples are equal: no theory

@@ -1030,10 +1030,9 @@ def resampled_test(
 
     With ``D(d) = d' (R S R')^-1 d`` and ``S = ((1/n) sum_i w_i z_i z_i')^-1`` the
     p-value is ``(1 + c) / (1 + m)``. Here ``c`` is the number of the ``m`` resamples
-    ``b`` with ``D(R theta_b - R theta) >= D(R theta - q)``. The metric does not depend
-    on the coding of factors. A single hypothesis is tested by
-    `BootstrapResult.p_values`. A combination that is equal in all resamples is dropped
-    if it equals its hypothesis; otherwise the test is undefined.
+    ``b`` with ``D(R theta_b - R theta) >= D(R theta - q)``. A single hypothesis is
+    tested by `BootstrapResult.p_values`. A combination that is equal in all resamples
+    is dropped if it equals its hypothesis; otherwise the test is undefined.
 
     Parameters
     ----------
