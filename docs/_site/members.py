@@ -34,6 +34,8 @@ PURPOSES = {
         *["augment", "table", "overall", "by_class", "training_table", "plot"],
         *["plot_coefficients", "plot_roc", "smooth", "notes", "report"],
         *["coefficients", "odds_ratios", "effect", "trace"],
+        *["error_rate", "n_errors", "errors", "n_classified", "n_undecided"],
+        *["n_unlabelled", "positive", "source"],
         *["apparent", "estimate", "mean", "std_error", "best", "gamma", "lam"],
         *["lambda_path", "lambda_min", "lambda_1se", "by", "marks", "nobs", "model"],
     ],
@@ -44,6 +46,7 @@ PURPOSES = {
     ],
     "Infer": [
         *["bse", "conf_int", "tvalues", "pvalues", "cov_params", "t_test", "wald_test"],
+        "error_interval",
         *["wald_test_terms", "margins", "predictions", "with_covariance", "cov_type"],
         *["covariance", "llf", "llnull", "prsquared", "aic", "bic", "df_model"],
         *["df_resid", "df_effective", "deviance", "null_deviance", "df_null", "llr"],
@@ -56,9 +59,7 @@ PURPOSES = {
         *["get_prediction", "fittedvalues", "predicted", "se", "summary_frame"],
         "pred_table",
         *["confusion", "roc", "plot_roc", "thresholds"],
-        *["probabilities", "scores", "actual", "reliability", "error_rate"],
-        *["error_interval", "n_errors", "errors", "n_classified", "n_undecided"],
-        *["n_unlabelled", "positive", "source"],
+        *["probabilities", "scores", "actual", "reliability"],
     ],
     "Save": [
         *["to_frame", "to_html", "to_latex", "to_markdown", "to_sql", "to_json"],

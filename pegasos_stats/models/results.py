@@ -192,7 +192,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def nobs(self) -> int:
-        """Number of rows used, without rows of weight 0."""
+        """Number of rows used, by `freq_weights`, without rows of weight 0."""
         return self.problem.n_weighed
 
     @cached_property
@@ -712,7 +712,8 @@ class Results(DisplayedBySummary, ABC):
             Intervals and tests are missing if the rows are the training rows, in any
             order. They are also missing if more than 5% of the rows are training rows
             and chance does not explain this; see ``source``. A streamed or loaded fit
-            recognises its training rows only if all are there in the original order.
+            recognises its training rows only if all are there in the original order. A
+            fit to a data frame does not recognise them in files or Dask frames.
         """
         choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
         choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}

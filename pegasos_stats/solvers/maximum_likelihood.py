@@ -446,6 +446,7 @@ class MaximumLikelihood:
         Why there is no solution, as the end of a sentence that begins with «The maximum
         likelihood estimate»; empty if there is one.
     n_passes : int
+        Number of passes over streamed rows, including the search for collinear columns.
     """
 
     solution: Solution | None
@@ -510,9 +511,11 @@ def maximum_likelihood(
     if k > 3000:  # a Hessian of 72 MB
         reason = f"was not computed: {k:,} coefficients are too many"
         return MaximumLikelihood(None, reason=reason)
+    source = problem.source
+    before = source.n_reads
     ascent = Ascent(problem, estimable_columns(problem), observe)
     ascent.begin()
-    return climbed(ascent, names)
+    return replace(climbed(ascent, names), n_passes=source.n_reads - before)
 
 
 def refit(problem: Problem, at: EstimableColumns, theta: Vector) -> MaximumLikelihood:
@@ -607,7 +610,7 @@ def climbed(ascent: "Ascent", names: Sequence[str]) -> MaximumLikelihood:
     reason = "was not reached by Newton's steps: offsets or predictors are huge"
     if not exists:
         reason = ascent.reason(names)
-    return MaximumLikelihood(None, reason=reason, n_passes=ascent.n_passes)
+    return MaximumLikelihood(None, reason=reason)
 
 
 class Ascent:
@@ -805,9 +808,7 @@ class Ascent:
     def fit(self) -> MaximumLikelihood:
         """Return the estimate and its certificate."""
         at = certificate_at(self._problem, self._at, self._theta, self.sums)
-        return MaximumLikelihood(
-            self.solution, at, self.sums.table, n_passes=self.n_passes
-        )
+        return MaximumLikelihood(self.solution, at, self.sums.table)
 
 
 def sample_of(problem: Problem, k: int) -> Problem | None:

@@ -313,11 +313,11 @@ class Pegasos(Solver):
         alpha <- alpha + eta * mean over A of s(m_i) y_i
 
     with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and ``s``, minus the
-    derivative of the loss: ``s(m) = [m < 1]`` (hinge) or ``1 / (1 + exp(m))`` (log
-    loss). If the rows have weights, ``s(m_i)`` is multiplied by the weight; an offset
-    is added to the score. In the reference arithmetic the results equal those of the R
-    reference from the same seed: bit for bit for the hinge, to twelve digits for the
-    log loss.
+    derivative of the loss: ``s(m) = [m < 1]`` (hinge), ``2 max(0, 1 - m)`` (squared
+    hinge) or ``1 / (1 + exp(m))`` (log loss). If the rows have weights, ``s(m_i)`` is
+    multiplied by the weight; an offset is added to the score. In the reference
+    arithmetic the results equal those of the R reference from the same seed: bit for
+    bit for the hinge losses, to twelve digits for the log loss.
 
     Parameters
     ----------

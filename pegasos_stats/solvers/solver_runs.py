@@ -364,6 +364,8 @@ def run_solver(
         return SolverRun(solution)
     check_access(problem.source, solver)
     passes = run_passes(problem, solver, progress)
+    if likelihood is not None:  # without an estimate
+        passes = replace(passes, n_reads=passes.n_reads + likelihood.n_passes)
     return SolverRun(passes.solution, passes)
 
 

@@ -1,6 +1,9 @@
 """Fits from files: what fits of the same rows in memory are."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import pegasos_stats as ps
@@ -98,3 +101,17 @@ def test_what_needs_rows_in_memory_is_refused(files, data):
     for ask in (result.predict, result.augment):
         with pytest.raises(DataError, match="in files"):
             ask()
+
+
+@pytest.mark.parametrize("separated", [False, True])
+def test_the_reads_of_maximum_likelihood_are_all_counted(separated, tmp_path):
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    y = (x > 0.0) if separated else (x + rng.logistic(size=400) > 0.0)
+    pd.DataFrame({"y": y.astype(int), "x": x}).to_parquet(tmp_path / "a.parquet")
+    model = ps.logit("y ~ x", ps.scan(tmp_path / "a.parquet"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the classes are separated
+        result = model.fit(cov_type="none")
+    assert bool(result.problem.lam) == separated
+    assert result.n_reads == model.problem.X.n_reads

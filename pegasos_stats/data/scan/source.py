@@ -205,9 +205,12 @@ class RowSource(ABC):
         Whether a pass visits the rows in the order of the data.
     noun, title : str
         Names of the storage and of the user's object, for messages.
+    n_reads : int
+        Number of passes over streamed rows.
     """
 
     shape: tuple[int, int]
+    n_reads: int = 0
     in_memory: ClassVar[bool] = False
     is_streamed: ClassVar[bool] = False
     is_missing: ClassVar[bool] = False
