@@ -1302,9 +1302,9 @@ class SolverComparison(tables.Summarised):
         """Draw the objective against CPU time, test error and gap against epoch.
 
         Lines show the median over the runs, bands the 5% and 95% quantiles. Each point
-        of the first panel is an epoch: the median objective, called loss in the figure,
-        at the median time. The axes of time and gap are logarithmic. The axis of the
-        loss is logarithmic if values span more than a factor of ten.
+        of the first panel is an epoch: the median objective at the median time. The
+        axes of time and gap are logarithmic. The axis of the objective is logarithmic
+        if values span more than a factor of ten.
 
         Parameters
         ----------

@@ -484,3 +484,50 @@ def test_probabilities_are_shares_by_level(found):
     shares, edges = ax.patches[2].get_data()[:2]
     own = p[NEW["outcome"] == found["fit"].coding.positive]
     np.testing.assert_allclose(shares, np.histogram(own, edges)[0] / own.size)
+
+
+def test_a_later_panel_cuts_no_text_of_an_earlier_one(awkward):
+    figure, axes = plt.subplots(2, 2, figsize=(7, 6), layout="constrained")
+    names = ["margins", "roc", "scores", "odds_ratios"]
+    drawn = [AWKWARD[n](*awkward, ax) for n, ax in zip(names, axes.flat, strict=True)]
+    assert_inside(figure)
+    own = drawn[2].legend(["mine"], loc="lower right")
+    drawn[0].set_title("Mine", fontsize=7, fontweight="bold")
+    AWKWARD["odds_ratios"](*awkward, axes.flat[3])
+    assert drawn[2].get_legend() is own
+    assert drawn[0].title.get_fontsize() == 7
+    assert drawn[0].title.get_fontweight() == "bold"
+
+
+def test_labels_break_between_words_and_the_reference_keeps_its_mark():
+    assert style.balance_text("Log loss, cross-validated", 16).split("\n")[0][-1] == ","
+    names = ["oedema absent, no therapy (ref.)", "oedema present with therapy"]
+    reference, other = style.fit_names(names, 20, 1)
+    assert reference.endswith("… (ref.)")
+    assert max(len(reference), len(other)) <= 20
+    assert (
+        style.fit_names(["oedema absent, none", "HIV clinic"], 12, 1)[1] == "HIV clinic"
+    )
+
+
+def test_a_map_has_its_ticks_at_the_values_of_the_grid(found):
+    ax = TILES["tuning"](found, ax=plt.subplots(figsize=(7, 4))[1])
+    ax.figure.draw_without_rendering()
+    tuning = found["tuning"]
+    assert set(ax.get_xticks()) <= {float(f"{x:.3g}") for x in tuning.table["lam"]}
+    assert set(ax.get_yticks()) == {float(f"{x:.3g}") for x in tuning.table["gamma"]}
+
+
+def test_predictions_of_two_factors_have_a_heading_for_each_level_of_the_first():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"y": rng.choice(["a", "b"], 200)})
+    data["ward"] = rng.choice(["HIV", "ICU"], 200)
+    data["stage"] = rng.choice(["early, treated", "late"], 200)
+    fit = ps.logit("y ~ ward + stage", data).fit()
+    ax = fit.predictions(["ward", "stage"]).plot()
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    of_level = ["stage early, treated", "stage late"]
+    assert names == ["ward HIV:", *of_level, "ward ICU:", *of_level]
+    folds = ps.cross_validate(ps.logit("y ~ ward", data), folds=4, seed=1)
+    axes = plt.subplots(len(folds.tidy()))[1]
+    assert all(ax.spines["left"].get_visible() for ax in folds.plot(ax=axes))

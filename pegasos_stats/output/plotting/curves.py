@@ -42,7 +42,9 @@ MAX_COST_RATIO = 3.0  # upper end of the axis, relative to the median cost
 SELECTED = {"min": ("lambda_min", ":"), "1se": ("lambda_1se", "--")}
 CENTRAL_PERCENTILES = (1.0, 99.0)  # their distance determines the bar width
 GRID = 200  # points along each side of regions
+REGION_OPACITIES = 0.32, 0.1  # differ in lightness too, for printing in grey
 REGION_PADDING = 0.04  # share of the range of rows, so that no point is cut
+BOOTSTRAP_MARGIN = 0.1  # share of the range, between an end of the interval and a spine
 DECISION_COLUMNS = ["threshold", "net_benefit", "conf_low", "conf_high"]
 BARS_OF_LEVELS: Sequence[tuple[str, Style]] = (
     (style.NEGATIVE, {"fill": True, "alpha": 0.4}),
@@ -98,7 +100,7 @@ def check_both_levels(
 
 def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: str = "") -> "Axes":
     """Return square axes for a ROC curve, with the diagonal."""
-    ax, (negative, positive) = style.square_axes(ax), map(style.short_level, levels)
+    ax, (negative, positive) = style.square_axes(ax), style.short_levels(levels)
     style.draw_reference(ax, [0, 1], [0, 1], "_Chance")
     x_label = f"False positive rate (of {negative}){excluded}"
     ax.set(xlabel=x_label, ylabel=f"True positive rate (of {positive})")
@@ -146,19 +148,21 @@ def draw_roc(
         codes, scores, signs, levels = 1 - codes, -scores, -signs, levels[::-1]
     estimate, variance = area_and_variance(codes, scores)
     low, high = area_interval(estimate, variance)
-    area = f"Area {estimate:.3f}"
+    own = style.merge(line).get("label")
+    area = f"{own}: area {estimate:.3f}" if own else f"Area {estimate:.3f}"
     if table.source != "new":
         area += f", {table.source} rows"
     elif not np.isnan(low):
         area += f" (95% CI {low:.3f} to {high:.3f})"
     ax, curve = roc_axes(ax, levels, excluded), roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
-    artist = style.draw_line(ax, x, y, line=line, label=area, clip_on=False)
+    look: Style = {**line, "label": ""}
+    artist = style.draw_line(ax, x, y, line=look, label=area, clip_on=False)
     if has_band:
         draw_steps(ax, band_of_roc(codes, scores), artist.get_color())
     false, true = (float((signs[codes == code] > 0.0).mean()) for code in (0, 1))
     label, colour = "", artist.get_color()
-    if artist.get_label() == area:  # a single fit
+    if not own:  # a single fit
         mark = f"Score {cut:.3g}"
         if problem.loss == "log":
             share = expit(-problem.prior_shift) if threshold is None else cut
@@ -199,6 +203,7 @@ def draw_fold_rocs(
     is the mean area. Folds without rows of both classes are excluded; the legend states
     their number.
     """
+    own = style.merge(line).get("label")
     complete = [fold for fold in folds if len(set(fold[0].tolist())) == 2]
     if not complete:
         raise DataError(
@@ -207,7 +212,8 @@ def draw_fold_rocs(
         )
     curves = [roc_curve(*fold) for fold in complete]
     areas = np.array([area_under_curve(*fold) for fold in complete])
-    label = f"Mean of {counted(len(complete), 'fold')}: area {area:.3f}"
+    label = f"mean of {counted(len(complete), 'fold')}: area {area:.3f}"
+    label = f"{own}, {label}" if own else label.capitalize()
     if len(complete) > 1:
         label += f" (folds {areas.min():.3f} to {areas.max():.3f})"
     if without := len(folds) - len(complete):
@@ -216,7 +222,8 @@ def draw_fold_rocs(
     heights = [np.interp(at, c.false_positive, c.true_positive) for c in curves]
     mean = [0.0, *at], [0.0, *np.mean(heights, axis=0)]
     ax = roc_axes(ax, levels)
-    artist = style.draw_line(ax, *mean, line=line, label=label, linewidth=2.2, zorder=3)
+    look: Style = {**line, "label": ""}
+    artist = style.draw_line(ax, *mean, line=look, label=label, linewidth=2.2, zorder=3)
     thin: Style = {"color": artist.get_color(), "linewidth": 0.7}
     thin = {**thin, "alpha": style.opacity(ax, 0.45)}
     for curve in curves:
@@ -243,7 +250,9 @@ def draw_precision_recall(
     ax = style.square_axes(ax)
     style.draw_reference(ax, None, share, f"Share of {name}: {percent(share)}")
     x, y = curve.table["recall"], curve.table["precision"]
-    label = f"Average precision {curve.average_precision:.3f}"
+    own = style.merge(line).get("label")
+    label = f"{own}: average precision" if own else "Average precision"
+    label, line = f"{label} {curve.average_precision:.3f}", {**line, "label": ""}
     look: Style = {"drawstyle": "steps-pre", "clip_on": False}
     style.draw_line(ax, x, y, line=line, label=label, **look)
     x_label, y_label = f"Recall (of {name})", f"Precision (of {name})"
@@ -296,10 +305,11 @@ def draw_scores(
                 raise OptionError("predicts all rows alike.", "threshold", threshold)
         edges, label = cut + bin_edges(values - cut), f"Threshold {significant(cut, 3)}"
     ax, look = style.axes_of(ax), style.merge(line, linewidth=1.4) | {"label": ""}
+    short = style.short_levels(levels)
     for code, (colour, inside) in enumerate(BARS_OF_LEVELS):
         own = values[codes == code]
         above = f"{counted(own.size, 'row')}, {np.count_nonzero(own > cut):,} above"
-        name = f"{style.short_level(levels[code])}: {above}"
+        name = f"{short[code]}: {above}"
         shares, outline = level_shares(own, edges), {"color": colour, **look}
         fill = {"color": outline["color"], "linewidth": 0.0, **inside}
         ax.stairs(shares, edges, label=style.join_labels(line, name), **fill)
@@ -307,7 +317,7 @@ def draw_scores(
     style.draw_reference(ax, cut, None, label, "-")
     for at in (-1.0, 1.0) * dashed:
         style.draw_reference(ax, at, None, "Margin 1" if at > 0.0 else "", "--")
-    x_label = f"Predicted {kind} {style.short_level(levels[1])}{excluded}"
+    x_label = f"Predicted {kind} {short[1]}{excluded}"
     words = {"xlabel": x_label, "ylabel": "Share of the class"}
     return style.finish(ax, percent="x" * are_shares + "y", **words)
 
@@ -359,7 +369,7 @@ def draw_rates(
     """Draw sensitivity and specificity in steps, see `ResultPlots.rates`."""
     codes, scores, excluded = labelled_scores(table)
     check_both_levels(codes, table, result.coding.levels)
-    negative, positive = map(style.short_level, result.coding.levels)
+    negative, positive = style.short_levels(result.coding.levels)
     is_share = result.problem.loss == "log"
     curve = roc_curve(codes, results.thresholded(scores, result.problem))
     at = curve.thresholds[:0:-1]
@@ -396,7 +406,7 @@ def draw_binned_residuals(
     colour = style.draw_points(ax, x, y, 4.0, line, label)
     band: Style = {"color": colour, "alpha": style.opacity(ax), "linewidth": 0.0}
     ax.fill_between(x, np.negative(half), half, **band)
-    positive = style.short_level(result.coding.positive)
+    positive = style.short_levels(result.coding.levels)[1]
     words = {"xlabel": f"Predicted probability of {positive}{excluded}"}
     words["ylabel"] = "Observed share minus probability"
     return style.finish(ax, percent="xy", **words)
@@ -414,9 +424,9 @@ def draw_regions(
     scored = result.confusion(data).scored
     assert scored is not None
     places = data[list(names)].to_numpy(dtype=np.float64)
-    ends = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
-    beyond = REGION_PADDING * (ends[1] - ends[0])
-    sides = np.linspace(ends[0] - beyond, ends[1] + beyond, GRID).T
+    low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+    beyond = REGION_PADDING * (high - low)
+    sides = np.linspace(low - beyond, high + beyond, GRID).T
     moved = data.iloc[np.zeros(GRID**2, dtype=int)].reset_index(drop=True)
     for name in data.columns.difference([*names, *at]):
         is_number = pd.api.types.is_numeric_dtype(own := data[name])
@@ -426,9 +436,10 @@ def draw_regions(
         moved[name] = value
     scores = np.asarray(result.decision_function(moved)).reshape(GRID, GRID) - cut
     ax = style.axes_of(ax, style.SQUARE_SIDE, style.SQUARE_SIDE)
-    colours = style.NEGATIVE, POSITIVE
-    fill: Style = {"colors": colours, "alpha": style.opacity(ax)}
-    ax.contourf(*sides, scores, levels=[-np.inf, 0.0, np.inf], **fill)
+    colours, ends = (style.NEGATIVE, POSITIVE), ([-np.inf, 0.0], [0.0, np.inf])
+    for colour, opacity, limits in zip(colours, REGION_OPACITIES, ends, strict=True):
+        fill: Style = {"colors": [colour], "alpha": style.opacity(ax, opacity)}
+        ax.contourf(*sides, scores, levels=limits, **fill)
     ax.contour(*sides, scores, levels=[0.0], colors=[style.text_colour(ax)])
     for code, level in enumerate(result.coding.levels):
         look: Style = {"color": colours[code], "markersize": 3.5}
@@ -450,6 +461,7 @@ def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> 
     style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
     for j, end in enumerate(row[["conf_low", "conf_high"]].dropna()):
         style.draw_reference(ax, end, None, "" if j else "95% interval", "--")
+    ax.margins(x=BOOTSTRAP_MARGIN)
     x_label = style.as_text(f"Coefficient of {style.term_text(row.name)}")
     return style.finish(ax, xlabel=x_label, ylabel="Resamples")
 
@@ -538,7 +550,8 @@ def draw_decision_curve(
     style.draw_curves(ax, curves, line)
     style.draw_reference(ax, at, all_rows, "Treat all", (0, (4, 2)))
     style.draw_reference(ax, at, np.zeros(len(at)), "Treat none")
-    top = max(1.05 * float(table["net_benefit"].max()), before, 1e-3)
+    highest = float(table[["net_benefit", "conf_high"]].max().max())
+    top = max(1.05 * highest, before, 1e-3)
     ax.set(ylim=(MIN_NET_BENEFIT * top, top), ylabel="Net benefit")
     x_label = f"Threshold probability of {style.short_level(positive)}"
     return style.finish(ax, percent="x", xlabel=x_label)
@@ -590,7 +603,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
         highest = MAX_COST_RATIO * float(np.nanmedian(values))
         top = min(top, max(highest, thresholds.estimate + 2.0 * error))
     ax.set(xlim=(low, high), ylim=(min(bottom, -THRESHOLD_PADDING * top), top))
-    second = style.short_level(thresholds.levels[1])
+    second = style.short_levels(thresholds.levels)[1]
     scale = f"probability of {second}" if is_share else f"score (above: {second})"
     percent = "x" * is_share + "y" * (name in style.SHARE_METRICS)
     words = {"xlabel": f"Threshold of the {scale}", "ylabel": metric}
@@ -669,6 +682,8 @@ def draw_folds(
     count, sizes = len(estimates), (style.FIGURE_WIDTH, 0.8 + 0.85 * len(estimates))
     cure = f"{counted(count, 'panel')}: plt.subplots({count})[1]"
     axes = style.panels_of(ax, [count], cure, sizes)
+    for panel in axes if ax is None else ():
+        panel.spines["left"].set_visible(False)
     columns = (estimates[name] for name in ("term", "estimate", "std_error"))
     for panel, term, mean, error in zip(axes, *columns, strict=True):
         values = by_fold[term].dropna().to_numpy(dtype=np.float64).round(FOLD_DECIMALS)
@@ -681,7 +696,6 @@ def draw_folds(
         place, bar = np.round(mean, FOLD_DECIMALS), {**bar, "label": whole}
         panel.errorbar(place, 0.15, xerr=np.nan_to_num(error), **bar)
         panel.set(ylim=(-0.1, 1.1), yticks=[], xlabel=style.metric_name(term))
-        panel.spines["left"].set_visible(False)
         if term in style.SHARE_METRICS:
             style.write_percent(panel.xaxis)
     style.finish(*axes)

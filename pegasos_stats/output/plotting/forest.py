@@ -1,5 +1,6 @@
 """Forest plots, and estimates with intervals along a predictor."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -83,20 +84,22 @@ def draw_forest(
             f"numbers=True needs a panel at least {NUMBERS_WIDTH:g} inches wide, not "
             f"{width:.1f} inches; pass ax= of a wider figure, or omit numbers."
         )
-    labels = ax.get_legend_handles_labels()[1]
-    shifts = np.full(len(series), OVERLAY_SHIFT * len(labels))
-    if per_row > 1:
-        shifts = np.linspace(-0.6 / 2, 0.6 / 2, len(series))
+    overlay = OVERLAY_SHIFT * len(ax.get_legend_handles_labels()[1])
+    counts = Counter(name for group in series for name in group.table.index)
+    shifts = {
+        name: [overlay] if count == 1 else [*np.linspace(-0.3, 0.3, count)]
+        for name, count in counts.items()
+    }
     at = style.name_rows(ax, rows)
     if zero is not None:
         style.draw_reference(ax, zero, None, linestyle="-")
     look: Style = {"markersize": 5.0 if len(rows) < 40 else 3.0}
     bar: Style = {"linewidth": 1.4, "linestyle": "-"}
-    for shift, (table, label) in zip(shifts, series, strict=True):
+    for table, label in series:
         cycle = style.next_style(ax)
         look = {**look, "marker": cycle.marker, "color": cycle.colour}
         own = style.merge(line, label=label, **look)
-        places = [at[name] + shift for name in table.index]
+        places = [at[name] + shifts[name].pop(0) for name in table.index]
         (points,) = ax.plot(table["estimate"], places, **own | {"linestyle": "none"})
         bar = {name: own.get(name, usual) for name, usual in bar.items()}
         ends = table["conf_low"], table["conf_high"]
@@ -105,7 +108,7 @@ def draw_forest(
             _write_numbers(ax, table, places)
     ring: Style = {"color": style.text_colour(ax), "markerfacecolor": "none"}
     for name in references:
-        ax.plot([zero or 0.0], [at[name] + shifts[0]], "o", **ring)
+        ax.plot([zero or 0.0], [at[name] + overlay], "o", **ring)
     for j, (name, values) in enumerate((folds or {}).items()):
         label = "" if j else "A fold"
         below = np.full(len(values), at[name] + OVERLAY_SHIFT)
@@ -157,7 +160,7 @@ def meaning(
     Coefficient per unit
     (below 0 for 5, above 0 for 6)
     """
-    first, second = map(style.short_level, levels)
+    first, second = style.short_levels(levels)
     return (
         f"Coefficient per {unit}{interval}\n"
         f"(below 0{marked} for {first}, above 0 for {second})"
@@ -317,6 +320,25 @@ def short_outcome(margins: Margins) -> str:
     return kind + style.abbreviate([outcome[len(kind) :]], style.MAX_LEVEL_LENGTH)[0]
 
 
+def name_pairs(keys: pd.DataFrame) -> pd.DataFrame:
+    """Name the predictions of two factors so that each level of the first is a heading.
+
+    Examples
+    --------
+    >>> keys = pd.DataFrame({"term": ["sex:ward"] * 2, "what": ["f, A", "f, B"]})
+    >>> name_pairs(keys).iloc[0].tolist()
+    ['sex f', 'ward A']
+    """
+    names = keys["term"].str.split(":", expand=True)
+    levels = keys["what"].str.split(", ", n=1, expand=True)
+    if names.shape[1] != 2 or levels.shape[1] != 2 or names.isna().any(axis=None):
+        return keys
+    if len(levels.drop_duplicates()) != levels.nunique().prod():
+        return keys  # a level contains a comma
+    pairs = names + " " + levels
+    return pairs.set_axis(["term", "what"], axis=1)
+
+
 def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     """Return the names of all rows, and the names of the reference levels.
 
@@ -325,6 +347,8 @@ def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     predictor.
     """
     keys = margins.keys.iloc[:, :2].astype(str).set_axis(["term", "what"], axis=1)
+    if margins.are_predictions:
+        keys = name_pairs(keys)
     for j, (name, values) in enumerate(margins.keys.iloc[:, 2:].items()):
         between = f"{', ' if j else ' at '}{str(name).removeprefix('at_')} = "
         keys["term"] += between + values.map(value_text)

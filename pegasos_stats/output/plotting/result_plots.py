@@ -413,7 +413,7 @@ class LinearPlots(ResultPlots):
             If the loss is not the log loss; other losses define no odds.
         """
         checks.check_log_loss(self.result.problem.loss, "plot.odds_ratios()")
-        positive = style.short_level(self.result.coding.positive)
+        positive = style.short_levels(self.result.coding.levels)[1]
         label = f"Odds ratio of {positive} per {self._unit}{{interval}}"
         return self._forest(max_terms, numbers, ax, line, 1.0, label)
 

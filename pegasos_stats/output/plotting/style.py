@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from os.path import commonprefix
-from textwrap import wrap
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,6 +23,7 @@ from pegasos_stats.errors import DependencyError, OptionError, shown
 if TYPE_CHECKING:
     import matplotlib.figure
     from matplotlib.axis import Axis
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
     from matplotlib.typing import ColorType
@@ -46,11 +47,15 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
 BAND_OPACITY = 0.18
 
+MAX_LAYOUTS = 5
+LAYOUT_TOLERANCE = 0.002  # share of the figure
 LETTER_WIDTH = 0.0075  # inches per letter and point of font size
 MAX_NAME_LENGTH = 400  # letters
 MAX_LEVEL_LENGTH = 28
 MAX_TEXT_LINES = 4  # title or label
 PART_OF_WORD = re.compile(r"(?<= )\S{0,3}…\S{1,3}(?= )|…\S{1,3}(?= )|(?<= )\S{1,3}…")
+PART_OF_NAME = re.compile(r"\s+|[^\s_]*_+|[^\s_]+")
+REFERENCE = " (ref.)"  # after the name of a reference level
 FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
@@ -328,12 +333,18 @@ def is_wide(values: Floats) -> bool:
 
 
 def log_ticks(
-    low: float, high: float, inches: float, gap: float, letter: float
+    low: float,
+    high: float,
+    inches: float,
+    gap: float,
+    letter: float,
+    values: Sequence[float] = (),
 ) -> Floats:
     """Return the ticks of a logarithmic axis: 1, 2 and 5 of each decade, if they fit.
 
-    Otherwise powers of 10, every second of the former, powers of 100, and so on, with
-    1. If fewer than two are on the axis, the ticks are multiples of one number.
+    Otherwise powers of 10, every second of the former, powers of 100, and so on, if
+    possible with 1. If fewer than two are on the axis, the ticks are multiples of one
+    number.
 
     Parameters
     ----------
@@ -343,6 +354,8 @@ def log_ticks(
         Length of the axis.
     gap, letter : float
         Inches between two labels, and inches per letter of a label.
+    values : sequence of float, optional
+        Increasing values. The ticks are all of them, every second, and so on.
 
     Examples
     --------
@@ -354,30 +367,56 @@ def log_ticks(
     array([2.5, 3. , 3.5, 4. ])
     >>> [f"{tick:g}" for tick in log_ticks(2e-6, 0.5, 2.0, 0.1, 0.1)]
     ['0.0001', '0.01']
+    >>> log_ticks(0.01, 4.0, 3.0, 0.1, 0.1, [0.03, 0.3, 3.0])
+    array([0.03, 0.3 , 3.  ])
     """
     from matplotlib.ticker import MaxNLocator
 
     decades = np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
-    values = np.outer(10.0**decades, [1.0, 2.0, 5.0]).ravel()
-    place = np.arange(len(values)) + 3 * int(decades[0])  # 0 at the value 1
-    steps = (1, 3, 2, *range(6, 3 * len(decades), 3), 4, 5)
-    candidates = [values[place % step == 0] for step in steps]
+    usual = np.outer(10.0**decades, [1.0, 2.0, 5.0]).ravel()
+    place = np.arange(len(usual)) + 3 * int(decades[0])  # 0 at the value 1
+    powers = range(6, 3 * len(decades), 3)
+    shifted = [(step, first) for step in powers for first in range(3, step, 3)]
+    kinds = [*((step, 0) for step in (1, 3, 2, *powers)), *shifted, (4, 0), (5, 0)]
+    steps = [step for step, _ in kinds]
+    candidates = [usual[place % step == first] for step, first in kinds]
     for bins in range(6, 0, -1):
         even = MaxNLocator(bins, steps=[1, 2, 2.5, 5, 10])
         candidates.append(np.asarray(even.tick_values(low, high)))
-    for step, candidate in zip((*steps, *(0,) * 6), candidates, strict=True):
+    thinned = [np.array(values[::step]) for step in range(1, len(values) + 1)]
+    steps, candidates = [-1] * len(thinned) + steps + [0] * 6, thinned + candidates
+    for step, candidate in zip(steps, candidates, strict=True):
         ticks: Floats = candidate[(candidate >= low) & (candidate <= high)]
-        lengths = np.array([len(f"{tick:g}") for tick in ticks])
+        lengths = np.array([len(tick_text(tick)) for tick in ticks])
         between = np.diff(np.log10(ticks)) * inches / np.log10(high / low)
         needed = gap + letter * (lengths[1:] + lengths[:-1]) / 2.0
-        if len(ticks) > 1 + (step == 3) and (between >= needed).all():
+        fewest = {-1: 1, 3: 3}.get(step, 2)
+        if len(ticks) >= fewest and (between >= needed).all():
             return ticks
     return ticks[:1]
 
 
-def write_decimals(axis: "Axis") -> None:
-    """Label a logarithmic axis by plain numbers, see `log_ticks`."""
-    from matplotlib.ticker import LogLocator, NullFormatter
+def tick_text(value: float) -> str:
+    """Write a tick of a logarithmic axis.
+
+    Examples
+    --------
+    >>> tick_text(0.5), tick_text(1e-5), tick_text(1e-9), tick_text(2e6)
+    ('0.5', '0.00001', '1e-9', '2e6')
+    """
+    if 0.99e-5 < value < 1e-4:
+        return f"{value:.7f}".rstrip("0")
+    return re.sub(r"e([-+])0*", r"e\1", f"{value:.6g}").replace("+", "")
+
+
+def write_decimals(axis: "Axis", values: Sequence[float] = ()) -> None:
+    """Label a logarithmic axis by plain numbers, see `log_ticks`.
+
+    Ticks at `values` remain if the axis is labelled again without values.
+    """
+    values = [float(f"{value:.3g}") for value in values]
+    values = vars(axis).setdefault("tick_values", values)
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
     class Decimals(LogLocator):
         """Ticks that follow the limits and the length of the axis."""
@@ -390,11 +429,13 @@ def write_decimals(axis: "Axis") -> None:
             else:
                 length, gap, letter = box.width, size / 72.0, 1.1 * LETTER_WIDTH * size
             low, high = sorted(axis.get_view_interval())
-            return log_ticks(low, high, length / dpi, gap, letter)
+            return log_ticks(low, high, length / dpi, gap, letter, values)
 
     axis.set_major_locator(Decimals())
-    axis.set_major_formatter("{x:g}")
+    axis.set_major_formatter(lambda x, _: tick_text(x))
     axis.set_minor_formatter(NullFormatter())
+    if values:
+        axis.set_minor_locator(NullLocator())
 
 
 def write_percent(*axes: "Axis") -> None:
@@ -455,7 +496,7 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
 
     If names have a common beginning, it is removed; otherwise the middle of each name
     is, with words of which one to three letters would remain. If two results are equal,
-    the common beginning and the end are removed, or names are numbered.
+    the common beginning, if any, and the end are removed, or names are numbered.
 
     Examples
     --------
@@ -471,11 +512,13 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
     ways = [
         {name: PART_OF_WORD.sub("…", middles[name]) for name in long},
         middles,
-        {name: f"…{name[first : first + width - 2]}…" for name in long},
+        {name: "…" * (first > 0) + name[first:][: width - 2] + "…" for name in long},
         {n: f"{n[: width - 1 - len(str(j))]}…{j}" for j, n in enumerate(sorted(long))},
     ]
     if len(long) > 1 and first > 1 and max(map(len, long)) - first < width:
-        ways.insert(0, {name: f"…{name[1 - width :].lstrip()}" for name in long})
+        ends = {name: name[len(name) - width : first] for name in long}
+        whole_words = {n: end.partition(" ")[2] or end[1:] for n, end in ends.items()}
+        ways.insert(0, {name: f"…{whole_words[name]}{name[first:]}" for name in long})
     for way in ways:
         short = [way.get(name, name) for name in whole]
         if len(set(short)) == len(set(whole)):
@@ -530,25 +573,86 @@ def with_headings(names: Sequence[str]) -> list[str]:
     return list(rows)
 
 
+class NameWrapper(TextWrapper):
+    """Wraps texts between words; a word longer than a line, after an underscore."""
+
+    def _split(self, text: str) -> list[str]:
+        """Split a text into spaces and the parts that stay together."""
+        words = re.findall(r"\s+|\S+", text)
+        long = (len(word) > self.width for word in words)
+        parts = [
+            PART_OF_NAME.findall(word) if is_long else [word]
+            for word, is_long in zip(words, long, strict=True)
+        ]
+        return [part for word in parts for part in word]
+
+
 def wrap_text(
     text: str, width: int, most: int = MAX_TEXT_LINES, end: str = " …"
 ) -> str:
     """Wrap a text into at most `most` lines of `width` letters."""
-    return "\n".join(wrap(text, width, max_lines=most, placeholder=end))
+    return "\n".join(NameWrapper(width, max_lines=most, placeholder=end).wrap(text))
+
+
+def balance_text(text: str, width: int) -> str:
+    """Wrap a text, see `wrap_text`, into lines of similar length.
+
+    Examples
+    --------
+    >>> print(balance_text("2 rows without label or score excluded", 32))
+    2 rows without label
+    or score excluded
+    """
+    wrapped = wrap_text(text, width)
+    count, whole = wrapped.count("\n"), "".join(wrapped.split())
+    longest = max(map(len, PART_OF_NAME.findall(text)), default=0)
+    for letters in range(width - 1, max(longest, 8) - 1, -1):
+        narrower = wrap_text(text, letters)
+        if narrower.count("\n") > count or "".join(narrower.split()) != whole:
+            break
+        wrapped = narrower
+    return wrapped
 
 
 def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
-    """Wrap names into at most `most` lines of `width` letters; shorten longer ones."""
-    short = abbreviate(names, most * width - 4 * (most - 1))
+    """Wrap names into at most `most` lines of `width` letters; shorten longer ones.
+
+    Names of reference levels end with ``(ref.)`` in any case.
+    """
+    short = _abbreviate_levels(names, most * width - 4 * (most - 1))
     texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
-        texts = abbreviate(names, width)
+        texts = _abbreviate_levels(names, width)
     return [as_text(text) for text in texts]
+
+
+def _abbreviate_levels(names: Sequence[object], width: int) -> list[str]:
+    """Shorten names, see `abbreviate`, but keep the mark of reference levels."""
+    levels, room = [str(name) for name in names], width - len(REFERENCE)
+    short = abbreviate([level.removesuffix(REFERENCE) for level in levels], width)
+    for j, level in enumerate(levels):
+        if level.endswith(REFERENCE):
+            if len(short[j]) > room:
+                beginning = short[j][1 : room - 1].partition("…")[0]
+                short[j] = f"{short[j][0]}{beginning}…"
+            short[j] += REFERENCE
+    return short
+
+
+def short_levels(names: Sequence[object]) -> list[str]:
+    """Return the names of the classes for use in texts, shortened where they agree.
+
+    Examples
+    --------
+    >>> short_levels([f"discharged to a {x} within 30 days" for x in ("home", "ward")])
+    ['…to a home within 30 days', '…to a ward within 30 days']
+    """
+    return [as_text(name) for name in abbreviate(names, MAX_LEVEL_LENGTH)]
 
 
 def short_level(name: object) -> str:
     """Return the name of a class for use in a text; a long name loses its middle."""
-    return as_text(abbreviate([name], MAX_LEVEL_LENGTH)[0])
+    return short_levels([name])[0]
 
 
 def column_width(ax: "Axes") -> float:
@@ -591,17 +695,44 @@ def _write_rows(ax: "Axes") -> None:
     width = int(share * column_width(ax) / (LETTER_WIDTH * size))
     most = int(np.clip(room / (1.4 * size), 1, 3))
     above = tuple(f"{name} " for name in rows if isinstance(name, GroupHeading))
-    own = [str(n).partition(": ")[2] if str(n).startswith(above) else n for n in rows]
-    width = min(max(width, 8), 40)
-    texts = fit_names(own, width, most)
-    for j, name in enumerate(rows):
-        if isinstance(name, GroupHeading):  # loses no beginning, as levels may
-            texts[j] = fit_names([name], width, most)[0]
-    ax.set_yticks(list(rows.values()), texts, fontsize=size)
+    groups = dict[str, dict[object, str]]()  # shortened together
+    for name in rows:
+        factor = next((part for part in above if str(name).startswith(part)), "")
+        group = str(name) if isinstance(name, GroupHeading) else factor
+        groups.setdefault(group, {})[name] = str(name).removeprefix(factor)
+    width, texts = min(max(width, 8), 40), dict[object, str]()
+    for own in groups.values():
+        texts.update(zip(own, fit_names([*own.values()], width, most), strict=True))
+    ax.set_yticks([*rows.values()], [texts[name] for name in rows], fontsize=size)
     for label, name in zip(ax.get_yticklabels(), rows, strict=True):
         is_level = not above or str(name).startswith(above)
         label.set_fontweight("normal" if is_level else "bold")
     vars(ax.yaxis.get_major_formatter()).update(rows=rows, size=most_size, share=share)
+
+
+def name_columns(ax: "Axes", names: Sequence[object]) -> None:
+    """Label the columns of an image, each within its width."""
+    size = float(ax.get_xticklabels()[0].get_fontsize())
+    ax.set_xticks(range(len(names)))
+    vars(ax.xaxis.get_major_formatter()).update(columns=names, size=size)
+    _write_columns(ax)
+
+
+def _write_columns(ax: "Axes") -> None:
+    """Label columns again, after the layout has changed."""
+    attributes = vars(ax.xaxis.get_major_formatter())
+    if "columns" not in attributes:
+        return
+    names, most_size = attributes["columns"], attributes["size"]
+    inches = ax.get_window_extent().width / ax.figure.dpi / len(names)
+    size = min(max(inches, 0.7), 1.0) * most_size
+    room = int(1.2 * inches / (LETTER_WIDTH * size))
+    for letters in range(max(room, 1), 0, -1):
+        ax.set_xticks(range(len(names)), fit_names(names, letters, 3), fontsize=size)
+        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+        if max(box.width for box in boxes) <= 0.95 * inches * ax.figure.dpi:
+            break
+    vars(ax.xaxis.get_major_formatter()).update(columns=names, size=most_size)
 
 
 def name_ends(ax: "Axes", names: Sequence[str], values: Floats) -> None:
@@ -652,19 +783,32 @@ def finish(
     axes[0].set(**labels)
     write_percent(*(getattr(axes[0], f"{name}axis") for name in percent))
     figure = axes[0].figure.figure
+    before = [ax for ax in vars(figure).get("panels", []) if ax in figure.axes]
+    others = [ax for ax in before if ax not in axes]  # the layout may change them
+    vars(figure)["panels"] = [*others, *axes]
+    for ax in (*others, *axes):
+        if (box := _own_legend(ax)) and (legend or ax in others):
+            box.set_in_layout(False)  # a wide legend would narrow the axes
     for _ in range(2):  # the layout changes the room for texts
         _lay_out(figure)
-        for ax in axes:
+        for ax in (*others, *axes):
             ax.apply_aspect()
             _write_rows(ax)
-            _wrap_texts(ax)
-            if legend:
+            _write_columns(ax)
+            _wrap_texts(ax, is_known=ax in others)
+            if _own_legend(ax) if ax in others else legend:
                 _put_legend(ax)
-            for axis in (ax.xaxis, ax.yaxis):
-                if axis.get_scale() == "log":
-                    write_decimals(axis)
-    _lay_out(figure)
+        for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
+            if axis.get_scale() == "log":
+                write_decimals(axis)
+    _lay_out(figure, MAX_LAYOUTS)
     return axes[0]
+
+
+def _own_legend(ax: "Axes") -> "Legend | None":
+    """Return the legend of axes if it is from the package."""
+    legend = ax.get_legend()
+    return legend if legend is vars(ax).get("legend_box") else None
 
 
 class Panel(NamedTuple):
@@ -688,19 +832,25 @@ def _panel(ax: "Axes") -> Panel:
     right = min(right, ax.figure.figure.bbox.width)
     centre = (own.x0 + own.x1) / 2.0
     middle = 2.0 * min(centre - place.x0, place.x1 - centre)
-    inches = (right - left) / ax.figure.figure.dpi
-    letters = 1.0 if inches > 4.2 else 0.75 if inches > 1.6 else 0.6
+    inches = column_width(ax)
+    letters = 1.0 if inches > 4.2 else 0.75 if inches > 2.0 else 0.6
     return Panel(left, own.x0, own.x1, right, middle, place.height, letters)
 
 
-def _wrap_texts(ax: "Axes") -> None:
-    """Wrap title and labels; if names are left of the axes, texts may be below them."""
+def _wrap_texts(ax: "Axes", *, is_known: bool = False) -> None:
+    """Wrap title and labels; if names are left of the axes, texts may be below them.
+
+    If `is_known`, only texts that were wrapped before are.
+    """
     panel = _panel(ax)
-    ax.title.set_fontsize(pyplot().rcParams["axes.titlesize"])
-    ax.title.set_fontsize(panel.letters * float(ax.title.get_fontsize()))
     for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
         wrapped, shown = vars(text).setdefault("wrapped", {}), text.get_text()
+        if is_known and shown not in wrapped:
+            continue
         whole = wrapped.get(shown, shown)  # the text before it was wrapped
+        if text is ax.title:
+            text.set_fontsize(pyplot().rcParams["axes.titlesize"])
+            text.set_fontsize(panel.letters * float(text.get_fontsize()))
         if text is ax.yaxis.label:
             _fit_text(text, whole, panel.height)
         elif (
@@ -718,7 +868,7 @@ def _fit_text(text: "Text", whole: str, room: float) -> int:
     inches = room / text.figure.figure.dpi
     width = int(1.2 * inches / (LETTER_WIDTH * float(text.get_fontsize())))
     for letters in range(max(width, 8), 7, -1):
-        text.set_text(as_text("\n".join(wrap_text(row, letters) for row in rows)))
+        text.set_text(as_text("\n".join(balance_text(row, letters) for row in rows)))
         box = text.get_window_extent()
         if (box.width if text.get_rotation() == 0.0 else box.height) <= 0.97 * room:
             break
@@ -735,6 +885,8 @@ def _put_legend(ax: "Axes") -> None:
 
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
+    if before := _own_legend(ax):
+        before.remove()
     panel, dpi = _panel(ax), ax.figure.figure.dpi
     width = (panel.right - panel.left) / dpi
     look: Style = {"loc": "lower left", "frameon": False}
@@ -755,19 +907,33 @@ def _put_legend(ax: "Axes") -> None:
     while box.get_window_extent().width > room and letters > 8:
         letters -= 1
         for text, label in zip(box.get_texts(), labels, strict=True):
-            text.set_text("\n".join(wrap(label, letters)))
+            text.set_text(balance_text(label, letters))
+    vars(ax)["legend_box"] = box
     if ax.get_title():  # moves above the legend
         height = box.get_window_extent().height * 72.0 / dpi
         look = {
             "size": ax.title.get_fontsize(),
             "ha": ax.title.get_horizontalalignment(),
+            "weight": ax.title.get_fontweight(),
+            "color": ax.title.get_color(),
         }
         ax.set_title(ax.get_title(), pad=height + 6.0, **look)
 
 
-def _lay_out(figure: "Figure") -> None:
-    """Run the layout engine of a figure, by default the constrained one."""
+def _lay_out(figure: "Figure", most: int = 1) -> None:
+    """Run the layout engine of a figure, by default the constrained one.
+
+    It is run at most `most` times, while it moves axes with a fixed aspect.
+    """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    if any(ax.get_subplotspec() for ax in figure.axes):
-        (figure.get_layout_engine() or ConstrainedLayoutEngine()).execute(figure)
+    if not any(ax.get_subplotspec() for ax in figure.axes):
+        return
+    engine = figure.get_layout_engine() or ConstrainedLayoutEngine()
+    fixed = [ax for ax in figure.axes if ax.get_aspect() != "auto"]
+    for _ in range(most):
+        before = [ax.get_position(original=True).bounds for ax in fixed]
+        engine.execute(figure)
+        after = [ax.get_position(original=True).bounds for ax in fixed]
+        if np.allclose(before, after, rtol=0.0, atol=LAYOUT_TOLERANCE):
+            break

@@ -60,13 +60,7 @@ def draw_confusion(
     ax.set_ylim(down - 0.5, -0.5)
     words = {"title": style.as_text(title), "xlabel": "Predicted"}
     style.finish(ax, ylabel="Actual (shares of each row)", **words)
-    ax.apply_aspect()  # after the layout of names and title
-    inches = ax.get_window_extent().width / ax.figure.dpi / across
-    smaller = min(max(inches, 0.7), 1.0)
-    room = max(int(inches / (TILE_LETTER_WIDTH * smaller)), 1)
-    ax.set_xticks(range(across), style.fit_names(list(table.columns), room, 3))
-    for text in ax.get_xticklabels():
-        text.set_fontsize(smaller * float(text.get_fontsize()))
+    style.name_columns(ax, list(table.columns))
     style.finish(ax)
     ax.apply_aspect()
     inches = ax.get_window_extent().width / ax.figure.dpi / across
@@ -182,6 +176,8 @@ def draw_map(
     ax.plot(*best, "D", label=label, **ring)
     ax.grid(visible=False)
     ax.set(xscale="log", yscale="log", xlabel="Lambda", ylabel="Gamma")
+    style.write_decimals(ax.xaxis, sorted(set(table["lam"])))
+    style.write_decimals(ax.yaxis, gammas.tolist())
     return _colour_bar(ax, artist, "right", style.metric_name(metric))
 
 
