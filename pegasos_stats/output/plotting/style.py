@@ -517,8 +517,9 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
     ]
     if len(long) > 1 and first > 1 and max(map(len, long)) - first < width:
         ends = {name: name[len(name) - width : first] for name in long}
-        whole_words = {n: end.partition(" ")[2] or end[1:] for n, end in ends.items()}
-        ways.insert(0, {name: f"…{whole_words[name]}{name[first:]}" for name in long})
+        for name, end in ends.items():  # begins with a whole word
+            ends[name] = end.partition(" ")[2] if " " in end else end[1:]
+        ways.insert(0, {name: f"…{end}{name[first:]}" for name, end in ends.items()})
     for way in ways:
         short = [way.get(name, name) for name in whole]
         if len(set(short)) == len(set(whole)):
