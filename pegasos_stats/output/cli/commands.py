@@ -640,7 +640,7 @@ def proof(options: groups.Proof, line: str) -> int:
 
 
 def compile_all(options: groups.Compile, line: str) -> None:
-    """Compile and cache all loops, by fits of all types of rows with all solvers."""
+    """Compile and cache loops, by fits of all types of rows with all solvers."""
     rng, y = np.random.default_rng(1), np.tile([-1, 1], 200)
     sparse = csr_array((rng.random((80, 30)) < 0.3).astype(np.float64))
     rows = [*map(rng.standard_normal, [(80, 4), (400, 70), (40, 60)]), sparse]
@@ -660,7 +660,7 @@ def compile_all(options: groups.Compile, line: str) -> None:
         for model, solver in product(models, SOLVERS):
             with suppress(errors.PegasosStatsError):  # a solver may refuse a model
                 model.fit(solver)
-    program.write_output("All loops are compiled.\n")
+    program.write_output("The loops are compiled.\n")
 
 
 COMMANDS: dict[type, Callable[[Any, str], int | None]] = {

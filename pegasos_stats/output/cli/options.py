@@ -538,11 +538,12 @@ class Proof:
 
 @dataclass(frozen=True)
 class Compile:
-    """Compile all loops once.
+    """Compile loops beforehand.
 
-    Compile all loops with numba and cache them, in about a minute. Without this command
-    each loop is compiled at its first use. This is useful for container images and
-    tests; the variable NUMBA_CACHE_DIR sets the folder of the cache.
+    Compile the loops of the usual fits with numba and cache them, in about a minute.
+    Other loops, or without this command all, are compiled at their first use. This is
+    useful for container images and tests; the variable NUMBA_CACHE_DIR sets the folder
+    of the cache.
     """
 
 
