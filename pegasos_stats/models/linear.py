@@ -55,6 +55,8 @@ from pegasos_stats.solvers.solver_runs import (
 if TYPE_CHECKING:
     from pegasos_stats.studies.cross_validation import LambdaPath
 
+PATH_FOLDS = 10  # of ``lam="cv"``
+
 
 @dataclass(eq=False)
 class Recorder:
@@ -139,9 +141,9 @@ class Model(ABC):
         """Return the model with a number as lambda, chosen at the first call.
 
         With ``lam="cv"`` this is the ``lambda_min`` of
-        ``lambda_path(model, folds=10, seed=1)``, chosen once for each grouping. For a
-        logistic regression without ``lam`` it is 0 if the maximum likelihood estimate
-        exists, and otherwise 1/n.
+        ``lambda_path(model, folds=10, seed=1)``, chosen once for each grouping; with
+        fewer than 10 groups, each group is a fold. For a logistic regression without
+        ``lam`` it is 0 if the maximum likelihood estimate exists, and otherwise 1/n.
 
         Parameters
         ----------
@@ -173,7 +175,9 @@ class Model(ABC):
         self._choices = self._choices or {}
         if key not in self._choices:
             other = copy(self)
-            other._path = lambda_path(self, groups=whole, seed=1)
+            most = self.problem.n if groups is None else groups.numbers[0]
+            folds = min(PATH_FOLDS, most)
+            other._path = lambda_path(self, folds=folds, groups=whole, seed=1)
             lam = other._path.lambda_min
             other.problem = replace(self.problem, lam=lam, lam_rule="cv")
             self._choices[key] = other
@@ -837,10 +841,10 @@ def checked_penalty(
         return "ridge"
     for is_wrong, reason in (
         (loss != "log", "is only for logistic regression; use ps.logit."),
-        (lam is not None, "does not allow lam; leave out one of the two."),
+        (lam is not None, "does not allow lam=; omit one of the two."),
         (
             sample.weights is not None,
-            "allows only counts as weights; pass them as freq_weights.",
+            "does not go with weights=; pass counts as freq_weights=.",
         ),
     ):
         if is_wrong:

@@ -31,7 +31,7 @@ from pegasos_stats.metrics.intervals import NONE
 from pegasos_stats.metrics.scores import METRICS, ScoredRows, areas_under_curves
 from pegasos_stats.models.effects import value_text
 from pegasos_stats.models.inference.bootstrap import resampled_groups
-from pegasos_stats.models.linear import Logit, Model
+from pegasos_stats.models.linear import PATH_FOLDS, Logit, Model
 from pegasos_stats.parallel import map_in_order, one_thread
 from pegasos_stats.rng import RRandom
 from pegasos_stats.solvers import solver_runs
@@ -55,7 +55,6 @@ from pegasos_stats.studies.thresholds import INNER_FOLDS, ThresholdRule
 NAMES = ("auc", "r2", "brier_score", "slope", "intercept")
 MAX_FOLLOWED = 2_000  # rows whose predictions by all resamples are stored
 MIN_RESAMPLES = 2
-PATH_FOLDS = 10  # of ``lam="cv"``
 RATES = ("error_rate", "sensitivity", "specificity")
 TERMS = (*RATES, "auc")
 CALIBRATION = ("intercept", "slope")

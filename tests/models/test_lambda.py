@@ -190,6 +190,9 @@ def test_a_model_chooses_once_and_by_its_groups():
     path = ps.lambda_path(model, folds=10, groups=groups, seed=1)
     assert grouped.problem.lam == path.lambda_min
     assert model.fit(QUICK).lambda_path is first.lambda_path
+    few = np.arange(N) % 8
+    each = ps.lambda_path(model, folds=8, groups=few, seed=1)
+    assert model.fit(QUICK, groups=few).problem.lam == each.lambda_min
 
 
 def test_errors_and_saved_fits_have_the_lambda_that_was_chosen(tmp_path):
