@@ -35,7 +35,7 @@ from pegasos_stats.solvers.solver_runs import (
     checked_refinement,
     run_then_refine,
 )
-from pegasos_stats.tables import Summary, significant
+from pegasos_stats.tables import Summary, fixed
 
 if TYPE_CHECKING:
     from pegasos_stats.output.plotting.result_plots import ResultPlots
@@ -443,11 +443,13 @@ class KernelResults(Results):
         return pd.concat([pd.DataFrame(first), rows], ignore_index=True)
 
     @suggest_arguments
-    def summary(self, *, details: bool = False) -> Summary:
+    def summary(self, *, digits: int = 3, details: bool = False) -> Summary:
         """Header, number of support rows, and at most three notes.
 
         Parameters
         ----------
+        digits : int, default 3
+            Decimals of the intercept.
         details : bool, default False
             Whether to add the solver, the certificate and all notes.
 
@@ -456,9 +458,10 @@ class KernelResults(Results):
         Summary
             ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
         """
+        check_count("digits", digits)
         cells = {
             "Support rows": f"{self.n_support:,} of {self.nobs:,}",
-            "Intercept": significant(self.intercept, 5),
+            "Intercept": fixed(self.intercept, digits),
         }
         function = pd.DataFrame({"value": list(cells.values())}, list(cells))
         return summary_of(self, function, details=details)

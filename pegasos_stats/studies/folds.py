@@ -233,8 +233,14 @@ class Folds:
         kind = "fold" if self.seed is None else "stratified fold"
         text = f"{counted(self.n, 'row')} in "
         if self.groups is not None:
-            text += f"{counted(len(np.unique(self.groups)), 'group')} and "
-        text += counted(self.k, kind)
+            n_groups = len(np.unique(self.groups))
+            text += counted(n_groups, "group")
+            if self.k == n_groups:
+                text += f", each predicted from the other {n_groups - 1}"
+            else:
+                text += f" and {counted(self.k, kind)}"
+        else:
+            text += counted(self.k, kind)
         return text if self.repeats == 1 else f"{text}, {self.repeats} repeats"
 
     def _conditions(self) -> Iterator[object]:

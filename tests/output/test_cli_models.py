@@ -126,6 +126,9 @@ def test_folds_of_a_report_keep_groups_whole(tmp_path, capsys):
         f"{len(data)} rows in 24 groups of hospital and 4 stratified folds"
         in out.read_text()
     )
+    given = given.replace("--cv 4", "--cv 24 --overwrite")
+    run(capsys, "report", tmp_path / "h.csv", *given.split(), "-o", out)
+    assert "24 groups of hospital, each predicted from the other 23" in out.read_text()
 
 
 # ---- A column as an offset, on the command line and in the report that repeats a fit.
