@@ -8,8 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from math import inf, isfinite, isnan
-from textwrap import wrap
+from textwrap import TextWrapper, wrap
 from typing import ClassVar, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -53,6 +54,8 @@ COUNTED = ["p-value"]  # headings of tests for p-values that count bootstrap res
 LIMITS = ("conf_low", "conf_high")
 LIMIT_ROUNDING = 1e-12  # relative to the width of an interval
 MORE = "More:\N{NO-BREAK SPACE}summary(details=True)"  # never broken across lines
+BRACKET = re.compile(r"(?<=[)\]:,])|(?=[\[(])")  # where a long term may be broken
+LEVEL = re.compile(r"(?<=\[T\.)")
 WIDE_GAP = re.compile(r" {2,}")  # between the items of a header
 LIBRARIES = "pegasos_stats numpy pandas scipy numba formulaic statsmodels matplotlib"
 
@@ -567,7 +570,7 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     first = min(longest, max(TEXT_WIDTH - sum(sizes), MIN_NAME_WIDTH))
     rows = []
     for name, row in zip(["", *names], [heads, *cells], strict=True):
-        begin, *others = wrap(name, max(first, 1), subsequent_indent="  ") or [""]
+        begin, *others = NameWrapper(max(first, 1)).wrap(name) or [""]
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
         rows.append("\n".join([(begin.ljust(first) + numbers).rstrip(), *others]))
     rule = "-" * max(TEXT_WIDTH, first + sum(sizes))
@@ -577,6 +580,27 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     for i in sorted(ruled, reverse=True):
         lines.insert(i, rule)
     return [rule, head, *lines, rule]
+
+
+class NameWrapper(TextWrapper):
+    """Wrap a term at spaces and hyphens, and longer words at their brackets.
+
+    Examples
+    --------
+    >>> NameWrapper(12).wrap("C(ward)[T.Medicine]")
+    ['C(ward)[T.', '  Medicine]']
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, subsequent_indent="  ")
+
+    def _split(self, text: str) -> list[str]:
+        room = self.width - len(self.subsequent_indent)
+        parts = super()._split(text)
+        for place in (BRACKET, LEVEL):  # only parts that are still too long
+            split = (place.split(x) if len(x) > room else [x] for x in parts)
+            parts = list(filter(None, chain.from_iterable(split)))
+        return parts
 
 
 def note_text(note: str, mark: str = "") -> list[str]:

@@ -356,7 +356,7 @@ def area_interval(area: float, variance: float, level: float = 0.95) -> Interval
     -------
     Interval
         NaN without a variance, as with fewer than two rows of a level, and if the
-        scores separate the levels, so that the estimated variance is 0.
+        scores separate the classes, so that the estimated variance is 0.
 
     References
     ----------

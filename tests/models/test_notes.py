@@ -28,6 +28,17 @@ def test_resamples_that_are_left_out_are_noted_and_told_to_whoever_asks():
     assert told[0].filename == __file__
 
 
+def test_a_missing_interval_is_explained_where_few_resamples_differ():
+    rng = np.random.default_rng(0)
+    g = rng.integers(0, 3, 300)
+    y = rng.random(300) < np.array([0.1, 0.4, 0.6])[g]
+    result = ps.svm("y ~ C(g)", pd.DataFrame({"y": y, "g": g})).fit()
+    assert np.isnan(result.conf_int().loc["C(g)[T.2]"]).all()
+    assert result.bse["C(g)[T.2]"] > 0.0
+    told = [note.text for note in result.notes_on_errors()]
+    assert any("agree on" in text and "'C(g)[T.2]'" in text for text in told)
+
+
 # What a newcomer is told of the penalty: unlike scales, a flat fit.
 @pytest.fixture(scope="module")
 def survey():

@@ -62,7 +62,7 @@ OF_FIRTH = (
 OF_ROWS = "Rows are assumed independent; otherwise pass groups=."
 OF_GROUPS = "Groups are assumed independent; rows of a group may be dependent."
 COMPLETE = (
-    "the predictors separate the levels perfectly (complete separation): only the "
+    "the predictors separate the classes perfectly (complete separation): only the "
     "penalty limits the coefficients, which have no standard errors. Check whether a "
     "predictor contains the outcome."
 )
@@ -1427,13 +1427,16 @@ class Uncertainty:
         return [Note("resamples", "warning", f"{text}.{self._pinned(V)}")]
 
     def _pinned(self, V: BootstrapResult) -> str:
-        """Name the coefficients on which all resamples agree, in a sentence."""
-        names = np.array(self.names)[V.pinned & ~self.null.mask()]
+        """Name the coefficients on which the resamples agree, in a sentence."""
+        agree = V.pinned
+        if V.allows(DEFAULT_LEVEL) and not V.is_unlimited:
+            agree = agree | np.isnan(V.conf_int()).any(axis=1)
+        names = np.array(self.names)[agree & ~self.null.mask()]
         if not len(names):
             return ""
         return (
-            f" All resamples agree on {listing(list(names), LISTED)}: no p-value and "
-            "no interval (NaN)."
+            f" All or almost all resamples agree on {listing(list(names), LISTED)}: no "
+            "p-value and no interval (NaN)."
         )
 
     @property
