@@ -42,6 +42,7 @@ OPENERS = {rb"\x1f\x8b": gzip.open, rb"BZh\d1AY&SY": bz2.open}
 BYTES_AT_ONCE = 2**22  # bytes of a file that are read at once
 IN_MEMORY: dict[str, bytes] = {}  # content of standard input, by name
 UNREADABLE = (OSError, EOFError, zlib.error)
+FIELDS = re.compile(r"Expected (\d+) fields in line (\d+), \w+ (\d+)")  # of pandas
 SEPARATED = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 NOT_UTF8 = (
     "it is not text in UTF-8; save it as 'CSV UTF-8', or name its encoding (on the "
@@ -358,7 +359,10 @@ def read_csv(
     except pd.errors.EmptyDataError:
         raise not_csv(path, EMPTY) from None
     except (*UNREADABLE, ValueError) as error:
-        raise not_csv(path, str(error)) from None
+        reason = str(error)
+        if match := FIELDS.search(reason):
+            reason = "line {1} has {2} fields instead of {0}".format(*match.groups())
+        raise not_csv(path, reason) from None
     unnamed = [j for j, name in enumerate(names) if j > 0 and not name]
     data = data.drop(columns=data.columns[unnamed])
     if names[0]:

@@ -281,8 +281,8 @@ def as_in_formula(
         raise refused(
             formula,
             f"has the outcome {outcome} with the levels {listing(coding.levels)}; use "
-            "coding=(negative, positive), or relevel(y, ref=...) with one of these "
-            "levels.",
+            "relevel(y, ref=...) with one of these levels; in Python also "
+            "coding=(negative, positive).",
         )
     first, second = coding.levels[at], coding.levels[1 - at]
     return replace(coding, negative=first, positive=second, rule="explicit")

@@ -50,7 +50,7 @@ WeightsOf = Literal["rows", "levels", "balanced"]
 Positions = NDArray[np.intp]
 OFFSETS_ALLOWED = "one number for each row"
 COUNTS_ALLOWED = "one whole number for each row"
-ALLOWED = "one number for each row, a weight for each level, or 'balanced'"
+ALLOWED = "one number for each row, a weight for each class, or 'balanced'"
 SUMMED_AT_ONCE = 2**16  # numbers per block of a sum, of 16 bytes each
 NaAction = Literal["drop", "raise"]
 
@@ -374,12 +374,15 @@ def numbers_of_rows(
     DataError
         If there is not one allowed number for each row, in the order of the rows.
     """
-    if isinstance(numbers, str):
-        numbers = column_named(option, numbers, data, allowed)
-    numbers = user_data.column_of_frame(numbers)
     refused = errors.DataError(
         f"{option} of type {type(numbers).__name__} are not numbers; use {allowed}."
     )
+    if isinstance(numbers, str):
+        refused = errors.DataError(
+            f"{option}={shown(numbers)} is not a column of numbers; use such a column."
+        )
+        numbers = column_named(option, numbers, data, allowed)
+    numbers = user_data.column_of_frame(numbers)
     values = np.array(user_data.floats_of(numbers, refused))
     if values.ndim != 1:
         raise refused
@@ -394,7 +397,7 @@ def numbers_of_rows(
         kinds = "whole numbers from 0 to 2^53"
     if wrong.any():
         raise errors.DataError(
-            f"The values of {option} include {listing(values[wrong])} "
+            f"The values of {option}= include {listing(np.unique(values[wrong]))} "
             f"{user_data.in_the_rows(index[wrong])}; use {kinds}."
         )
     return values
@@ -564,9 +567,12 @@ def column_named(option: str, name: str, data: object, allowed: str) -> DataColu
     """Return a column of the data, or raise `ColumnError` if there is none."""
     if isinstance(data, pd.DataFrame) and name in data.columns:
         return data[name]
+    names = data.columns if isinstance(data, pd.DataFrame) else ()
+    balanced = " or 'balanced'" if option == "weights" else ""
     raise errors.ColumnError(
-        f"{option}={shown(name)} is not a column of the data; use a column's name, or "
-        f"{allowed}."
+        f"{option}={shown(name)} is not a column of the data"
+        f"{errors.did_you_mean(name, names)}; use the name of a column"
+        f"{balanced}; in Python also {allowed}."
     )
 
 

@@ -266,8 +266,8 @@ def check_solver(problem: Problem, solver: Solver) -> None:
         check_sizes(solver.step, solver.passes.most_steps(problem.n))
         if problem.lam_rule == "1/n":
             raise OptionError(
-                "Pegasos takes steps of 1/(lambda t) and has no default lam; give "
-                "lam=, such as lam=1.0, or leave the solver out for the optimum."
+                "Pegasos takes steps of 1/(lambda t) and has no default lambda; set "
+                "lam=, such as lam=1.0, or omit the solver and its options."
             )
 
 

@@ -37,7 +37,7 @@ WRONG = {
     "utf16.csv": "in UTF-16; save it as 'CSV UTF-8'",
     "zip.csv": "a workbook or a zip archive",
     "model.csv": "a saved model",
-    "ragged.csv": "Expected 2 fields in line 3, saw 4",
+    "ragged.csv": "line 3 has 4 fields instead of 2",
     "empty.csv": "it is empty",
     "nul.csv": "bytes of zero",
     "quote.csv": "EOF inside string",

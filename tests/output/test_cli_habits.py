@@ -148,7 +148,7 @@ def test_an_argument_of_a_message_is_an_option(arguments, words):
     assert read_words([*fit, *options]) == read_words([*fit, *words.split()])
 
 
-@pytest.mark.parametrize("name", ["p.xlsx", "p.ODS", "p.parquet"])
+@pytest.mark.parametrize("name", ["p.xlsx", "p.ODS", "p.parquet", "p.docx", "p.csv.gz"])
 def test_predictions_are_no_workbook(here, capsys, name):
     told = refused(capsys, ["predict", "m.npz", "d.csv", "-o", name])
     assert "ends in .csv" in told

@@ -117,8 +117,8 @@ PYTHON = ("and", "or", "not", "in", "True", "False", "None")
 NOT_WHOLE = "the exponent of terms must be a whole number of at least 1"
 HINTS = {  # advice for operators of Stata, and of R's lme4
     "#": "; write a * b for a##b, a:b for a#b, C(g) for i.g, and x for c.x",
-    "|": "; use one list of terms, with C(g), or fit(groups='g'): there are no random "
-    "effects",
+    "|": "; there are no random effects; use C(g) as a term, or groups='g' for "
+    "standard errors by group",
 }
 
 

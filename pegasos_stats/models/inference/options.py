@@ -333,7 +333,8 @@ def checked_cov_type(value: object) -> CovType | Literal["default"]:
     names = ["default", *COV_TYPES]
     raise OptionError(
         f"cov_type={shown(value)} is not known{did_you_mean(value, names)}; use one "
-        f"of {listing(names, len(names))}, or Sandwich(...), Cluster(...), Bootstrap()."
+        f"of {listing(names, len(names))}; in Python also Sandwich(...), Cluster(...), "
+        "Bootstrap()."
     )
 
 
@@ -376,7 +377,7 @@ def chosen_options(
     linearised = correction == "linearised"
     firth, flic = problem.has_firth, problem.penalty == "flic"
     if firth and groups is not None:
-        raise OptionError("does not allow groups; leave them out.", "penalty", "firth")
+        raise OptionError("does not allow groups=; omit it.", "penalty", "firth")
     for is_wrong, reason in (
         (
             flic and options is not None,
@@ -390,14 +391,17 @@ def chosen_options(
         (cluster and linearised and not strata, "needs strata=."),
         (
             cluster and strata and not linearised,
-            "does not go with strata=; use 'cluster'.",
+            "does not go with strata=; use cov_type='cluster'.",
         ),
-        (resampled and strata, "does not go with strata=; use 'cluster'."),
+        (resampled and strata, "does not go with strata=; use cov_type='cluster'."),
         (
             correction == "CR3" and (two_kinds or problem.loss == "hinge"),
             "is for a single grouping, and not for the hinge; use 'CR1'.",
         ),
-        (groups and not cluster | resampled, "does not allow groups; use 'cluster'."),
+        (
+            groups and not cluster | resampled,
+            "does not allow groups=; use cov_type='cluster'.",
+        ),
         (resampled and two_kinds, "allows only one grouping; use 'cluster'."),
         (
             problem.loss == "hinge" and of_rows and (named or correction != "HC0"),
@@ -406,7 +410,7 @@ def chosen_options(
         (nonrobust and problem.loss != "log", "is for the log loss; use 'HC3'."),
         (
             nonrobust and problem.weights is not None,
-            "does not go with weights=; use 'HC3', or counts as freq_weights.",
+            "does not go with weights=; use 'HC3', or counts as freq_weights=.",
         ),
         (
             resampled and problem.source.is_streamed,

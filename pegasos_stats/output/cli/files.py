@@ -249,7 +249,10 @@ def is_predictions(handle: IO[bytes]) -> bool:
     )
 
 
-NO_TEXT = (".xlsx", ".xls", ".ods", ".parquet", ".feather")  # endings of other formats
+NO_TEXT = (  # endings of formats other than text
+    *(".xlsx", ".xls", ".ods", ".docx", ".pdf", ".html", ".json", ".parquet"),
+    *(".feather", ".arrow", ".dta", ".rds", ".gz", ".bz2", ".xz", ".zip"),
+)
 PREDICTIONS = writing.Kind("file of predictions", is_predictions)
 
 

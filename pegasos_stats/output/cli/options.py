@@ -642,4 +642,6 @@ def _refusal(error: CycloptsError, words: Sequence[str]) -> str:
         keyword = str(error.token.keyword)
         instead = suggestion(keyword.strip("-"), ("flags", command), ("flags",))
         unknown = f"option {keyword}"
-    return f"Unknown {unknown}; {instead}." if instead else f"{text}; {see}."
+    if instead:
+        return f"Unknown {unknown}; {instead}."
+    return f"{text} S{see[1:]}." if text.endswith("?") else f"{text}; {see}."

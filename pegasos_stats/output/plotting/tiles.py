@@ -127,7 +127,7 @@ def _colour_bar(
     return style.finish(ax, bar.ax)
 
 
-def checked_shape(shape: Any, p: int) -> tuple[int, int]:
+def checked_shape(shape: Any, p: int, name: str = "shape") -> tuple[int, int]:
     """Validate the shape of an image of `p` pixels.
 
     Examples
@@ -136,7 +136,7 @@ def checked_shape(shape: Any, p: int) -> tuple[int, int]:
     (16, 16)
     """
     error = OptionError(
-        f"shape={shown(shape)} is not allowed; use rows and columns whose product is "
+        f"{name}={shown(shape)} is not allowed; use rows and columns whose product is "
         f"the number of coefficients, {p:,}."
     )
     with convert_errors(error):

@@ -341,7 +341,7 @@ def _checked_fit(result: object, title: object, image_shape: object) -> Fitted:
         raise OptionError("is not allowed; use text.", "title", title)
     fitted = cast("Fitted", result)
     if image_shape is not None:
-        checked_shape(image_shape, len(fitted.design.names))
+        checked_shape(image_shape, len(fitted.design.names), "image_shape")
     return fitted
 
 
