@@ -436,10 +436,10 @@ class LinearResults(Results):
         -------
         JointTest
             With ``statistic, pvalue, df_num, df_denom``. Several hypotheses are tested
-            by F with ``"HC3"``, with the sandwich of the hinge, and with clusters; by
-            the resamples with the default bootstrap; otherwise by chi-squared. A single
-            hypothesis has the p-value that `t_test` reports. See `Sandwich`, `Cluster`
-            and `Bootstrap`.
+            by F with ``"HC3"``, with the sandwich of the hinge, and with clusters
+            unless ``use_t=False``; by the resamples with the default bootstrap;
+            otherwise by chi-squared. A single hypothesis has the p-value that `t_test`
+            reports. See `Sandwich`, `Cluster` and `Bootstrap`.
 
         Warns
         -----
@@ -865,7 +865,10 @@ class LinearResults(Results):
 
     @cached_property
     def n_reads(self) -> int | None:
-        """Number of passes over the data, for files and Dask; None for other fits."""
+        """Number of passes of the fit over files or Dask; None for other fits.
+
+        Standard errors need one to three more passes.
+        """
         return None
 
     @property

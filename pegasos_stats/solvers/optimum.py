@@ -102,8 +102,9 @@ class Optimum(Solver):
       many dense rows it first solves a sample. Then it fixes the dual weights of rows
       far from the margin and solves for the other rows. It repeats this with rows that
       were fixed on the wrong side, until the tolerance is reached.
-    * More rows than columns, other losses: Newton steps. With many rows L-BFGS, from
-      the solution of a sample; with 60 dense columns or more L-BFGS first.
+    * More rows than columns, other losses: Newton steps. With a penalty and many rows,
+      L-BFGS from the solution of a sample; with a penalty and 60 dense columns or more,
+      L-BFGS first.
     * More columns than rows: dual coordinate ascent while it reduces the gap, then
       Newton steps. Rows are visited in random order, from `seed`. With the hinge and at
       most 4,000 dense rows, SMO on pairs of rows instead, also with up to twice as many

@@ -75,8 +75,7 @@ class Reliability(tables.Facts):
         Number of rows without a label or a probability.
     error_by_chance : float
         Expected `calibration_error` of correct probabilities, which is above 0 by
-        chance: the sum over bins of `distance_by_chance`, divided by the number of
-        rows. NaN with groups, and in saved files that lack it.
+        chance. NaN with groups, and in saved files that lack it.
     smooth : DataFrame or None
         Columns ``probability, observed, conf_low, conf_high``, see `smoothed`; None
         with fewer than 20 rows.

@@ -201,11 +201,12 @@ def lambda_path(
     """Fit a model for many values of lambda and cross-validate each of them.
 
     With `Optimum` all folds are fitted together, from the largest lambda on, in passes
-    over their shared rows. This requires dense rows, at most 300 columns, at least
-    three rows per column (20 for the hinge), and no transform that is computed from the
-    rows of a fold. Otherwise folds are fitted separately, and each fit starts with the
-    dual variables of the previous one, rescaled for its lambda. Pegasos always starts
-    at zero, because its first steps discard any start. Each fit reports its gap.
+    over their shared rows. This requires at most 300 columns, at least three rows per
+    column (20 for the hinge), and no transform that is computed from the rows of a
+    fold; sparse rows become dense, up to 2^25 values. Otherwise folds are fitted
+    separately, and each fit starts with the dual variables of the previous one,
+    rescaled for its lambda. Pegasos always starts at zero, because its first steps
+    discard any start. Each fit reports its gap.
 
     Folds and seeds are drawn as in `cross_validate`, one seed per fold; fits to all
     rows use `seed` itself. A solver with a seed of its own uses this seed in all fits.
@@ -485,8 +486,8 @@ class LambdaPath(Summarised):
         """Fit all rows at the chosen lambda, with the solver of the path.
 
         The fit does not start from the path, so only its seed is needed to repeat it.
-        Its relative gap is at most 1e-6, or the tolerance of the path if that is
-        smaller.
+        With `Optimum` its relative gap is at most 1e-6, or the tolerance of the path if
+        that is smaller.
 
         Parameters
         ----------
@@ -662,9 +663,9 @@ def cross_validate(
     solver : Optimum, Pegasos or SDCA, optional
         By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
-        A number of stratified folds; the ``folds`` of another cross-validation; the
-        fold of each row, by number or label, with one row per repeat in a matrix; or
-        pairs ``(train, test)`` of positions among the rows used, counted from zero.
+        A number of stratified folds; ``validation.folds`` of another cross-validation;
+        the fold of each row, by number or label, with one row per repeat in a matrix;
+        or pairs ``(train, test)`` of positions among the rows used, counted from zero.
     repeats : int, default 1
         Number of repeats with different random folds.
     groups : str, Series, array or list, shape (n,), optional
@@ -673,10 +674,11 @@ def cross_validate(
     seed : int, default 1
         Seed for R's ``set.seed()``; None draws a seed.
     metrics : str, callable, or sequence of them, optional
-        ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge); ``"log_loss"``,
-        ``"brier_score"`` (log loss); a function of labels -1, +1 and scores. By default
-        all metrics of the model's loss. Rows are weighted: with ``weights="balanced"``
-        the error rate refers to classes of equal size.
+        ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge), ``"squared_hinge_loss"``
+        (squared hinge); ``"log_loss"``, ``"brier_score"`` (log loss); a function of
+        labels -1, +1 and scores. By default all metrics of the model's loss. Rows are
+        weighted: with ``weights="balanced"`` the error rate refers to classes of equal
+        size.
     lambda_path : LambdaPath, True or sequence of float, optional
         Nested cross-validation: each fold chooses lambda from its training rows. A path
         sets the values, the number of inner folds and the metric. With a sequence of
@@ -819,8 +821,9 @@ class CrossValidation(Summarised):
 
         The estimate is the mean over the folds, weighted by their held-out rows. The
         standard error refers to a single repeat (root mean square over the repeats). It
-        is approximate and tends to be too small, because folds share training rows; for
-        nested cross-validation it is multiplied by `correction_factor`.
+        is approximate and tends to be too small, because folds share training rows.
+        For nested cross-validation it includes Nadeau and Bengio's factor for shared
+        training rows.
         """
         lines = []
         for metric in self.metrics:
@@ -859,7 +862,7 @@ class CrossValidation(Summarised):
         Raises
         ------
         OptionError
-            If the model has the hinge loss.
+            If the model is not logistic.
         """
         checks.check_log_loss(self.model.problem.loss, "probabilities")
         odds = self.scores - self.model.problem.prior_shift
@@ -875,10 +878,10 @@ class CrossValidation(Summarised):
     ) -> ConfusionMatrix:
         """Compute the confusion table of actual and out-of-fold predicted labels.
 
-        Each row with a positive weight counts once. There are no intervals and tests,
-        because rows share fits; `tidy` reports standard errors. The AUC,
-        ``auc_pooled``, pools the scores of all folds and may differ much from the mean
-        over folds.
+        Rows count once, or by their ``freq_weights``; rows of weight 0 do not count.
+        There are no intervals and tests, because rows share fits; `tidy` reports
+        standard errors. The AUC, ``auc_pooled``, pools the scores of all folds and may
+        differ much from the mean over folds.
 
         Parameters
         ----------

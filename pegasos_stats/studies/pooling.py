@@ -600,9 +600,9 @@ def pool(results: Sequence[Any]) -> PooledResults | PooledEstimates:
     ------
     OptionError
         If there is only one fit, or fits differ in terms, loss, lam or classes; if fits
-        have the hinge loss or effects have bootstrap standard errors, as their
-        estimates are not nearly normal; or if tables have no intervals, as for training
-        rows, or have ``prevalence=``.
+        have the hinge loss, whose estimates are not nearly normal; if effects have
+        bootstrap standard errors; or if tables have no intervals, as for training rows,
+        or have ``prevalence=``.
 
     References
     ----------
