@@ -50,7 +50,7 @@ WeightsOf = Literal["rows", "levels", "balanced"]
 Positions = NDArray[np.intp]
 OFFSETS_ALLOWED = "one number for each row"
 COUNTS_ALLOWED = "one whole number for each row"
-ALLOWED = "one number for each row, a weight for each class, or 'balanced'"
+ALLOWED = "one number for each row, or a weight for each class"
 SUMMED_AT_ONCE = 2**16  # numbers per block of a sum, of 16 bytes each
 NaAction = Literal["drop", "raise"]
 

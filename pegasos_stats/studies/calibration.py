@@ -184,8 +184,8 @@ class Reliability(tables.Facts):
             ("Intercept", self.intercept, self.intercept_interval),
         ):
             if not np.isnan(value):
-                interval = f"{self.level:.0%} interval [{low:.4f}, {high:.4f}]"
-                facts[name] = f"{value:.4f}, {interval}"
+                interval = f"{self.level:.0%} interval [{low:z.4f}, {high:z.4f}]"
+                facts[name] = f"{value:z.4f}, {interval}"
         return facts if np.isnan(self.ici) else facts | {"ICI": f"{self.ici:.4f}"}
 
     def __str__(self) -> str:

@@ -584,11 +584,13 @@ class ReportFacts:
         mean, share = map(percent, self.in_the_large)
         yes, slope = self.positive, ""
         if math.isfinite(calibration.slope):
-            low, high = calibration.slope_interval
+            low, high = (
+                f"{end:.2f}".replace("-", "−") for end in calibration.slope_interval
+            )
             slope = (
                 f" The calibration slope is {calibration.slope:.2f} (95% interval "
-                f"{low:.2f} to {high:.2f}); ideally it is 1, and below 1 the "
-                "probabilities are too extreme."
+                f"{low} to {high}); ideally it is 1, and below 1 the probabilities are "
+                "too extreme."
             )
         yield (
             f"The mean predicted probability of '{yes}' is {mean}; {share} of the rows "
@@ -1036,8 +1038,11 @@ class ReportFacts:
                 cells = (_share(share[y == s]) for s in (-1, 1))
                 lines.append([f"{variable}: {reference} (reference)", *cells])
             column = self._column(at)
-            describe = _share if _is_dummy(column) else _mean
-            lines.append([name, *(describe(column[y == s]) for s in (-1, 1))])
+            parts = [column[y == s] for s in (-1, 1)]
+            spread = float(column.std())
+            is_dummy = _is_dummy(column)
+            cells = (_share(x) if is_dummy else _mean(x, spread) for x in parts)
+            lines.append([name, *cells])
         return lines
 
     @property
@@ -1144,11 +1149,22 @@ def _share(values: Vector) -> str:
     return f"{round(values.sum()):,} ({values.mean():.0%})" if len(values) else ""
 
 
-def _mean(values: Vector) -> str:
+def _mean(values: Vector, spread: float) -> str:
+    r"""Write a mean and a standard deviation with the decimals of three digits.
+
+    Examples
+    --------
+    >>> _mean(np.array([63.0, 64.0, 67.0]), 13.7), _mean(np.array([2e7, 3e7]), 1e7)
+    ('64.7\xa0(2.1)', '2.5e+07\xa0(7.07e+06)')
+    """
     if not len(values):
         return ""
-    sd = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    cells = tables.without_power(float(values.mean())), tables.without_power(sd, 3)
+    mean, sd = values.mean(), values.std(ddof=1) if len(values) > 1 else 0.0
+    if spread > 1e-4 and max(abs(mean), sd) < 1e6:
+        places = max(2 - math.floor(math.log10(spread)), 0)
+        cells = f"{mean:z,.{places}f}", f"{sd:,.{places}f}"
+    else:
+        cells = tables.without_power(float(mean)), tables.without_power(float(sd), 3)
     return f"{cells[0]}{NBSP}({cells[1]})".replace("-", "−")
 
 
