@@ -399,7 +399,7 @@ def test_predictors_by_level_are_those_of_the_data(standardize):
     text = Reader(model.fit().report().to_html()).text
     rows = PATIENTS.dropna()
     low, high = (rows[rows["ill"] == level] for level in ("no", "yes"))
-    ages = [f"{x['age'].mean():.4g} ({x['age'].std():.3g})" for x in (low, high)]
+    ages = [f"{x['age'].mean():.1f} ({x['age'].std():.1f})" for x in (low, high)]
     smokers = [f"{x['smoker'].sum()} ({x['smoker'].mean():.0%})" for x in (low, high)]
     for name, cells in (("age", ages), ("smoker", smokers)):
         assert f"{name} {' '.join(cells)}" in text.replace("\xa0", " ")
