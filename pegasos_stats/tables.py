@@ -397,10 +397,12 @@ def without_power(value: float, digits: int = 4) -> str:
     --------
     >>> without_power(942.3, 2), without_power(1182.0, 3), without_power(2.5e6, 2)
     ('942', '1,182', '2.5e+06')
+    >>> without_power(63.7), without_power(11.0, 3), without_power(999.96)
+    ('63.70', '11.0', '1000')
     """
     if 10.0 ** (digits - 1) <= abs(value) < 999_999.5:
         return f"{value:,.0f}"
-    return significant(value, digits)
+    return f"{value:z#.{digits}g}".rstrip(".")
 
 
 def fixed(value: float, digits: int = 3) -> str:

@@ -835,6 +835,25 @@ class CrossValidation(Summarised):
         return table
 
     @property
+    def _notes_on_lambda(self) -> list[str]:
+        """Notes on folds that choose lambda, or are fitted with another lambda."""
+        if self.choosing is not None:
+            inner = counted(self.choosing.folds, "fold")
+            return [
+                f"Nested: each fold chooses lambda from its training rows, by {inner}, "
+                f"{self.choosing.metric.name} and the rule {self.choosing.rule}; "
+                "standard errors are Nadeau and Bengio's."
+            ]
+        if not self.model.problem.lam and (
+            missing := int(self.by_fold["lam"].gt(0).sum())
+        ):
+            return [
+                f"The maximum likelihood estimate does not exist in {missing} of "
+                f"{counted(len(self.by_fold), 'fold')}: fitted with lam = 1/n."
+            ]
+        return []
+
+    @property
     def mean(self) -> "pd.Series[float]":
         """Mean of each metric over the folds."""
         return self.tidy().set_index("term")["estimate"]
@@ -1020,19 +1039,7 @@ class CrossValidation(Summarised):
         if self.choosing is not None:
             ends = self.by_fold["lam"].agg(["min", "max"]).unique()
             left["lambda:"] = " to ".join(map(significant, ends))
-            inner = counted(self.choosing.folds, "fold")
-            notes.append(
-                f"Nested: each fold chooses lambda from its training rows, by {inner}, "
-                f"{self.choosing.metric.name} and the rule {self.choosing.rule}; "
-                "standard errors are Nadeau and Bengio's."
-            )
-        elif not self.model.problem.lam and (
-            missing := int(self.by_fold["lam"].gt(0).sum())
-        ):
-            notes.append(
-                f"The maximum likelihood estimate does not exist in {missing} of "
-                f"{counted(len(self.by_fold), 'fold')}: fitted with lam = 1/n."
-            )
+        notes += self._notes_on_lambda
         gap = float(self.by_fold["relative_gap"].max())
         right = fold_fits.run_fields(self.solver, self.folds, self.seed, gap)
         table = pd.DataFrame(columns).map(significant)

@@ -316,6 +316,23 @@ def test_the_strongest_predictors_have_an_effect_of_their_own():
     assert [line[0] for line in steep.report().facts.strongest] == ["d"]
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+def test_the_strongest_predictors_do_not_depend_on_the_reference(standardize):
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=400), "z": rng.normal(size=400)})
+    data["g"] = rng.choice(["few", "u", "v"], 400, p=[0.04, 0.48, 0.48])
+    score = 0.5 * data["x"] + 2.0 * (data["g"] != "few") + rng.logistic(size=400)
+    data["y"] = np.where(score > 1.0, "yes", "no")
+    orders = [
+        [line[0] for line in fit.report().facts.strongest]
+        for reference in ("few", "u")
+        for term in [f"C(g, Treatment('{reference}'))"]
+        for model in [ps.logit(f"y ~ x + z + {term}", data, standardize=standardize)]
+        for fit in [model.fit()]
+    ]
+    assert orders[0] == orders[1] == ["x", "g", "z"]
+
+
 def test_ties_are_said_and_the_area_of_a_validation_is_one_everywhere(drawn):
     data = PATIENTS.dropna().assign(age=lambda x: (x["age"] > 60) * 1)
     model = ps.logit("ill ~ age + smoker", data, lam=0.01)
@@ -415,6 +432,18 @@ def test_cross_validation_takes_the_place_of_new_rows(logit):
     assert f"standard error {100.0 * spread:.2f}%" in text
     text = logit.report(validation=validation, threshold=0.2).to_markdown()
     assert f"({validation.folds.description}, seed 1), rows with a prob" in text
+
+
+def test_folds_fitted_with_a_penalty_are_counted(drawn):
+    frame = PATIENTS.dropna().reset_index(drop=True)
+    frame["rare"] = (frame.index < 3) * 1.0
+    frame.loc[:2, "ill"] = ["yes", "no", "yes"]
+    model = ps.logit("ill ~ age + rare", frame)
+    validation = ps.cross_validate(model, folds=10, seed=1)
+    n = int(validation.by_fold["lam"].gt(0.0).sum())
+    text = model.fit().report(validation=validation).to_markdown()
+    assert n > 0
+    assert f"does not exist in {n} of 10 folds" in text
 
 
 @pytest.mark.parametrize("cost", [(1.0, 2.0), (1.5, 1.0)])

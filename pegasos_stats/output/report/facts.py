@@ -316,6 +316,11 @@ class ReportFacts:
         return result.notes_on_errors() if isinstance(result, LinearResults) else []
 
     @property
+    def notes_on_folds(self) -> list[str]:
+        """Notes on the lambda of the folds."""
+        return [] if self.validation is None else self.validation._notes_on_lambda
+
+    @property
     def model(self) -> str:
         """Name of the model, within a sentence."""
         problem = self.result.problem
@@ -553,7 +558,9 @@ class ReportFacts:
         least = min(rates.cost_of_all, rates.cost_of_none)
         if rates.std_error == 0.0:  # the model predicts what the cheaper rule does
             return
-        of_rows = " for independent rows" * (self._groups_of_folds is not None)
+        of_folds, of_fit = self._groups_of_folds, getattr(self.result, "groups", None)
+        is_grouped = of_folds is not None or of_fit is not None
+        of_rows = " for independent rows" * is_grouped
         cheap = yes if least == rates.cost_of_all else no
         rules = ["The model", f"predicting '{cheap}' for all rows"]
         if rates.cost > least:
@@ -632,8 +639,8 @@ class ReportFacts:
         """Warn that the training error rate is usually too low; recommend new rows."""
         if self.rows.name == "training":
             yield (
-                "This report contains no new rows. The error rate on new rows is "
-                "usually higher; estimate it with test data or cross-validation."
+                "This report contains no new rows. On new rows the model usually "
+                "performs worse: evaluate it with test data or cross-validation."
             )
 
     @property
@@ -825,11 +832,14 @@ class ReportFacts:
     def strongest(self) -> Lines:
         """Predictors with the largest effects on the score: name, difference, effect.
 
-        Predictors are ranked by absolute coefficient times standard deviation; a factor
-        is ranked by its strongest level. See `own_effects` for the predictors that are
-        considered. Effects of 0 are omitted. The difference is 1 for 0/1 predictors and
-        one standard deviation for others. With the log loss the effect is the odds
-        ratio of the positive class; with the hinge losses, the change of the score.
+        Predictors are ranked by the standard deviation of their part of the score, so
+        that the reference level of a factor does not matter. Without rows in memory, a
+        factor is ranked by its largest coefficient. See `own_effects` for the
+        predictors that are considered. Effects of 0 are omitted. The difference is 1
+        for 0/1 predictors and one standard deviation for others; a factor has its level
+        with the largest product of coefficient and standard deviation. With the log
+        loss the effect is the odds ratio of the positive class; with the hinge losses,
+        the change of the score.
         """
         result = self.result
         if not isinstance(result, LinearResults) or not len(result.coef):
@@ -841,16 +851,22 @@ class ReportFacts:
             deviations = moments(result.problem.X)[1]
         with np.errstate(invalid="ignore", over="ignore"):
             sizes = np.nan_to_num(np.abs(cells[:, 0] * deviations))
-        ranked = [max(places, key=sizes.__getitem__) for places in self.own_effects]
-        ranked = [at for at in ranked if sizes[at] > AT_ZERO]
-        ranked.sort(key=sizes.__getitem__, reverse=True)
+        beta = np.nan_to_num(cells[:, 0])
+        ranked = dict[int, float]()
+        for places in self.own_effects:
+            at = max(places, key=sizes.__getitem__)
+            ranked[at] = float(sizes[at])
+            if len(places) > 1 and self.fit_scores is not None:
+                ranked[at] = float(np.std(result.problem.X[:, places] @ beta[places]))
+        strongest = sorted(ranked, key=ranked.__getitem__, reverse=True)
+        strongest = [at for at in strongest if ranked[at] > AT_ZERO]
         if result.scaling is not None:
             cells = cells / result.scaling.scale[:, None]
         if self.is_first:
             cells = -cells[:, [0, 2, 1]]
         return [
             [*self._difference(at), self._effect(at, cells[at])]
-            for at in ranked[:MAX_STRONGEST]
+            for at in strongest[:MAX_STRONGEST]
         ]
 
     def _column(self, at: int) -> Vector:
