@@ -63,7 +63,7 @@ Source = Literal["new", "training", "partly training", "out of fold", "weighted"
 NO_INFERENCE: dict[Source, str] = {
     "training": "these are training rows of the fit",
     "partly training": "{:,} of these rows ({:.3g}%) are training rows of the fit",
-    "out of fold": "rows that share a fit are not independent: report the rate alone",
+    "out of fold": "rows that share a fit are not independent",
     "weighted": "weights are not numbers of rows",
 }
 INFERRED = ("accuracy_low", "accuracy_high", "accuracy_p_value", "mcnemar_p_value")

@@ -1320,9 +1320,12 @@ class Uncertainty:
         if groups is not None and groups.fewest < FEW:
             text = (
                 f"there are {groups}: with fewer than {FEW} groups, intervals and "
-                "tests are rough, and CR1 intervals are far too narrow."
+                "tests are rough"
             )
-            notes.append(Note("few events", "warning", text))
+            correction = getattr(self.result.cov_type, "correction", "")
+            if correction in ("CR0", "CR1"):
+                text += f", and {correction} intervals are far too narrow"
+            notes.append(Note("few events", "warning", f"{text}."))
         if self.unlimited.all():  # no coefficient has a standard error
             return notes
         slopes = k - problem.intercept
@@ -1363,7 +1366,10 @@ class Uncertainty:
         V, groups = self.covariance, self.groups
         if isinstance(V, BootstrapResult):
             what = "Pairs bootstrap" if groups is None else f"Bootstrap of {groups}"
-            text = f"{what}, {len(V.estimates):,} resamples, seed {V.seed}"
+            text = (
+                f"{what}, {len(V.estimates):,} resamples, seed {V.seed}, "
+                f"{V.options.interval} intervals"
+            )
             if V.options.interval == "envelope" and not V.allows(DEFAULT_LEVEL):
                 text += (
                     f" (95% intervals need {resamples_for(DEFAULT_LEVEL)} resamples)"
