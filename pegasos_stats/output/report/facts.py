@@ -1171,7 +1171,7 @@ def _mean(values: Vector, spread: float) -> str:
     Examples
     --------
     >>> _mean(np.array([63.0, 64.0, 67.0]), 13.7), _mean(np.array([2e7, 3e7]), 1e7)
-    ('64.7\xa0(2.1)', '2.5e+07\xa0(7.07e+06)')
+    ('64.7\xa0(2.1)', '2.500e+07\xa0(7.07e+06)')
     """
     if not len(values):
         return ""
