@@ -572,7 +572,7 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     first = min(longest, max(TEXT_WIDTH - sum(sizes), MIN_NAME_WIDTH))
     rows = []
     for name, row in zip(["", *names], [heads, *cells], strict=True):
-        begin, *others = NameWrapper(max(first, 1)).wrap(name) or [""]
+        begin, *others = TermWrapper(max(first, 1)).wrap(name) or [""]
         numbers = "".join(c.rjust(n) for c, n in zip(row, sizes, strict=True))
         rows.append("\n".join([(begin.ljust(first) + numbers).rstrip(), *others]))
     rule = "-" * max(TEXT_WIDTH, first + sum(sizes))
@@ -584,12 +584,12 @@ def params_text(params: pd.DataFrame, ruled: Collection[int] = ()) -> list[str]:
     return [rule, head, *lines, rule]
 
 
-class NameWrapper(TextWrapper):
+class TermWrapper(TextWrapper):
     """Wrap a term at spaces and hyphens, and longer words at their brackets.
 
     Examples
     --------
-    >>> NameWrapper(12).wrap("C(ward)[T.Medicine]")
+    >>> TermWrapper(12).wrap("C(ward)[T.Medicine]")
     ['C(ward)[T.', '  Medicine]']
     """
 
