@@ -531,3 +531,56 @@ def test_predictions_of_two_factors_have_a_heading_for_each_level_of_the_first()
     folds = ps.cross_validate(ps.logit("y ~ ward", data), folds=4, seed=1)
     axes = plt.subplots(len(folds.tidy()))[1]
     assert all(ax.spines["left"].get_visible() for ax in folds.plot(ax=axes))
+
+
+def test_shortened_names_keep_whole_words_and_a_level_its_end():
+    names = ["no admission within thirty days", "planned admission within thirty days"]
+    assert style.abbreviate(names, 24) == [
+        "no … within thirty days",
+        "planned admission … days",
+    ]
+    wards = [
+        "Municipal hospital",
+        *(f"University hospital, {c}" for c in ("Kiel", "Ulm")),
+    ]
+    assert style.abbreviate(wards, 16) == [
+        "Municipal…",
+        "…hospital, Kiel",
+        "…hospital, Ulm",
+    ]
+
+
+def test_a_comma_in_a_level_of_the_first_factor_leaves_its_heading():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"y": rng.choice(["a", "b"], 200)})
+    data["ward"] = rng.choice(["HIV", "ICU, old"], 200)
+    data["stage"] = rng.choice(["early", "late"], 200)
+    ax = ps.logit("y ~ ward + stage", data).fit().predictions(["ward", "stage"]).plot()
+    names = [text.get_text() for text in ax.get_yticklabels()]
+    assert names[::3] == ["ward HIV:", "ward ICU, old:"]
+
+
+def test_numbers_below_narrow_panels_do_not_touch():
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"y": rng.choice(["a", "b"], 90), "age": rng.normal(50, 9, 90)})
+    data["income"] = rng.uniform(0, 300_000, 90)
+    axes = plt.subplots(1, 3, figsize=(7, 3), layout="constrained")[1]
+    fit = ps.logit("y ~ income + age", data).fit()
+    fit.plot.effect("income", at={"age": [40, 50, 60]}, ax=axes)
+    axes[0].figure.draw_without_rendering()
+    for ax in axes:
+        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+        inside = [box for box in boxes if box.x1 > ax.bbox.x0 and box.x0 < ax.bbox.x1]
+        assert all(a.x1 < b.x0 for a, b in pairwise(inside))
+
+
+def test_curves_of_different_rows_state_both_numbers_of_excluded_rows():
+    data = NEW.copy()
+    data.loc[data.index[:3], "dose"] = np.nan
+    larger, smaller = (
+        ps.logit(f"outcome ~ {terms}", NEW).fit() for terms in ("dose + assay", "assay")
+    )
+    ax = larger.plot.roc(data, label="larger")
+    smaller.plot.roc(data, label="smaller", ax=ax)
+    label = " ".join(ax.get_xlabel().split())
+    assert "(0 to 3 rows without label or score excluded)" in label

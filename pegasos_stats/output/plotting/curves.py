@@ -55,7 +55,7 @@ THREE_AXES = "three axes, for example plt.subplots(1, 3)[1]"
 # --------------------------------------------------------------- ROC curves
 
 
-def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
+def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, int]:
     """Return codes and scores of the rows that have both a label and a score.
 
     Returns
@@ -63,8 +63,8 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
     codes : int array, shape (n,)
         0 for the first, 1 for the second class.
     scores : float64 array, shape (n,)
-    excluded : str
-        A line with the number of excluded rows; empty if there are none.
+    excluded : int
+        Number of excluded rows.
 
     Raises
     ------
@@ -80,9 +80,21 @@ def labelled_scores(table: ConfusionMatrix) -> tuple[Codes, Floats, str]:
             f"None of {counted(len(used), 'row')} has a label and a score; pass data "
             "with labels and without missing values."
         )
-    n = int((~used).sum())
-    excluded = f"\n({counted(n, 'row')} without label or score excluded)" * bool(n)
-    return rows.codes[used], rows.scores[used], excluded
+    return rows.codes[used], rows.scores[used], int((~used).sum())
+
+
+def excluded_text(ax: "Axes", excluded: int) -> str:
+    """Return a line with the numbers of rows that figures on these axes exclude.
+
+    The text is empty if no row is excluded.
+    """
+    numbers = vars(ax).setdefault("excluded_rows", set())
+    numbers.add(excluded)
+    if not any(numbers):
+        return ""
+    rows, least = counted(max(numbers), "row"), min(numbers)
+    span = f"{least:,} to " * (len(numbers) > 1)
+    return f"\n({span}{rows} without label or score excluded)"
 
 
 def check_both_levels(
@@ -98,11 +110,11 @@ def check_both_levels(
             )
 
 
-def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: str = "") -> "Axes":
+def roc_axes(ax: "Axes | None", levels: Sequence[object], excluded: int = 0) -> "Axes":
     """Return square axes for a ROC curve, with the diagonal."""
     ax, (negative, positive) = style.square_axes(ax), style.short_levels(levels)
     style.draw_reference(ax, [0, 1], [0, 1], "_Chance")
-    x_label = f"False positive rate (of {negative}){excluded}"
+    x_label = f"False positive rate (of {negative}){excluded_text(ax, excluded)}"
     ax.set(xlabel=x_label, ylabel=f"True positive rate (of {positive})")
     return ax
 
@@ -317,7 +329,7 @@ def draw_scores(
     style.draw_reference(ax, cut, None, label, "-")
     for at in (-1.0, 1.0) * dashed:
         style.draw_reference(ax, at, None, "Margin 1" if at > 0.0 else "", "--")
-    x_label = f"Predicted {kind} {short[1]}{excluded}"
+    x_label = f"Predicted {kind} {short[1]}{excluded_text(ax, excluded)}"
     words = {"xlabel": x_label, "ylabel": "Share of the class"}
     return style.finish(ax, percent="x" * are_shares + "y", **words)
 
@@ -384,7 +396,7 @@ def draw_rates(
         steps: Style = {"drawstyle": "steps-pre", "clip_on": False}
         style.draw_line(ax, x, y, line=line, label=label, **steps)
     scale = "probability" if is_share else "score"
-    label = f"Threshold of the {scale} of {positive}{excluded}"
+    label = f"Threshold of the {scale} of {positive}{excluded_text(ax, excluded)}"
     words = {"xlabel": label, "ylabel": "Share of the class"}
     return style.finish(ax, percent="x" * is_share + "y", **words)
 
@@ -402,12 +414,15 @@ def draw_binned_residuals(
     half = [2.0 * own.std(ddof=own.size > 1) / np.sqrt(own.size) for _, own in bins]
     ax = style.axes_of(ax)
     style.draw_reference(ax, None, 0.0, linestyle="-")
-    label = f"Mean of {counted(bins[0][0].size, 'row')}; band: 2 standard errors"
+    most, least = (counted(bins[j][0].size, "row") for j in (0, -1))
+    span = f"{least.split()[0]} or " * (least != most)
+    label = f"Mean of {span}{most}; band: 2 standard errors"
     colour = style.draw_points(ax, x, y, 4.0, line, label)
     band: Style = {"color": colour, "alpha": style.opacity(ax), "linewidth": 0.0}
     ax.fill_between(x, np.negative(half), half, **band)
     positive = style.short_levels(result.coding.levels)[1]
-    words = {"xlabel": f"Predicted probability of {positive}{excluded}"}
+    x_label = f"Predicted probability of {positive}{excluded_text(ax, excluded)}"
+    words = {"xlabel": x_label}
     words["ylabel"] = "Observed share minus probability"
     return style.finish(ax, percent="xy", **words)
 
@@ -443,7 +458,8 @@ def draw_regions(
     ax.contour(*sides, scores, levels=[0.0], colors=[style.text_colour(ax)])
     for code, level in enumerate(result.coding.levels):
         look: Style = {"color": colours[code], "markersize": 3.5}
-        look = {**look, "alpha": style.opacity(ax, 0.7)}
+        filled = ("full", "none")[code]  # for printing in grey
+        look = {**look, "alpha": style.opacity(ax, 0.7), "fillstyle": filled}
         own, label = places[scored.codes == code].T, style.as_text(level)
         ax.plot(*own, "os"[code], label=label, **look)
     x_label, y_label = map(style.as_text, names)
@@ -456,8 +472,8 @@ def draw_bootstrap(values: Floats, row: Any, ax: "Axes | None", line: Style) -> 
     look = style.merge(line, color=way.colour, linewidth=1.2)
     label = style.join_labels(line, counted(values.size, "resample"))
     counts, edges = np.histogram(values, int(bars_for(values)))
-    ax.stairs(counts, edges, fill=True, color=look["color"], alpha=0.4)
-    ax.stairs(counts, edges, **look | {"label": label})
+    ax.stairs(counts, edges, fill=True, color=look["color"], alpha=0.4, label=label)
+    ax.stairs(counts, edges, **look | {"label": ""})
     style.draw_reference(ax, row["estimate"], None, "Estimate", "-")
     for j, end in enumerate(row[["conf_low", "conf_high"]].dropna()):
         style.draw_reference(ax, end, None, "" if j else "95% interval", "--")
@@ -599,6 +615,7 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     look: Style = {"label": "" if own else "Thresholds of the folds", "clip_on": False}
     style.draw_rug(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
     bottom, top = ax.get_ylim()
+    top = max(top, (1.0 + THRESHOLD_PADDING) * float(np.nanmax(values)))
     if name == "cost":  # the cost of predicting one class for all rows is far higher
         highest = MAX_COST_RATIO * float(np.nanmedian(values))
         top = min(top, max(highest, thresholds.estimate + 2.0 * error))
@@ -642,8 +659,13 @@ def draw_path(
     ax = style.axes_of(ax)
     thin: Style = {"color": style.text_colour(ax), "alpha": 0.3, "linewidth": 0.6}
     ax.plot(beta.index, values[:, order[named:1000]], linestyle="-", **thin)
-    at, names = beta.index.to_numpy(), map(style.term_text, beta.columns)
-    texts = style.abbreviate([*names], 24)
+    at, names = beta.index.to_numpy(), [*map(style.term_text, beta.columns)]
+    levels = [
+        f"…{name.partition(': ')[2]}" if len(name) > 24 and ": " in name else name
+        for name in names
+    ]
+    is_clear = len(set(levels)) == len(set(names))
+    texts = style.abbreviate(levels if is_clear else names, 24)
     for j in order[:named]:
         style.draw_line(ax, at, values[:, j], line=line, label=f"_{texts[j]}")
     ax.set_xscale("log")

@@ -124,9 +124,26 @@ def _write_numbers(ax: "Axes", table: pd.DataFrame, places: Sequence[float]) -> 
     size = 0.85 * float(ax.get_yticklabels()[0].get_fontsize())
     look: Style = {"transform": ax.get_yaxis_transform(), "va": "center", "size": size}
     for place, line in zip(places, table[INTERVAL].to_numpy(np.float64), strict=True):
-        estimate, *ends = (f"{x:,.{0 if abs(x) >= 100.0 else 2}f}" for x in line)
-        interval = " ({}, {})".format(*ends) * bool(np.isfinite(line[1]))
-        ax.text(1.02, place, estimate + interval, **look)
+        ax.text(1.02, place, interval_text(*line), **look)
+
+
+def interval_text(estimate: float, low: float, high: float) -> str:
+    """Write an estimate and its interval, with the decimals that a narrow one needs.
+
+    Examples
+    --------
+    >>> interval_text(1.5, 1.2, 120.4)
+    '1.50 (1.20, 120)'
+    >>> interval_text(-0.000006, -0.000015, 0.000002)
+    '-0.000006 (-0.000015, 0.000002)'
+    """
+    width = min(high - low if high > low else abs(estimate), 1.0)
+    decimals = int(np.ceil(np.log10(10.0 / width))) if 0.0 < width < 0.02 else 2
+    estimate_text, *ends = (
+        f"{round(x, decimals) + 0.0:,.{0 if abs(x) >= 100.0 else decimals}f}"
+        for x in (estimate, low, high)
+    )
+    return estimate_text + " ({}, {})".format(*ends) * bool(np.isfinite(low))
 
 
 def rows_of_terms(
@@ -330,13 +347,14 @@ def name_pairs(keys: pd.DataFrame) -> pd.DataFrame:
     ['sex f', 'ward A']
     """
     names = keys["term"].str.split(":", expand=True)
-    levels = keys["what"].str.split(", ", n=1, expand=True)
-    if names.shape[1] != 2 or levels.shape[1] != 2 or names.isna().any(axis=None):
+    if names.shape[1] != 2 or names.isna().any(axis=None):
         return keys
-    if len(levels.drop_duplicates()) != levels.nunique().prod():
-        return keys  # a level contains a comma
-    pairs = names + " " + levels
-    return pairs.set_axis(["term", "what"], axis=1)
+    texts = keys["what"].str
+    for split in (texts.split, texts.rsplit):  # levels of one factor may have commas
+        levels = split(", ", n=1, expand=True)
+        if levels.shape[1] == 2 and len(levels) == levels.nunique().prod():
+            return (names + " " + levels).set_axis(["term", "what"], axis=1)
+    return keys
 
 
 def average_rows(margins: Margins) -> tuple[list[str], list[str]]:

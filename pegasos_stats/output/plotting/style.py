@@ -9,6 +9,7 @@ use the text colour, which is visible in dark styles. Legends are above the axes
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from os.path import commonprefix
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -48,7 +49,8 @@ MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
 BAND_OPACITY = 0.18
 
 MAX_LAYOUTS = 5
-LAYOUT_TOLERANCE = 0.002  # share of the figure
+LAYOUT_TOLERANCE = 0.012  # share of the figure
+SMALL_LABEL = 0.75  # relative size of a label whose words are too long
 LETTER_WIDTH = 0.0075  # inches per letter and point of font size
 MAX_NAME_LENGTH = 400  # letters
 MAX_LEVEL_LENGTH = 28
@@ -494,37 +496,73 @@ def as_text(name: object) -> str:
 def abbreviate(names: Sequence[object], width: int) -> list[str]:
     """Shorten names to at most `width` letters; different names stay different.
 
-    If names have a common beginning, it is removed; otherwise the middle of each name
-    is, with words of which one to three letters would remain. If two results are equal,
-    the common beginning, if any, and the end are removed, or names are numbered.
+    If names have a common beginning, it is removed; otherwise whole words are, after
+    the first one, if half of the letters remain; else the middle of each name, with
+    words of which one to three letters would remain. If two results are equal, the
+    common beginning, if any, and the end are removed, or names are numbered.
 
     Examples
     --------
     >>> abbreviate(["concentration in plasma A", "concentration in plasma B"], 12)
     ['…in plasma A', '…in plasma B']
+    >>> abbreviate(["no admission within 30 days"], 20)
+    ['no admission … days']
     >>> abbreviate(["aaaaaa1bbbbbb", "aaaaaa2bbbbbb"], 6)
     ['…1bbb…', '…2bbb…']
     """
     whole = [" ".join(str(name).split()) for name in names]
     long = {name for name in whole if len(name) > width}
+    start = commonprefix(whole).rpartition(" ")[0]  # noqa: RUF071
+    if start and 0 < len(long) < len(set(whole)):
+        ends = [f"…{name[len(start) + 1 :]}" for name in whole]
+        if max(map(len, ends)) <= width:
+            return ends
     first, tail = len(commonprefix(list(long))), width // 2  # noqa: RUF071
     middles = {name: f"{name[: width - 1 - tail]}…{name[-tail:]}" for name in long}
+    words, alike = dict[str, str](), dict[str, list[str]]()
+    for name in sorted(long):
+        words[name] = _by_words(name, width) or middles[name]
+        alike.setdefault(name.split()[0], []).append(name)
+    for group in alike.values():
+        if 1 < len(group) < len(long):  # with a common beginning
+            words |= zip(group, abbreviate(group, width), strict=True)
     ways = [
+        words,
         {name: PART_OF_WORD.sub("…", middles[name]) for name in long},
         middles,
         {name: "…" * (first > 0) + name[first:][: width - 2] + "…" for name in long},
         {n: f"{n[: width - 1 - len(str(j))]}…{j}" for j, n in enumerate(sorted(long))},
     ]
     if len(long) > 1 and first > 1 and max(map(len, long)) - first < width:
-        ends = {name: name[len(name) - width : first] for name in long}
-        for name, end in ends.items():  # begins with a whole word
-            ends[name] = end.partition(" ")[2] if " " in end else end[1:]
-        ways.insert(0, {name: f"…{end}{name[first:]}" for name, end in ends.items()})
+        before = {name: name[len(name) - width : first] for name in long}
+        for name, end in before.items():  # begins with a whole word
+            before[name] = end.partition(" ")[2] if " " in end else end[1:]
+        ways.insert(0, {name: f"…{end}{name[first:]}" for name, end in before.items()})
     for way in ways:
         short = [way.get(name, name) for name in whole]
         if len(set(short)) == len(set(whole)):
             break
     return short
+
+
+def _by_words(name: str, width: int) -> str:
+    """Omit whole words of a name, but not the first.
+
+    The last word remains if half of the width is then used. The text is empty if less
+    would be used without the last word too.
+    """
+    parts, middle = PART_OF_NAME.findall(name), ""
+    starts = [j for j in range(1, len(parts)) if not parts[j].isspace()]
+    heads = ["".join(parts[:j]) for j in starts]
+    tails = ["".join(parts[j:]) for j in range(2, len(parts)) if parts[j - 1].strip()]
+    for head in heads:
+        room = width - len(head) - 1
+        tail = next((tail for tail in tails if len(tail) <= room), None)
+        if tail is not None and len(head) + len(tail) < len(name):
+            middle = max(f"{head}…{tail}", middle, key=len)
+    ends = [f"{head.rstrip()}…" for head in heads if len(head.rstrip()) < width]
+    best = middle if 2 * len(middle) >= width else max([middle, *ends], key=len)
+    return best if 2 * len(best) >= width else ""
 
 
 def factor_level(term: object) -> tuple[str, str, str] | None:
@@ -620,11 +658,20 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 
     Names of reference levels end with ``(ref.)`` in any case.
     """
-    short = _abbreviate_levels(names, most * width - 4 * (most - 1))
+    cut = [_cut_words(str(name), width) for name in names]
+    is_clear = most > 1 and len(set(cut)) == len({str(name) for name in names})
+    width_of_all = most * width - 4 * (most - 1)
+    short = _abbreviate_levels(cut if is_clear else names, width_of_all)
     texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
         texts = _abbreviate_levels(names, width)
     return [as_text(text) for text in texts]
+
+
+def _cut_words(name: str, width: int) -> str:
+    """Cut the end of words that are longer than a line."""
+    words = PART_OF_NAME.findall(name)
+    return "".join(w if len(w) <= width else f"{w[: width - 1]}…" for w in words)
 
 
 def _abbreviate_levels(names: Sequence[object], width: int) -> list[str]:
@@ -790,26 +837,58 @@ def finish(
     for ax in (*others, *axes):
         if (box := _own_legend(ax)) and (legend or ax in others):
             box.set_in_layout(False)  # a wide legend would narrow the axes
-    for _ in range(2):  # the layout changes the room for texts
+        vars(ax).pop("legend_sides", None)
+    last = np.zeros(0)
+    for count in range(MAX_LAYOUTS):  # the layout changes the room for texts
         _lay_out(figure)
+        boxes = _boxes((*others, *axes))
+        if count > 1 and np.allclose(boxes, last, rtol=0.0, atol=LAYOUT_TOLERANCE):
+            break
+        last = boxes
         for ax in (*others, *axes):
-            ax.apply_aspect()
             _write_rows(ax)
             _write_columns(ax)
+            _thin_ticks(ax)
             _wrap_texts(ax, is_known=ax in others)
             if _own_legend(ax) if ax in others else legend:
                 _put_legend(ax)
         for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
             if axis.get_scale() == "log":
                 write_decimals(axis)
-    _lay_out(figure, MAX_LAYOUTS)
+    else:
+        _lay_out(figure)
     return axes[0]
+
+
+def _boxes(axes: Iterable["Axes"]) -> Floats:
+    """Return places and sizes of axes, which a fixed aspect makes smaller."""
+    for ax in axes:
+        ax.apply_aspect()
+    return np.ravel([ax.get_position().bounds for ax in axes])
 
 
 def _own_legend(ax: "Axes") -> "Legend | None":
     """Return the legend of axes if it is from the package."""
     legend = ax.get_legend()
     return legend if legend is vars(ax).get("legend_box") else None
+
+
+def _thin_ticks(ax: "Axes") -> None:
+    """Write fewer numbers below the axes if they would touch."""
+    from matplotlib.ticker import MaxNLocator
+
+    if not isinstance(locator := ax.xaxis.get_major_locator(), MaxNLocator):
+        return
+    own = ax.get_window_extent()
+    for bins in range(len(ax.get_xticks()) - 1, 0, -1):
+        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+        ends = [
+            (box.x0, box.x1) for box in boxes if own.x0 < box.x1 and box.x0 < own.x1
+        ]
+        gap = 0.04 * float(ax.xaxis.label.get_fontsize()) / 10.0 * ax.figure.dpi
+        if all(left[1] + gap <= right[0] for left, right in pairwise(sorted(ends))):
+            break
+        locator.set_params(nbins=bins)
 
 
 class Panel(NamedTuple):
@@ -832,10 +911,12 @@ def _panel(ax: "Axes") -> Panel:
     right = max([place.x1, *(text.get_window_extent().x1 for text in ax.texts)])
     right = min(right, ax.figure.figure.bbox.width)
     centre = (own.x0 + own.x1) / 2.0
-    middle = 2.0 * min(centre - place.x0, place.x1 - centre)
+    middle = 2.0 * min(centre - left, place.x1 - centre)
     inches = column_width(ax)
     letters = 1.0 if inches > 4.2 else 0.75 if inches > 2.0 else 0.6
-    return Panel(left, own.x0, own.x1, right, middle, place.height, letters)
+    has_legend = bool(ax.get_legend_handles_labels()[1])  # above the axes
+    height = min(place.height, own.height) if has_legend else place.height
+    return Panel(left, own.x0, own.x1, right, middle, height, letters)
 
 
 def _wrap_texts(ax: "Axes", *, is_known: bool = False) -> None:
@@ -866,12 +947,21 @@ def _wrap_texts(ax: "Axes", *, is_known: bool = False) -> None:
 def _fit_text(text: "Text", whole: str, room: float) -> int:
     """Write a text in lines that fit into pixels, and return the number of lines."""
     rows = whole.replace(r"\$", "$").split("\n")
-    inches = room / text.figure.figure.dpi
-    width = int(1.2 * inches / (LETTER_WIDTH * float(text.get_fontsize())))
-    for letters in range(max(width, 8), 7, -1):
-        text.set_text(as_text("\n".join(balance_text(row, letters) for row in rows)))
-        box = text.get_window_extent()
-        if (box.width if text.get_rotation() == 0.0 else box.height) <= 0.97 * room:
+    inches, now = room / text.figure.figure.dpi, float(text.get_fontsize())
+    sizes = vars(text).get("sizes", (now,))
+    sizes = (sizes[0] if now in sizes else now) * np.array([1.0, SMALL_LABEL])
+    vars(text)["sizes"] = sizes.tolist()
+    longest = max(map(len, PART_OF_NAME.findall(whole)), default=0)
+    for size in sizes[[0, 1, 0]].tolist():  # smaller letters if they keep words whole
+        text.set_fontsize(size)
+        width = int(1.2 * inches / (LETTER_WIDTH * size))
+        for letters in range(max(width, 8), 7, -1):
+            lines = "\n".join(balance_text(row, letters) for row in rows)
+            text.set_text(as_text(lines))
+            box = text.get_window_extent()
+            if (box.width if text.get_rotation() == 0.0 else box.height) <= 0.97 * room:
+                break
+        if longest <= letters:
             break
     return text.get_text().count("\n") + 1
 
@@ -886,9 +976,18 @@ def _put_legend(ax: "Axes") -> None:
 
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
-    if before := _own_legend(ax):
-        before.remove()
     panel, dpi = _panel(ax), ax.figure.figure.dpi
+    sides = np.array([panel.right - panel.start, panel.start - panel.left])
+    if before := _own_legend(ax):
+        last, pixels = (
+            vars(ax).get("legend_sides", -np.inf),
+            ax.figure.figure.bbox.width,
+        )
+        if np.allclose(sides, last, rtol=0.0, atol=LAYOUT_TOLERANCE * pixels):
+            before.set_in_layout(True)
+            return
+        before.remove()
+    vars(ax)["legend_sides"] = sides
     width = (panel.right - panel.left) / dpi
     look: Style = {"loc": "lower left", "frameon": False}
     look = {**look, "fontsize": panel.letters * pyplot().rcParams["font.size"]}
@@ -921,20 +1020,10 @@ def _put_legend(ax: "Axes") -> None:
         ax.set_title(ax.get_title(), pad=height + 6.0, **look)
 
 
-def _lay_out(figure: "Figure", most: int = 1) -> None:
-    """Run the layout engine of a figure, by default the constrained one.
-
-    It is run at most `most` times, while it moves axes with a fixed aspect.
-    """
+def _lay_out(figure: "Figure") -> None:
+    """Run the layout engine of a figure, by default the constrained one."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if not any(ax.get_subplotspec() for ax in figure.axes):
         return
-    engine = figure.get_layout_engine() or ConstrainedLayoutEngine()
-    fixed = [ax for ax in figure.axes if ax.get_aspect() != "auto"]
-    for _ in range(most):
-        before = [ax.get_position(original=True).bounds for ax in fixed]
-        engine.execute(figure)
-        after = [ax.get_position(original=True).bounds for ax in fixed]
-        if np.allclose(before, after, rtol=0.0, atol=LAYOUT_TOLERANCE):
-            break
+    (figure.get_layout_engine() or ConstrainedLayoutEngine()).execute(figure)

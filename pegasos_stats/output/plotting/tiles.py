@@ -58,11 +58,9 @@ def draw_confusion(
     ax.vlines(np.arange(1, across) - 0.5, -0.5, down - 0.5, **edge)
     style.name_rows(ax, list(table.index), 0.3)
     ax.set_ylim(down - 0.5, -0.5)
+    style.name_columns(ax, list(table.columns))
     words = {"title": style.as_text(title), "xlabel": "Predicted"}
     style.finish(ax, ylabel="Actual (shares of each row)", **words)
-    style.name_columns(ax, list(table.columns))
-    style.finish(ax)
-    ax.apply_aspect()
     inches = ax.get_window_extent().width / ax.figure.dpi / across
     for text in ax.texts:
         text.set_fontsize(min(11.0, 11.0 * inches / 0.75))
