@@ -62,7 +62,7 @@ def test_predictors_on_unlike_scales_are_named_until_they_are_alike(make, survey
 
     sex, income = (survey["sex"] == "m").std(), survey["income"].std()
     (hint,) = told(lam=0.1)
-    assert f"{sex:.2g} for sex[T.m], {income:,.0f} for income" in hint
+    assert f"{sex:#.2g} for sex[T.m], {income:,.0f} for income" in hint
     assert "1 of 3 coefficients" in hint
     assert "standardize=True" in hint
     assert told(lam=0.1, standardize=True) == told(lam=1e-4) == []

@@ -61,7 +61,7 @@ READ = {
 REFUSED = {
     "a byte of zero": (one_cell("1.\x005"), "bytes of zero"),
     "a label with a byte of zero": (one_cell("n\x00o", 0), "bytes of zero"),
-    "a long row": (long, "Expected 3"),
+    "a long row": (long, "Expected 3 columns, got 4|4 fields instead of 3"),
 }
 
 
