@@ -235,7 +235,7 @@ def fit_text(evaluated: EvaluatedFit, coefficients: bool) -> str:
     result = evaluated.result
     summary, footer = summaries.summary_of(result, pd.DataFrame()), ""
     if isinstance(result, LinearResults):
-        footer = "The coefficients and their standard errors: --coefficients."
+        footer = "--coefficients adds the coefficients and their standard errors."
         if coefficients:
             summary = result.summary(max_terms=None)
             footer = summary.footer.removesuffix(tables.MORE).strip()
