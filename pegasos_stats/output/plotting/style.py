@@ -658,20 +658,11 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 
     Names of reference levels end with ``(ref.)`` in any case.
     """
-    cut = [_cut_words(str(name), width) for name in names]
-    is_clear = most > 1 and len(set(cut)) == len({str(name) for name in names})
-    width_of_all = most * width - 4 * (most - 1)
-    short = _abbreviate_levels(cut if is_clear else names, width_of_all)
+    short = _abbreviate_levels(names, most * width - 4 * (most - 1))
     texts = [wrap_text(name, width, most, "…") for name in short]
     if len(set(texts)) < len({str(name) for name in names}):
         texts = _abbreviate_levels(names, width)
     return [as_text(text) for text in texts]
-
-
-def _cut_words(name: str, width: int) -> str:
-    """Cut the end of words that are longer than a line."""
-    words = PART_OF_NAME.findall(name)
-    return "".join(w if len(w) <= width else f"{w[: width - 1]}…" for w in words)
 
 
 def _abbreviate_levels(names: Sequence[object], width: int) -> list[str]:
