@@ -77,8 +77,9 @@ class Reliability(tables.Facts):
         Expected `calibration_error` of correct probabilities, which is above 0 by
         chance. NaN with groups, and in saved files that lack it.
     smooth : DataFrame or None
-        Columns ``probability, observed, conf_low, conf_high``, see `smoothed`; None
-        with fewer than 20 rows.
+        Smooth calibration curve (lowess) at 100 probabilities, with pointwise limits:
+        columns ``probability, observed, conf_low, conf_high``. None with fewer than 20
+        rows.
     slope, intercept : float
         Coefficients of the logistic recalibration ``logit P = a + b logit(p)``. The
         slope ``b`` is 1 for calibrated probabilities and below 1 for too extreme ones.
@@ -710,8 +711,8 @@ def calibrate(
     The model is fitted to all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted to
     out-of-fold scores, because a fit separates its training data better than new rows.
     This assumes that out-of-fold scores have the distribution of scores of new rows;
-    more folds improve the approximation. `fit_sigmoid` describes the likelihood and its
-    regularised targets.
+    more folds improve the approximation. The sigmoid maximises Platt's likelihood with
+    regularised targets, as in Lin, Lin & Weng (2007).
 
     Class weights, such as ``weights="balanced"``, apply to the fits but not to the
     sigmoid: probabilities refer to the class frequencies of the data. Weights that

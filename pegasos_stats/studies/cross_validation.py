@@ -605,7 +605,7 @@ class LambdaPath(Summarised):
         return bool(self.lambda_min == self.lambdas[0])
 
     def marks(self) -> dict[str, float]:
-        """Return `lambda_min` and `lambda_1se`, if defined, by their rules."""
+        """Return the chosen lambdas in a dict: ``"min"`` and ``"1se"``, if defined."""
         marks: dict[str, float] = {}
         for rule in RULES:
             with suppress(OptionError):
@@ -649,8 +649,8 @@ def cross_validate(
 
     One stream of R's random numbers determines the folds and then a seed for each fit:
     ``set.seed(seed)``, ``repeated_folds(y, k, repeats)`` and ``fit_seeds(k * repeats)``
-    of ``r_reference``. If the solver has a seed, as all but `Pegasos` do, every fold
-    uses it instead.
+    of ``r_reference``. A solver with a seed of its own uses this seed in every fold;
+    `Pegasos` has none by default.
 
     The scaling of ``standardize=True`` and transforms of a formula, such as ``scale()``
     and ``bs()``, are computed from the training rows of each fit. Factor levels and
@@ -788,7 +788,8 @@ class CrossValidation(Summarised):
         One row per fold: ``repeat, fold, n_train, n_test``; ``weight`` of the held-out
         rows; ``decided``, the weight of held-out rows with a predicted class; ``seed,
         steps, objective, relative_gap`` of the fit; and the metrics. Nested
-        cross-validation adds ``lam``.
+        cross-validation adds ``lam``, as does a `Logit` without ``lam`` or with
+        ``lam=0``.
     scores_by_repeat : DataFrame, shape (n, repeats)
         Out-of-fold scores: the score of each row by the fit without this row; NaN for a
         row that is in no test fold.

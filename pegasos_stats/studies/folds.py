@@ -143,8 +143,8 @@ class Folds:
         differ by at most one row, in total and in each class. ``stratified_folds()`` of
         ``r_reference`` draws the same folds in base R.
 
-        With groups, each group is in a single fold, and `grouped_folds` balances the
-        classes.
+        With groups, each group is in a single fold, and the folds balance the classes,
+        as in ``grouped_folds()`` of ``r_reference``.
 
         Parameters
         ----------

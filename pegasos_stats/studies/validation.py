@@ -157,8 +157,9 @@ def validate(
     -----
     In a separated resample the maximum likelihood estimate does not exist. A model
     without ``lam`` uses 1/n there, as it does for any separated data; with ``lam=0``
-    the resample is excluded. The result reports both numbers. Resamples with a single
-    class, or with a fold whose other rows have a single class, are excluded too.
+    the resample is excluded. Resamples with a single class, or with a fold whose other
+    rows have a single class, are excluded too. The summary counts the resamples that
+    use 1/n, and a warning counts the excluded ones.
 
     Folds are stratified by class and drawn with seed 1, as for the model, from the
     distinct rows of a resample: all copies of a row are in one fold. Slope and
@@ -506,14 +507,15 @@ class Validation(tables.Summarised):
         Statistics of the fit to each resample, in the resample and in the training
         data.
     probabilities : float64 array, shape (b, f)
-        Predictions for the rows `followed` by the fit to each resample.
+        Probabilities that the fit to each resample predicts for the rows `followed`.
     original : float64 array, shape (f,)
-        Predictions for these rows by the model.
+        Probabilities that the model predicts for the rows `followed`.
     followed : int array, shape (f,)
         Positions of rows whose predictions are stored: all rows, or 2,000 evenly
         spaced.
     n_resamples, n_separated : int
-        Number of resamples, and of those without a maximum likelihood estimate.
+        Number of resamples, and number of resamples that were fitted with 1/n because
+        the maximum likelihood estimate does not exist.
     seed : int
     groups : Groups or None
     threshold : float
@@ -557,9 +559,10 @@ class Validation(tables.Summarised):
         Columns are ``term, apparent, training, test, optimism, corrected, conf_low,
         conf_high``. The interval of the apparent statistic, from quantiles of the
         resamples, is shifted by the optimism (Noma et al. 2021). Slope and intercept
-        have no interval: in the training data they are always 1 and 0 for maximum
-        likelihood. A resample in which a statistic is not defined, such as the slope of
-        constant predictions, is excluded for this statistic.
+        never have an interval, because this method does not suit them: for maximum
+        likelihood without offset or class weights they are 1 and 0 in every resample. A
+        resample in which a statistic is not defined, such as the slope of constant
+        predictions, is excluded for this statistic.
 
         Parameters
         ----------
