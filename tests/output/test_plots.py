@@ -246,6 +246,18 @@ def test_figures_keep_settings_and_names_inside(found, name):
         assert_inside(ax.figure)
 
 
+def test_square_axes_with_long_names_cut_no_text():
+    """Layouts of square axes rest later than those of others."""
+    with mpl.rc_context({"figure.dpi": 100.0}):
+        ax = plt.subplots(figsize=(3.5, 3.5), layout="constrained")[1]
+    style.square_axes(ax, top=0.2)
+    name = "died or transplanted before the end of the study"
+    style.draw_line(ax, [0.0, 0.2], [0.0, 0.2], line={}, label=name)
+    labels = {"xlabel": f"Predicted, {name}", "ylabel": f"Observed, {name}"}
+    style.finish(ax, **labels)
+    assert_inside(ax.figure)
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_lines_have_the_keywords_of_the_user(found, name):
     with mpl.rc_context({"figure.dpi": 80.0}):

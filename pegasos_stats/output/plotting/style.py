@@ -197,12 +197,16 @@ def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
     If `top` is below 0.7, the axes end 3% above it, or at their previous end if that is
     larger.
     """
+    from matplotlib.ticker import MaxNLocator
+
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
     before = ax.get_xlim()[1] if ax.has_data() else 0.0
     end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
     # With the padding, lines along the sides are visible.
     sides = -SQUARE_PADDING * end, (1.0 + SQUARE_PADDING) * end
     ax.set(xlim=sides, ylim=sides, aspect="equal")
+    for axis in (ax.xaxis, ax.yaxis):  # as many ticks at any size: the layout rests
+        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     write_percent(ax.xaxis, ax.yaxis)
     return ax
 
@@ -839,7 +843,8 @@ def finish(
         for ax in (*others, *axes):
             _write_rows(ax)
             _write_columns(ax)
-            _thin_ticks(ax)
+            _thin_ticks(ax.xaxis)
+            _thin_ticks(ax.yaxis)
             _wrap_texts(ax, is_known=ax in others)
             if _own_legend(ax) if ax in others else legend:
                 _put_legend(ax)
@@ -848,7 +853,20 @@ def finish(
                 write_decimals(axis)
     else:
         _lay_out(figure)
+    fixed = [ax for ax in figure.axes if ax.get_aspect() != "auto"]
+    for _ in range(MAX_LAYOUTS):  # axes with a fixed aspect rest later
+        if all(map(_is_inside, fixed)):
+            break
+        _lay_out(figure)
     return axes[0]
+
+
+def _is_inside(ax: "Axes") -> bool:
+    """Test whether axes and their texts are inside the figure."""
+    box, page = ax.get_tightbbox(), ax.figure.figure.bbox
+    return box is None or bool(
+        (box.min >= page.min).all() and (box.max <= page.max).all()
+    )
 
 
 def _boxes(axes: Iterable["Axes"]) -> Floats:
@@ -864,20 +882,21 @@ def _own_legend(ax: "Axes") -> "Legend | None":
     return legend if legend is vars(ax).get("legend_box") else None
 
 
-def _thin_ticks(ax: "Axes") -> None:
-    """Write fewer numbers below the axes if they would touch."""
+def _thin_ticks(axis: "Axis") -> None:
+    """Write fewer numbers along an axis if they would touch."""
     from matplotlib.ticker import MaxNLocator
 
-    if not isinstance(locator := ax.xaxis.get_major_locator(), MaxNLocator):
+    if not isinstance(locator := axis.get_major_locator(), MaxNLocator):
         return
-    own = ax.get_window_extent()
-    for bins in range(len(ax.get_xticks()) - 1, 0, -1):
-        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
-        ends = [
-            (box.x0, box.x1) for box in boxes if own.x0 < box.x1 and box.x0 < own.x1
+    own, way = axis.axes.get_window_extent(), int(axis is axis.axes.yaxis)
+    gap = 0.04 * float(axis.label.get_fontsize()) / 10.0 * axis.figure.dpi
+    for bins in range(len(axis.get_ticklocs()) - 1, 0, -1):
+        boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
+        ends = sorted((box.min[way], box.max[way]) for box in boxes)
+        inside = [
+            end for end in ends if own.min[way] < end[1] and end[0] < own.max[way]
         ]
-        gap = 0.04 * float(ax.xaxis.label.get_fontsize()) / 10.0 * ax.figure.dpi
-        if all(left[1] + gap <= right[0] for left, right in pairwise(sorted(ends))):
+        if all(left[1] + gap <= right[0] for left, right in pairwise(inside)):
             break
         locator.set_params(nbins=bins)
 
