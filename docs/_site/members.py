@@ -141,7 +141,7 @@ def _section(name: str, described: dict[int, str]) -> str:
         if here:
             parts += [f".. rubric:: {purpose}", "   :heading-level: 4", "", *here, ""]
     for known, names in before.items():
-        parts += [f"As those of ``{known}``: {', '.join(names)}.", ""]
+        parts += [f"As for ``{known}``: {', '.join(names)}.", ""]
     return "\n".join(parts)
 
 
