@@ -864,9 +864,8 @@ def finish(
 def _is_inside(ax: "Axes") -> bool:
     """Test whether axes and their texts are inside the figure."""
     box, page = ax.get_tightbbox(), ax.figure.figure.bbox
-    return box is None or bool(
-        (box.min >= page.min).all() and (box.max <= page.max).all()
-    )
+    outside = box is not None and np.any([box.min < page.min, box.max > page.max])
+    return not outside
 
 
 def _boxes(axes: Iterable["Axes"]) -> Floats:
