@@ -757,7 +757,7 @@ class RocComparison(tables.Facts):
     difference = _number("estimate", 2, "Area of A minus area of B.")
     std_error = _number("std_error", 2, "Standard error of the difference.")
     statistic = _number("statistic", 2, "Difference divided by its standard error.")
-    pvalue = _number("p_value", 2, "Two-sided p-value of DeLong's test of equal areas.")
+    pvalue = _number("p_value", 2, "Two-sided p-value of the test of equal areas.")
 
     @property
     def interval(self) -> intervals.Interval:
@@ -798,7 +798,7 @@ class RocComparison(tables.Facts):
         return draw_compared_rocs(self, ax, line)
 
     def _facts(self) -> dict[str, str]:
-        """Describe the areas, their difference, and DeLong's test."""
+        """Describe the areas, their difference, and the test of equal areas."""
         a, b = self.names
         areas = [
             f"{estimate:.4f}, {self.level:.0%} interval [{low:.4f}, {high:.4f}]"
@@ -812,7 +812,7 @@ class RocComparison(tables.Facts):
             f"Area {a}": areas[0],
             f"Area {b}": areas[1],
             f"{a} minus {b}": areas[2],
-            "DeLong": test,
+            "Equal areas": test,
         }
 
 
