@@ -75,8 +75,8 @@ class ReadingOptions:
     Attributes
     ----------
     unseen
-        factor levels that occur only in new rows: error, stop; missing, treat them as
-        missing values, so that these rows get no prediction (default: error)
+        factor levels that occur only in new rows; error: stop; missing: treat them as
+        missing values, so that their rows get no prediction (default: error)
     format
         format of the data files (default: auto, from their first lines)
     sep
@@ -149,20 +149,20 @@ class ModelOptions:
     Attributes
     ----------
     lam
-        penalty, 0 or more; cv: chosen by ten-fold cross-validation; required with
-        --solver pegasos (default: with --loss log 0, maximum likelihood, if the
-        estimate exists; otherwise 1/n for n rows; demo: 1)
+        penalty above 0, or 0 (maximum likelihood) with --loss log; cv: chosen by
+        ten-fold cross-validation; required with pegasos (default: 0 with --loss log if
+        the estimate exists, otherwise 1/n for n rows; demo: 1)
     loss
         hinge or squared_hinge: support vector machine; log: logistic regression
         (default: hinge; report: log, or hinge with --kernel)
     penalty
-        ridge: with lambda; with --loss log also firth, for few events or separated
-        classes, with profile-likelihood intervals, and flic, for predictions
-        (default: ridge)
+        ridge: with lambda; firth (--loss log): for few events or separated classes,
+        with profile-likelihood intervals; flic (--loss log): for predictions (default:
+        ridge)
     intercept
         estimate the intercept (default), or fix it at 0
     coding
-        class coded -1: factor, the first in sorted order; first-seen, the first in the
+        class coded -1; factor: the first in sorted order; first-seen: the first in the
         data (default: factor)
     kernel
         fit an SVM with this kernel (default: linear model, one coefficient per feature)
@@ -170,8 +170,8 @@ class ModelOptions:
         degree of the polynomial kernel (default: 2)
     gamma
         coefficient of the Gaussian or polynomial kernel; auto: 1 / features;
-        scale: 1 / (features * variance) (default: auto, with --no-standardize
-        scale; polynomial kernel: 1)
+        scale: 1 / (features * variance) (default: auto, or scale with
+        --no-standardize; polynomial kernel: 1)
     weights
         importance weight of each row: a column of a CSV file, or 'balanced', which
         gives both classes the same total weight (default: equal weights)
@@ -211,10 +211,10 @@ class StandardErrors:
     ----------
     cov_type
         type of standard errors: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
-        CR3, cluster, bootstrap, sandwich, none; --groups needs default, CR0, CR1, CR3
-        (not for the hinge), cluster or bootstrap; --strata needs cluster, or default
-        (not for the hinge) (default: log loss and squared hinge HC3, with --groups CR3;
-        hinge bootstrap, or none for files that are read block by block)
+        CR3, cluster, bootstrap, sandwich, none; --groups needs default, CR0, CR1,
+        cluster, bootstrap or, except for the hinge, CR3; --strata needs cluster or,
+        except for the hinge, default (default: log loss and squared hinge HC3, with
+        --groups CR3; hinge bootstrap, or none for files that are read block by block)
     groups
         column of a CSV file with the cluster of each row (default: independent
         rows)
@@ -247,19 +247,19 @@ class SolverOptions:
         stop at this relative duality gap (default: none with pegasos; 1e-06
         with optimum and sdca)
     start
-        starting point: zero; random, a random direction (pegasos); sgd, after an
+        starting point; random: a random direction (pegasos); sgd: the result of an
         epoch of SGD (sdca) (default: zero)
     refine
         continue with optimum after pegasos, to this relative duality gap
     seed
-        random seed, as for set.seed() in R (default: 1; pegasos: a random seed, which
-        is printed; demo: 443)
+        random seed, as for set.seed() in R (default: 1; pegasos in fit and report: a
+        random seed, which is printed; demo: 443)
     order
         shuffle: a new permutation in each epoch; sequential: the order of the file;
         replace: rows drawn with replacement; subset: batches drawn without
         replacement (default: shuffle)
     steps
-        number of steps, with --order replace or subset
+        number of steps, required with --order replace or subset
     batch_size
         rows in a step (default: 1)
     project
@@ -326,8 +326,8 @@ class Output:
         other file; with --coefficients the file also contains standard errors of an
         SVM
     proof
-        write a proof that the objective is near its minimum to this file, such as
-        fit.proof.json, and the design with the training rows to fit.proof.csv
+        file for a proof that the objective is near its minimum, such as fit.proof.json;
+        the design with the training rows is written to fit.proof.csv
     overwrite
         also replace files that pegasos-stats did not write
     """
@@ -449,7 +449,7 @@ class Predict:
         input
     output
         file of predictions; replaces earlier predictions, but no other file
-        (default, and -: standard output)
+        (default, or -: standard output)
     overwrite
         also replace files that pegasos-stats did not write
     unlabelled
@@ -541,9 +541,9 @@ class Compile:
     """Compile loops beforehand.
 
     Compile the loops of the usual fits with numba and cache them, in about a minute.
-    Other loops, or without this command all, are compiled at their first use. This is
-    useful for container images and tests; the variable NUMBA_CACHE_DIR sets the folder
-    of the cache.
+    All other loops are compiled at their first use. This command is useful for
+    container images and tests; the variable NUMBA_CACHE_DIR sets the folder of the
+    cache.
     """
 
 
