@@ -74,22 +74,22 @@ def save(
 
     The file consists of one JSON text and arrays, with a digest of the whole. It
     contains the exact coefficients, the coding of labels and predictors for predictions
-    on new data, and the content of the summary. It contains the covariance of the
-    coefficients if it was computed before. Otherwise saving computes it if it is a
-    sandwich covariance of rows in memory, the design has at most 256 columns, and
-    ``n p^2`` is at most 1e10. Saving never draws resamples: before you save an SVM,
+    on new data, and the content of the summary. The covariance of the coefficients is
+    included if it was computed before. Otherwise saving computes it if it is a sandwich
+    covariance of n rows in memory and p columns, p is at most 256, and ``n p^2`` is at
+    most 1e10. Saving never draws resamples: before you save an SVM,
     call ``summary()``, or ``conf_int()`` if the summary omits standard errors as slow.
-    Then the file contains the standard errors. The stored bound on the distance of the
-    objective from its minimum is that of the certificate, unless ``summary()`` or
-    `shortfall` computed a better one.
+    Then the file contains the standard errors. The file also contains the certificate's
+    bound on the distance of the objective from its minimum, or a better bound that
+    ``summary()`` or `shortfall` computed.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;
     a spline stores the smallest and the largest value of its column. A digest of the
-    rows identifies training data. Two files of the same fit are equal if neither
-    standard errors nor a summary nor `shortfall` were computed in between. An earlier
-    file of this kind is replaced as a whole; the new file has its permissions. If
-    `path` is a symbolic link, the target of the link is replaced.
+    rows identifies training data. Two files of one result are equal, unless standard
+    errors, a summary or `shortfall` were computed in between. An earlier file of this
+    kind is replaced as a whole; the new file has its permissions. If `path` is a
+    symbolic link, the target of the link is replaced.
 
     The digest detects damage. It is not a signature: anyone who can write the file can
     write a new digest.
@@ -98,9 +98,9 @@ def save(
     ----------
     result : LinearResults or KernelResults, or another object of the package
         Cross-validations, folds, paths of lambda, tuned kernels, calibrated fits,
-        thresholds, reliabilities, curves, pooled fits, comparisons of models, errors,
-        predictions, areas and solvers, confusion tables and their reports, margins and
-        tests, checks against R, summaries.
+        thresholds, reliabilities, curves, pooled fits, comparisons (of models, errors,
+        predictions, areas or solvers), confusion tables and their reports, margins,
+        tests, checks against R, summaries. Data frames are not saved.
     path : str or path
     about : dict, optional
         Facts to store with the object: text, numbers and dates.
@@ -174,11 +174,12 @@ def load(
     Notes
     -----
     No code in a file is executed. A formula is parsed into a tree of columns, numbers,
-    text, arithmetic and listed functions. Columns of new data are computed from it.
+    text, arithmetic and listed functions. Columns of new data are computed from this
+    tree.
 
-    The digest, SHA-256 of the whole file, detects damage, and changes without a new
-    digest. It is not a signature: anyone who can write the file can write a new digest.
-    Load models only from sources whose scripts you would run.
+    The digest, SHA-256 of the whole file, detects damage. It is not a signature: anyone
+    who can write the file can write a new digest. Load models only from sources whose
+    scripts you would run.
 
     Every field is checked, so that a forged file raises an error as well. Loading needs
     memory for the arrays, at most the size of the file, plus less than 64 MiB.
