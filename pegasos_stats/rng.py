@@ -209,7 +209,8 @@ class RRandom:
         Returns
         -------
         int32 array, shape (626,)
-            10403 or 403 (rounding); 1 to 624; 624 signed integers.
+            The kind, 10403 (403 with "rounding"); the position, 1 to 624; the key, 624
+            signed integers.
 
         Examples
         --------

@@ -525,16 +525,16 @@ def read_svmlight(
 ) -> Svmlight:
     r"""Read an svmlight file: lines of ``label index:value index:value ...``.
 
-    The file may be compressed by gzip or bzip2, whatever its name. Comments after ``#``
-    and ``qid:`` entries are ignored; indices may be in any order.
+    The file may be compressed by gzip or bzip2, whatever its name. Comments (after
+    ``#``) and ``qid:`` entries are ignored; indices may be in any order.
 
     Parameters
     ----------
     path : str or path
     n_features : int, optional
         Number of columns; features beyond it are dropped and counted. By default the
-        largest index in the file. For test data use the number of the training data,
-        ``X.shape[1]``.
+        largest index in the file, plus 1 if features are counted from 0. For test data
+        pass the number of columns of the training data, ``X.shape[1]``.
     zero_based : bool, optional
         Whether features are counted from 0. By default from 0 if the index 0 occurs,
         otherwise from 1.
@@ -543,8 +543,8 @@ def read_svmlight(
     -------
     Svmlight
         ``y, X = read_svmlight(path)`` returns labels and rows. Models name the columns
-        ``x1``, ``x2`` and so on by their place; `scan` names features by their index,
-        which starts with ``x0`` if they are counted from 0.
+        by position: ``x1``, ``x2`` and so on. `scan` names features by their index, and
+        the first is ``x0`` if they are counted from 0.
 
     Raises
     ------

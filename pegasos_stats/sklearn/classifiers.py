@@ -240,8 +240,9 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _nearer(self, result: Results) -> Any:
         """Return a refined fit, for small problems with default solver options.
 
-        A fit with weights and the fit with repeated rows then agree to seven digits. If
-        the gap of a fit that has not converged does not decrease, the fit is unchanged.
+        A fit with weights and the fit with repeated rows then agree to 1e-7 of the
+        largest coefficient. If the gap of a fit that has not converged does not
+        decrease, the fit is unchanged.
         """
         by_default = self.solver == "optimum" and self.tol is self.epochs is None
         if not (
@@ -599,9 +600,9 @@ class LinearClassifier(TwoClassClassifier):
         """Continue Pegasos for one epoch over these rows.
 
         Step numbers ``t`` continue from the previous fit or call; the step size is
-        ``1 / (lam t)``. With ``solver="pegasos"`` the first call starts at the ``t``
-        whose step moves margins by about 1, instead of at 1. A `Pegasos` object starts
-        at its ``first_step``. Other solvers have no `partial_fit`. `result_` and
+        ``1 / (lam t)``. With ``solver="pegasos"`` the first ``t`` is not 1 but the one
+        whose step moves margins by about 1. A `Pegasos` object starts at its
+        ``first_step``. Other solvers have no `partial_fit`. `result_` and
         `relative_gap_` refer to the rows of the last call. Weights are used as they
         are, not divided by their mean as in `fit`.
 
@@ -732,10 +733,10 @@ class SVMClassifier(LinearClassifier):
     ----------
     lam : float or "cv", optional
         Penalty above zero, or ``"cv"`` to choose it by cross-validation, as for `SVM`.
-        ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, except
-        that it penalises its intercept. The default is ``lam = 1 / n``, C = 1, where
-        ``n`` is the sum of `sample_weight` times `class_weight`. With Pegasos, whose
-        step sizes are ``1 / (lam t)``, `lam` is required.
+        ``LinearSVC(C=C, loss="hinge")`` corresponds to ``lam = 1 / (n * C)``, but also
+        penalises its intercept. The default is ``lam = 1 / n``, as with C = 1; ``n`` is
+        the sum of `sample_weight` times `class_weight`. With Pegasos, whose step sizes
+        are ``1 / (lam t)``, `lam` is required.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     standardize : bool, default False
@@ -743,15 +744,15 @@ class SVMClassifier(LinearClassifier):
         are only scaled. `coef_` refers to the original scale.
     class_weight : "balanced" or dict, optional
         ``"balanced"`` gives both classes the same total weight. ``{label: weight}``
-        sets the weight of the rows of a class, by default 1, as ``weights=`` of `SVM`.
+        sets the weight of each row of a class (default 1), as ``weights=`` of `SVM`.
         Class weights multiply ``sample_weight``.
     solver : "optimum", "pegasos", "sdca", Optimum, Pegasos or SDCA
         ``"optimum"`` is ``Optimum()``, which stops at a relative gap of 1e-6. If `X`
-        has at most a million values, the solution is then refined, so that a fit with
-        weights and the fit with repeated rows agree to seven digits. ``"pegasos"`` is
-        ``Pegasos()``. ``"sdca"`` is ``SDCA()``, which requires ``intercept=False``.
-        Options of a solver are also parameters. With Pegasos, for example,
-        ``set_params(solver__batch_size=10)``, or in a grid
+        has at most a million values, the solution is then refined: a fit with weights
+        and the fit with repeated rows agree to 1e-7 of the largest coefficient.
+        ``"pegasos"`` is ``Pegasos()``. ``"sdca"`` is ``SDCA()``, which requires
+        ``intercept=False``. Options of a solver are also parameters. With Pegasos, for
+        example, call ``set_params(solver__batch_size=10)``, or use the grid
         ``{"solver__average": ["none", "all"]}``.
     epochs, tol : optional
         Values for the solver's options `epochs` and `tol`.

@@ -658,9 +658,9 @@ def first_difference(r: R, setup: Setup, ours: Run, theirs: Run) -> str:
 
 @suggest_arguments
 def check_against_r(model: object, solver: AnySolver | None = None) -> ParityCheck:
-    """Run a fit in Python and with the R reference in an installed R, and compare.
+    """Run a fit in Python and in an installed R, and compare the results.
 
-    The reference implements the same algorithms in base R and is part of the package.
+    The R reference, a part of the package, implements the same algorithms in base R.
     Numbers are passed to R and back as doubles, not as decimal text. R needs about 50
     microseconds for each visit of a row.
 

@@ -849,7 +849,7 @@ def scan(
         files (``.svm``, ``.svmlight``, ``.libsvm``), recognised by their extensions.
         CSV and svmlight files may be compressed by gzip. A pattern such as
         ``"folder/*.parquet"`` means the matching files, in the order of their names. A
-        folder means the files in it with such an extension. Columns are matched by
+        folder means the files in it with these extensions. Columns are matched by
         name, and each must have one kind of values in all files. The columns of
         svmlight files are ``label`` and ``x1``, ``x2`` and so on by the index of the
         feature, also ``x0`` if the index 0 occurs. One more pass finds the features of
@@ -858,10 +858,10 @@ def scan(
     memory : str or int, default "1GiB"
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
         stores the rows near its margin in memory: a few percent of all rows with ten
-        columns, a third or more with thousands. If they do not fit, it needs more
-        passes. The budget limits the memory for rows, in which a text counts as eight
-        bytes, and for products of columns. Libraries and their buffers need some 250 MB
-        in addition. A record batch of an Arrow file is read as a whole.
+        columns, a third or more with thousands. If these rows do not fit, the fit needs
+        more passes. The budget covers rows (eight bytes per text) and products of
+        columns. Libraries and their buffers need some 250 MB in addition. A record
+        batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. One more pass finds the types of other columns.
