@@ -1035,7 +1035,8 @@ class CrossValidation(Summarised):
         left = dict(fold_fits.model_fields(self.model))
         notes = [
             "Means over the folds, weighted by their held-out rows. Standard errors "
-            "are of one repeat, and approximate, because folds share training rows."
+            "refer to one repeat and are approximate, because folds share training "
+            "rows."
         ]
         if self.choosing is not None:
             ends = self.by_fold["lam"].agg(["min", "max"]).unique()
