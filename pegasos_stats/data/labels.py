@@ -92,16 +92,17 @@ class LabelCoding:
         labels : Series, shape (n,)
             Strings, numbers, booleans or a Categorical; missing values are ignored.
         coding : "factor", "first-seen" or a pair (negative, positive)
-            ``"factor"`` is the order of R's ``factor()``: the order of the categories,
-            or else the order of sorted values, strings by code point. ``"first-seen"``
-            codes the first label in the data as -1. A pair is used as it is.
+            ``"factor"`` is the order of R's ``factor()``: the order of the categories
+            or, without categories, of the sorted values, strings by code point.
+            ``"first-seen"`` codes the first label in the data as -1. A pair is used as
+            it is.
         name : str
             Name of the outcome, for messages and tables.
 
         Raises
         ------
         LabelError
-            If there are not exactly two levels, or a pair does not cover them.
+            If there are not exactly two levels, or the pair does not contain them.
         OptionError
             If `coding` is not allowed.
         """
@@ -142,7 +143,7 @@ class LabelCoding:
         """Convert -1 and +1 to labels of the original type; NaN becomes missing.
 
         If a value is missing, integer and boolean labels become pandas' nullable type
-        of the same kind; other types without missing values, such as fixed-width text
+        of the same kind; other types that cannot hold missing values, such as bytes
         of numpy, become object.
 
         Parameters
@@ -171,9 +172,12 @@ class LabelCoding:
         Parameters
         ----------
         scores : Series, shape (n,)
-            Scores above the threshold predict the second level.
-        ties, threshold
-            As for `signs_of`.
+            Scores above the threshold predict the second level, scores below it the
+            first.
+        ties : "na", "positive" or "negative"
+            Label of a score equal to the threshold: missing, the second level or the
+            first.
+        threshold : float, default 0.0
 
         Raises
         ------

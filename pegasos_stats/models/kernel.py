@@ -48,7 +48,7 @@ class KernelSVM(Model):
 
     Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
     functions ``f = sum_j b_j K(x_j, .)``. `Optimum` computes a dual variable for each
-    row, Pegasos counts the margin violations of each row. Predictions depend only on
+    row; Pegasos counts the margin violations of each row. Predictions depend only on
     the support rows, whose dual variable or count is positive.
 
     Parameters
@@ -164,11 +164,11 @@ class KernelSVM(Model):
         formula : str
         data : DataFrame
         weights, freq_weights : optional
-            As for the class, or the name of a column of `data`.
+            As in `KernelSVM`, or the name of a column of `data`.
         lam, intercept, kernel, degree, offset, gamma
-            As for the class; a precomputed kernel needs no formula.
+            As in `KernelSVM`; a precomputed kernel needs no formula.
         coding, na_action, standardize, memory
-            As for the class.
+            As in `KernelSVM`.
         functions : dict of str to callable, optional
             Further functions for the formula, as for `svm`.
 
@@ -256,7 +256,7 @@ class KernelSVM(Model):
         solver : Optimum or Pegasos, optional
             ``Optimum()`` by default, which minimises to a tolerance. ``Pegasos`` uses
             one row per step, allows neither projection nor averaging, and reproduces
-            the R reference.
+            the R script in ``r_reference/``.
         refine, trace, test, progress
             As for ``SVM.fit``.
 
@@ -267,13 +267,14 @@ class KernelSVM(Model):
         Raises
         ------
         OptionError
-            If the solver has an option that kernel models do not support, or for `test`
-            without `trace`, or `refine` without Pegasos.
+            If the solver has an option that kernel models do not support, or if `test`
+            is passed without `trace`, or `refine` without Pegasos.
 
         Warns
         -----
         ConvergenceWarning
-            If the solver does not reach its tolerance.
+            If the solver does not reach its tolerance; for the default tolerance only
+            if the relative gap is above 1e-3.
 
         Examples
         --------
@@ -539,9 +540,9 @@ kernel_svm = as_function(
     KernelSVM.from_formula,
     """Kernel support vector machine, from a formula and a data frame.
 
-        Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over
-        functions ``f`` of the kernel. The intercept ``alpha`` is not penalised. The
-        default penalty is ``1 / n``; the default kernel is Gaussian with
+        Minimises ``lam/2 ||f||^2 + mean(max(0, 1 - y_i (f(x_i) + alpha)))`` over the
+        functions ``f = sum_j b_j K(x_j, .)``. The intercept ``alpha`` is not penalised.
+        The default penalty is ``1 / n``; the default kernel is Gaussian with
         ``gamma = 1 / p`` on standardized predictors. ``fit()`` of the returned model
         estimates ``f``.
     """,

@@ -437,22 +437,22 @@ class LinearModel(Model):
             them.
         data : DataFrame or Scan, or a frame of Dask
             A data frame, of pandas or another library; files opened by `scan`; or a
-            Dask frame, whose partitions are not collected. For files and Dask, `offset`
-            must be a column, and so must `weights`, unless they are ``"balanced"`` or a
-            dict. For these data `freq_weights` and `functions` are not allowed.
+            Dask frame, whose partitions are not collected. With files and Dask,
+            `offset` must name a column; `weights` must name a column, or be
+            ``"balanced"`` or a dict; `freq_weights` and `functions` are not allowed.
         weights : optional
-            As for the class, or the name of a column of `data`. As in R, ``.`` in the
-            formula includes that column; ``"y ~ . - w"`` excludes a column ``w``.
+            As in `SVM`, or the name of a column of `data`. As in R, ``.`` in the
+            formula includes this column; ``"y ~ . - w"`` excludes a column ``w``.
         freq_weights : optional
-            As for the class, or the name of a column of `data`; ``confusion`` and
-            similar methods use this column of new data too, if they contain it.
+            As in `SVM`, or the name of a column of `data`. If new data contain this
+            column, ``confusion`` and similar methods use it too.
         offset : optional
-            As for the class, or the name of a column of `data`, which is then read from
-            new data too, like ``offset(x)`` in the formula. All offsets are added up.
+            As in `SVM`, or the name of a column of `data`, which is then read from new
+            data too, like ``offset(x)`` in the formula. All offsets are added up.
             As in R, ``.`` includes the columns of offsets; ``"y ~ . - x + offset(x)"``
             uses ``x`` only as an offset.
         lam, intercept, coding, na_action, standardize, loss, penalty
-            As for the class.
+            As in `SVM`; for logistic regression as in `Logit`.
         functions : dict of str to callable, optional
             Further functions for the formula, such as ``{"half": lambda x: x / 2}``.
             They are not saved with a fit: pass them to `load` again.
@@ -560,25 +560,25 @@ class LinearModel(Model):
             999 resamples, or for large data fewer, but at least 199. For files and Dask
             the hinge has no standard errors by default. Allowed names: ``"nonrobust"``
             (as R's ``glm``) for the log loss; ``"HC0"`` to ``"HC3"`` except for the
-            hinge; ``"sandwich"`` for the hinge; ``"CR0"`` and ``"CR1"`` with `groups`;
-            ``"CR3"`` with `groups`, except for the hinge; ``"cluster"``, which is
-            ``"CR3"``, or ``"CR1"`` for the hinge and for two groupings;
-            ``"bootstrap"``; ``"none"``. To set options such as the seed, pass a
-            `Sandwich`, `Cluster` or `Bootstrap` object.
+            hinge; ``"sandwich"``, which is ``"HC0"`` except for the hinge; ``"CR0"``
+            and ``"CR1"`` with `groups`; ``"CR3"`` with `groups`, except for the hinge;
+            ``"cluster"``, which is ``"CR3"``, or ``"CR1"`` for the hinge and for two
+            groupings; ``"bootstrap"``; ``"none"``. To set options such as the seed,
+            pass a `Sandwich`, `Cluster` or `Bootstrap` object.
         groups : str, Series, array or list, shape (n,); or a list of two, optional
             Groups of rows that depend on each other, such as patients of a hospital:
             the name of a column of the data, or a label for each row of the data,
             including excluded rows. A training row without a label raises an error.
             A list of two means two-way clustering. Groups are allowed with
             ``"default"``, ``"cluster"``, ``"CR0"``, ``"CR1"`` and, for a single
-            grouping, with ``"CR3"`` and ``"bootstrap"``. For the hinge two groupings
+            grouping, with ``"CR3"`` and ``"bootstrap"``. With the hinge, two groupings
             need ``"cluster"``, ``"CR0"`` or ``"CR1"``. With ``freq_weights=`` all
             repetitions of a row are in its group.
         strata : str, Series, array or list, shape (n,), optional
             Strata of a survey design, within which `groups` (or, without `groups`,
             rows) were sampled. The covariance is then linearised, as in R's
             ``survey::svyglm``; pass the sampling weights as ``weights=`` to the model.
-            For the hinge strata need ``cov_type="cluster"``.
+            With the hinge, strata need ``cov_type="cluster"``.
             A stratum needs at least two groups. A group with rows in two strata counts
             as two groups, as with ``nest=TRUE`` in R.
         trace : bool, default False
@@ -600,8 +600,8 @@ class LinearModel(Model):
             `trace`, `refine` without Pegasos, or `groups` with a covariance for
             independent rows.
         DataError
-            If a row has no group, a stratum has only one group, or ``lam=0`` and the
-            maximum likelihood estimate does not exist.
+            If a row has no group, if a stratum has only one group, or if ``lam=0`` and
+            the maximum likelihood estimate does not exist.
 
         Warns
         -----
@@ -680,7 +680,7 @@ class SVM(LinearModel):
     X : DataFrame, array or scipy sparse array, shape (n, p)
         Numeric predictors. A constant column is not needed. Sparse data, also sparse
         columns of a frame, stay sparse. The model stores a copy, so later changes of
-        `X`, or of the file of a memory map, do not affect it. A read-only array of
+        `X`, or of a memory-mapped file, do not affect it. A read-only array of
         doubles in C order (``X.flags.writeable = False``) is not copied, unless
         `standardize` is true.
     lam : float or "cv", optional
@@ -689,11 +689,11 @@ class SVM(LinearModel):
         counted by `freq_weights`, without incomplete rows and rows of weight 0. Fits to
         folds and resamples use the same `lam`. Pegasos, whose step size is
         ``1 / (lam t)``, needs a `lam`. ``"cv"`` chooses the ``lambda_min`` of
-        ``lambda_path(model, folds=10, seed=1)``, whose folds do not split `groups`.
-        This path, ``result.lambda_path``, is not saved with the fit. `cross_validate`
-        chooses lambda again in each fold. Standard errors treat lambda as fixed. Also
-        for Pegasos fits, cross-validation uses `Optimum`. ``"cv"`` needs the rows in
-        memory.
+        ``lambda_path(model, folds=10, seed=1)``, whose folds do not split the groups
+        passed to ``fit()``. This path, ``result.lambda_path``, is not saved with the
+        fit. It is computed with `Optimum`, also for Pegasos fits. `cross_validate`
+        chooses lambda again in each fold. Standard errors treat lambda as fixed.
+        ``"cv"`` needs the rows in memory.
     intercept : bool, default True
         ``False`` fixes the intercept at 0.
     coding : "factor", "first-seen" or a pair (negative, positive)
@@ -704,8 +704,8 @@ class SVM(LinearModel):
         Weight of each row's loss, 0 or more. ``"balanced"`` means the same total
         weight for both levels, ``{level: weight}`` a weight for each level.
         Weights are scaled to a mean of 1, so only their ratios matter. Pegasos and SDCA
-        visit rows of weight 0, as the R reference does, but ``nobs``, standard errors
-        and tables of the training rows do not count them.
+        visit rows of weight 0, as the R script in ``r_reference/`` does, but ``nobs``,
+        standard errors and tables of the training rows do not count them.
     freq_weights : array or Series of whole numbers, shape (n,), optional
         How many rows each row represents, as in a table of counts. A row with count 0
         is excluded; a missing count is a missing value. All results equal the results
@@ -769,9 +769,10 @@ class Logit(LinearModel):
     Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``; the
     intercept is not penalised. Without `lam` there is no penalty (``lam = 0``), and the
     coefficients are the maximum likelihood estimates of R's ``glm``. If the predictors
-    separate the classes, these do not exist. The fit then uses ``lam = 1 / n`` without
-    standard errors, intervals or p-values, and a note explains why. Without a penalty,
-    a column that is a linear combination of earlier ones has the coefficient NaN.
+    separate the classes, no such estimates exist. The fit then uses ``lam = 1 / n``
+    without standard errors, intervals or p-values, and a note explains why. Without a
+    penalty, a column that is a linear combination of earlier ones has the coefficient
+    NaN.
 
     ``penalty="firth"``, for few events or separated classes, maximises the log
     likelihood plus ``log det(I) / 2``, where ``I`` is the Fisher information. Its
@@ -871,7 +872,7 @@ logit = as_function(
         Minimises ``lam/2 ||beta||^2 + mean(log(1 + exp(-y_i (x_i'beta + alpha))))``.
         Without `lam` there is no penalty: ``fit()`` of the returned model yields
         the maximum likelihood estimates of R's ``glm``, with HC3 standard errors. If
-        the predictors separate the classes, the penalty is ``1 / n``, without standard
-        errors. The second level of the outcome is modelled.
+        the predictors separate the classes, the fit uses the penalty ``1 / n`` and has
+        no standard errors. The second level of the outcome is modelled.
     """,
 )

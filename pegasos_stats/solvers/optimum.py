@@ -99,16 +99,17 @@ class Optimum(Solver):
     the method.
 
     * More rows than columns, hinge: the proximal-point method with Newton steps. With
-      many dense rows it first solves a sample. Then it fixes the dual weights of rows
-      far from the margin and solves for the other rows. It repeats this with rows that
-      were fixed on the wrong side, until the tolerance is reached.
+      many dense rows it first fits a sample of them. Then it fixes the dual weights of
+      rows far from the margin and solves for the other rows. It adds rows that were
+      fixed wrongly, and repeats, until the tolerance is reached.
     * More rows than columns, other losses: Newton steps. With a penalty and many rows,
       L-BFGS from the solution of a sample; with a penalty and 60 dense columns or more,
       L-BFGS first.
     * More columns than rows: dual coordinate ascent while it reduces the gap, then
-      Newton steps. Rows are visited in random order, from `seed`. With the hinge and at
-      most 4,000 dense rows, SMO on pairs of rows instead, also with up to twice as many
-      rows as columns.
+      Newton steps. Rows are visited in random order, from `seed`.
+    * Hinge, at most 4,000 dense rows, fewer than twice as many rows as columns: SMO on
+      pairs of rows.
+    * With an offset, the methods for more rows than columns apply to any shape.
     * Kernels: SMO on working sets of 512 rows; the first is random if there are more
       rows.
 
@@ -118,13 +119,13 @@ class Optimum(Solver):
     Parameters
     ----------
     tol : float, default 1e-6
-        Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs. With
-        the default, the coefficients differ from the optimum by little compared with
-        the standard errors of most fits.
+        Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs. In
+        most fits with the default, the distance of the coefficients from the optimum is
+        small compared with their standard errors.
     gap_tol : float, optional
         Stop at this absolute gap as well; with ``tol=0``, only at this gap.
     epochs : int, default 100
-        Maximum number of epochs; a run that ends there without reaching `tol` warns.
+        Maximum number of epochs; for warnings see `SVM.fit`.
     seed : int, default 1
         As for R's ``set.seed()``; used only by methods that draw rows at random.
     sample_kind : "rejection" or "rounding"

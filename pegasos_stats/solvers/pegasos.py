@@ -312,12 +312,13 @@ class Pegasos(Solver):
         beta  <- beta - eta * (lam * beta - mean over A of s(m_i) y_i x_i)
         alpha <- alpha + eta * mean over A of s(m_i) y_i
 
-    with margins ``m_i = y_i (x_i'beta + alpha)`` before the step and ``s``, minus the
-    derivative of the loss: ``s(m) = [m < 1]`` (hinge), ``2 max(0, 1 - m)`` (squared
-    hinge) or ``1 / (1 + exp(m))`` (log loss). If the rows have weights, ``s(m_i)`` is
-    multiplied by the weight; an offset is added to the score. In the reference
-    arithmetic the results equal those of the R reference from the same seed: bit for
-    bit for the hinge losses, to twelve digits for the log loss.
+    The margins ``m_i = y_i (x_i'beta + alpha)`` are computed before the step; ``s`` is
+    minus the derivative of the loss: ``s(m) = [m < 1]`` (hinge), ``2 max(0, 1 - m)``
+    (squared hinge) or ``1 / (1 + exp(m))`` (log loss). If the rows have weights,
+    ``s(m_i)`` is multiplied by the weight; an offset is added to the score. With
+    ``arithmetic="reference"`` and the same seed, the results equal the results of the R
+    script in ``r_reference/``: bit for bit for the hinge losses, to twelve digits for
+    the log loss.
 
     Parameters
     ----------
@@ -325,16 +326,16 @@ class Pegasos(Solver):
         Passes over the rows; default 20, or 1 for an explicit `order`. With `tol` or
         `change_tol` it is the maximum, default 1000.
     seed : int, optional
-        As for R's ``set.seed()``. Without one a seed is drawn, stored in the result and
+        As for R's ``set.seed()``. By default a seed is drawn, stored in the result and
         shown in its summary.
     order : "shuffle", "sequential", "replace", "subset" or array of int
         ``"shuffle"``: one permutation per epoch, R's ``sample(1:n, n)``.
         ``"sequential"``: the order of the data. ``"replace"``: `steps` draws of
         ``sample(n, batch_size, replace = TRUE)``. ``"subset"``: `steps` draws of
-        ``sort(sample(n, batch_size))``, different rows within a step. They are sorted,
-        so that sums over them do not depend on the order of the draws. An array
-        contains indices of the training rows, counted from zero: one list for all
-        epochs or, in two dimensions, one list per epoch.
+        ``sort(sample(n, batch_size))``, different rows within a step, sorted so that
+        sums over them do not depend on the order of the draws. An array contains
+        indices of the training rows, counted from zero: one list for all epochs or, in
+        two dimensions, one list per epoch.
     steps : int, optional
         Number of steps; required for the orders ``"replace"`` and ``"subset"``, not
         allowed otherwise.
@@ -361,7 +362,8 @@ class Pegasos(Solver):
     start : "zero", "random", a fit, Series, dict or array of float
         Starting point. ``"random"``: R's ``rnorm(p)``, drawn before the first row and
         scaled to length ``1 / sqrt(lam)``, with an intercept of 0. A fit: its `params`.
-        Or coefficients, by name or in the order of `params`, the intercept first.
+        Other values are coefficients, by name or in the order of `params`, the
+        intercept first.
     first_step : int, default 1
         Number ``t`` of the first step. If `start` is a fit, the default is the number
         after its last step. A step ``t = 1`` of size ``1 / lam`` discards
@@ -382,14 +384,14 @@ class Pegasos(Solver):
     Notes
     -----
     With a fit as `start`, the random numbers start again from the seed, and averages
-    and dual weights start again from zero. To split a run into two parts with bitwise
-    equal coefficients on dense rows, pass `order` as rows:
+    and dual weights start again from zero. To split a run on dense rows, with
+    bitwise equal coefficients, pass an array as `order`:
     ``Pegasos(order=rows[:10])``, and then ``Pegasos(order=rows[10:], start=result)``.
 
-    The duality gap is computed from dual weights that the steps of the run define; with
-    other step sizes, or with `start`, it may be larger than necessary. R computes the
-    same gap up to rounding: if rounding decides whether the gap is below `tol`, the run
-    may stop at another epoch in R.
+    The duality gap is computed from dual weights that the steps of the run define. With
+    another `step`, or with `start`, the gap may be larger than necessary. R computes
+    the same gap up to rounding: if rounding decides whether the gap is below `tol`, the
+    run may stop at another epoch in R.
 
     Raises
     ------
@@ -503,7 +505,7 @@ class Pegasos(Solver):
         """Pegasos as published: rows drawn with replacement.
 
         Shalev-Shwartz et al. 2011, figures 1 and 2; `project` is their optional step.
-        Their subsets without replacement are ``order="subset"``.
+        For their subsets, drawn without replacement, use ``order="subset"``.
 
         Examples
         --------
@@ -520,7 +522,7 @@ class Pegasos(Solver):
 
     @classmethod
     def r_script(cls, epochs: int = 20, *, seed: int | None = None) -> "Pegasos":
-        """Pegasos as in the R reference: shuffled epochs, one row per step.
+        """Pegasos as in the R script: shuffled epochs, one row per step.
 
         Examples
         --------

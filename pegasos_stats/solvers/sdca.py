@@ -48,7 +48,7 @@ class SDCA(Solver):
     Parameters
     ----------
     epochs : int, default 100
-        Maximum number of epochs. A warning appears if `tol` is not reached by then.
+        Maximum number of epochs; for warnings see `SVM.fit`.
     tol : float, default 1e-6
         Stop at this relative duality gap, ``gap / objective``; 0 runs all epochs.
     gap_tol : float, optional
@@ -62,24 +62,26 @@ class SDCA(Solver):
     ties : "na", "positive" or "negative"
         Default of ``predict(ties=)``: the label of a score of exactly 0.
     arithmetic : "reference" or "fast"
-        Order of summation. ``"reference"`` reproduces the R reference for the hinge bit
-        for bit, from the same seed. ``"fast"`` sums in the order that is fastest on
-        the machine.
+        Order of summation. With the hinge and the same seed, ``"reference"`` reproduces
+        the R script in ``r_reference/`` bit for bit. ``"fast"`` sums in the order that
+        is fastest on the machine.
     average : "none", "all" or int, default "none"
-        Return the last iterate (``"none"``), or the mean of the iterates before each
-        step: of all steps, or of the steps of the last `average` epochs (the averaging
-        option of the paper). `beta` is computed from the mean dual weights.
+        Return the last iterate (``"none"``), or the mean of iterates, one before each
+        step: of all steps (``"all"``), or of the steps of the last `average` epochs
+        (the averaging option of the paper). `beta` is computed from the mean dual
+        weights.
     random_stop : int, optional
         Stop after a random step of the last `random_stop` epochs (the random option of
-        the paper). ``sample(random_stop * n, 1)`` draws it before the first epoch.
+        the paper). ``sample(random_stop * n, 1)`` draws this step before the first
+        epoch.
 
     Notes
     -----
     The averaging option and the random option are part of Procedure SDCA in the paper.
     The authors advise excluding the first half of the steps: with 20 epochs,
-    ``average=10`` or ``random_stop=10``. Both options count epochs from the last one,
-    so they need ``tol=0`` and no `gap_tol`, except ``average="all"``. Steps of modified
-    SGD are not averaged. The certificate refers to the returned iterate.
+    ``average=10`` or ``random_stop=10``. Both options count back from the last epoch,
+    so they need ``tol=0`` and no `gap_tol`; ``average="all"`` does not. Steps of
+    modified SGD are not averaged. The certificate refers to the returned iterate.
 
     Raises
     ------
