@@ -578,7 +578,7 @@ class LinearModel(Model):
             Strata of a survey design, within which `groups` (or, without `groups`,
             rows) were sampled. The covariance is then linearised, as in R's
             ``survey::svyglm``; pass the sampling weights as ``weights=`` to the model.
-            With the hinge, strata need ``cov_type="cluster"``.
+            Strata need ``cov_type="cluster"``, the default except for the hinge.
             A stratum needs at least two groups. A group with rows in two strata counts
             as two groups, as with ``nest=TRUE`` in R.
         trace : bool, default False

@@ -100,8 +100,8 @@ class Optimum(Solver):
 
     * More rows than columns, hinge: the proximal-point method with Newton steps. With
       many dense rows it first fits a sample of them. Then it fixes the dual weights of
-      rows far from the margin and solves for the other rows. It adds rows that were
-      fixed wrongly, and repeats, until the tolerance is reached.
+      rows far from the margin and solves for the other rows. It then frees rows
+      that were fixed wrongly, and solves again, until the tolerance is reached.
     * More rows than columns, other losses: Newton steps. With a penalty and many rows,
       L-BFGS from the solution of a sample; with a penalty and 60 dense columns or more,
       L-BFGS first.
@@ -109,7 +109,7 @@ class Optimum(Solver):
       Newton steps. Rows are visited in random order, from `seed`.
     * Hinge, at most 4,000 dense rows, fewer than twice as many rows as columns: SMO on
       pairs of rows.
-    * With an offset, the methods for more rows than columns apply to any shape.
+    * With an offset: always the methods for more rows than columns.
     * Kernels: SMO on working sets of 512 rows; the first is random if there are more
       rows.
 

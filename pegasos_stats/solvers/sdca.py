@@ -66,10 +66,10 @@ class SDCA(Solver):
         the R script in ``r_reference/`` bit for bit. ``"fast"`` sums in the order that
         is fastest on the machine.
     average : "none", "all" or int, default "none"
-        Return the last iterate (``"none"``), or the mean of iterates, one before each
-        step: of all steps (``"all"``), or of the steps of the last `average` epochs
-        (the averaging option of the paper). `beta` is computed from the mean dual
-        weights.
+        Return the last iterate (``"none"``), or the mean over steps of the iterate
+        before the step: over all steps (``"all"``), or over the steps of the last
+        `average` epochs (the averaging option of the paper). `beta` is computed from
+        the mean dual weights.
     random_stop : int, optional
         Stop after a random step of the last `random_stop` epochs (the random option of
         the paper). ``sample(random_stop * n, 1)`` draws this step before the first
