@@ -67,7 +67,8 @@ def rows(
     ----------
     data : dask.dataframe.DataFrame or dask.array.Array, shape (n, m)
         Each pass computes the partitions again. Store partitions that are slow to
-        compute, such as those from files, in the workers' memory: ``data.persist()``.
+        compute, such as partitions from files, in the workers' memory with
+        ``data.persist()``.
     columns : sequence of str, optional
         Names of all columns of an array, including the outcome.
     memory : str or int, default "1GiB"

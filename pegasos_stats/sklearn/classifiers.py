@@ -173,8 +173,8 @@ class TwoClassClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Labels of two classes.
         sample_weight : array, shape (n,), optional
             Weight of the loss of each row, 0 or more: a row of weight 2 counts as two
-            equal rows. Only ratios matter if `lam` is set. ``lam=None`` means 1 divided
-            by the sum of the weights, including `class_weight`.
+            equal rows. Only ratios of weights matter if `lam` is set. ``lam=None``
+            means 1 divided by the sum of the weights, including `class_weight`.
 
         Returns
         -------
@@ -886,11 +886,11 @@ class KernelSVMClassifier(TwoClassClassifier):
         Maximum number of bytes for rows of the Gram matrix.
     solver : "optimum", "pegasos", Optimum or Pegasos
         ``"optimum"`` is ``Optimum(tol=1e-4)``; with at most 1,000 rows the solution is
-        then refined. Otherwise as for `SVMClassifier`. Options that kernel models do
-        not support raise an error.
+        then refined. Everything else is as for `SVMClassifier`. Options that kernel
+        models do not support raise an error.
     standardize, class_weight, epochs, tol, random_state
         As for `SVMClassifier`, but ``"balanced"`` counts rows and ignores
-        `sample_weight`, as in SVC. Sparse matrices are not allowed.
+        `sample_weight`, as in SVC. `X` must not be sparse.
 
     Attributes
     ----------
