@@ -276,7 +276,8 @@ class ConfusionMatrix(tables.Exported):
     scored : ScoredLabels, optional
         Scores and probabilities of the rows.
     source : "new", "training", "partly training", "out of fold" or "weighted"
-        Source of the rows. Intervals and p-values are NaN unless the source is "new".
+        Source of the rows, or "weighted" for a table with `weights`. Intervals and
+        p-values are NaN unless the source is "new".
     n_seen : int
         Number of training rows in the table, if the source is "partly training".
     by_cluster : int64 array, shape (clusters, k, k + 1), optional
@@ -380,7 +381,7 @@ class ConfusionMatrix(tables.Exported):
 
     @cached_property
     def by_class(self) -> "pd.Series[float] | pd.DataFrame":
-        """Statistics of the positive class or, with more than two levels, of each one.
+        """Statistics of the positive class; with more than two levels, of every class.
 
         Each class is compared with all others. Predictive values follow from the
         prevalence by Bayes' rule, as in caret. The name of the F measure includes beta,
@@ -530,7 +531,7 @@ class ConfusionMatrix(tables.Exported):
         Returns
         -------
         ConfusionReport
-            ``print()`` shows text, a notebook HTML. Notes name the undefined
+            ``print()`` shows text, a notebook shows HTML. Notes name the undefined
             statistics.
 
         Examples
@@ -869,7 +870,7 @@ def confusion(
     groups : Series or array, shape (n,), optional
         Groups of rows that depend on each other, such as visits of a patient. Intervals
         of error rate, accuracy, sensitivity, specificity and predictive values then use
-        the effective number of rows (Korn & Graubard 1998). The interval of the area
+        the effective number of rows (Korn & Graubard 1998). The interval of the AUC
         uses Obuchowski's variance (1997). All other intervals are NaN, and so are
         p-values, which need independent rows. Intervals of predictive values are also
         NaN with `prevalence`, and all intervals are NaN with a single group.
@@ -1047,14 +1048,14 @@ class PairedComparison(tables.Facts):
     p_exact : float
         Two-sided exact p-value of McNemar's test that both error rates are equal.
     p_mid : float
-        Mid-p-value of the same test. Of the three tests, its type I error rate is
-        nearest to the nominal level, and it agrees best with `interval`.
+        Mid-p-value of the same test. Of the three tests (exact, mid-p, corrected), the
+        mid-p test has the type I error rate nearest to the nominal level and agrees
+        best with `interval`.
     corrected : ChiSquare
         McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
         NaN if both misclassify the same rows.
     n_left_out : int
-        Number of excluded rows: without actual label, or without one of the
-        predictions.
+        Number of rows excluded because the actual label or a prediction is missing.
 
     Examples
     --------

@@ -554,7 +554,7 @@ def precision_recall(
     actual : Series or array, shape (n,)
         Labels.
     scores : Series or array, shape (n,); or DataFrame
-        Larger scores indicate the positive class; or probabilities of two levels, one
+        Scores, larger for the positive class; or probabilities of two levels, one
         column per level. Rows without a label or a score are excluded and counted.
     positive : label, optional
         The positive class; by default the second level.
@@ -631,7 +631,7 @@ class DecisionCurve(Displayed):
     nobs : int
         Number of rows used.
     n_left_out : int
-        Number of rows without a label or one of the probabilities.
+        Number of rows excluded because the label or a probability is missing.
 
     Examples
     --------
@@ -662,7 +662,7 @@ class DecisionCurve(Displayed):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw net benefit against the threshold, with the rules ``all`` and ``none``.
 
-        Bands are pointwise 95% intervals. The vertical axis ends a little below 0: a
+        Bands are pointwise 95% intervals. The vertical axis ends a little below 0. A
         model below both rules does harm.
 
         Parameters
@@ -729,8 +729,8 @@ def decision_curve(
 
         net benefit(t) = TP/n - FP/n * t / (1 - t)
 
-    A model is useful at a threshold if its net benefit exceeds the net benefit of
-    acting in all rows, and 0, the net benefit of acting in none.
+    A model is useful at a threshold if its net benefit exceeds both the net benefit of
+    acting in all rows and 0, the net benefit of acting in none.
 
     Parameters
     ----------
@@ -848,15 +848,15 @@ def roc_band(
     distribution function of the scores of each class has equal-precision bounds: with
     ``n`` scores, the value at the ``k``-th score is between the quantiles ``eta/2`` and
     ``1 - eta/2`` of ``Beta(k, n - k + 1)``. The band combines the bounds of both
-    classes. Simulation determines ``eta``: of the bands of 1,000 samples from the
-    smoothed curve, the proportion `level` contains this curve.
+    classes. ``eta`` is chosen by simulation: of the bands of 1,000 samples from the
+    smoothed curve, the share `level` must contain this curve.
 
     Parameters
     ----------
     actual : Series or array, shape (n,)
         Labels.
     scores : Series or array, shape (n,); or DataFrame
-        Larger scores indicate the positive class; or probabilities of two levels, one
+        Scores, larger for the positive class; or probabilities of two levels, one
         column per level. Rows without a label or a score are excluded.
     positive : label, optional
         The positive class; by default the second level.
@@ -868,7 +868,7 @@ def roc_band(
     Returns
     -------
     DataFrame
-        Columns ``false_positive, low, high``. Between two rows `high` is the value of
+        Columns ``false_positive, low, high``. Between two rows, `high` is the value of
         the first row and `low` the value of the second.
 
     Raises

@@ -848,7 +848,7 @@ class Margins(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05, *, digits: int = 3) -> tables.Summary:
-        """Header, estimates and notes; ``print()`` shows text, a notebook HTML.
+        """Return header, estimates and notes: text in ``print()``, HTML in a notebook.
 
         Parameters
         ----------

@@ -457,7 +457,7 @@ class KernelResults(Results):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
+            ``print()`` shows text, a notebook shows HTML; ``to_latex()`` returns LaTeX.
         """
         check_count("digits", digits)
         cells = {

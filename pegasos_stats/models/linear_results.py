@@ -982,7 +982,7 @@ class LinearResults(Results):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
+            ``print()`` shows text, a notebook shows HTML; ``to_latex()`` returns LaTeX.
             Standard errors that would be slow to compute are omitted, and a note
             explains how to get them.
 

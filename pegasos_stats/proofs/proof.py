@@ -279,7 +279,7 @@ def rows_of_likelihood(problem: Problem, dual: Vector) -> tuple[Integers, Intege
 @suggest_names("result")
 @dataclass(frozen=True, eq=False, repr=False)
 class Certification:
-    """Bounds on how far coefficients are from the optimum, as `certify` returns.
+    """Bounds on how far coefficients are from the optimum; returned by `certify`.
 
     Attributes
     ----------
@@ -345,8 +345,9 @@ class Certification:
 def certify(model: Any, coef: object, intercept: object = None) -> Certification:
     """Bound how far the objective at any program's coefficients is above its minimum.
 
+    For the objective ``P``, the dual objective ``D`` and feasible dual variables ``a``,
     ``P(beta, alpha) - min P <= gap = P(beta, alpha) - D(a)``. The function computes the
-    optimum and uses its dual variables ``a``, so the gap nearly equals the difference
+    optimum and uses its dual variables, so the gap nearly equals the difference
     ``P(beta, alpha) - min P``.
 
     Parameters
@@ -368,7 +369,8 @@ def certify(model: Any, coef: object, intercept: object = None) -> Certification
     OptionError
         If coefficients are missing or not finite, or `model` is not a linear model.
     DataError
-        If the rows are not in memory or more than a million, or the penalty is Firth's.
+        If the rows are not in memory, if there are more than a million, or if the
+        penalty is Firth's.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class Reliability(tables.Facts):
     n_left_out : int
         Number of rows without a label or a probability.
     error_by_chance : float
-        Expected `calibration_error` of correct probabilities, which is above 0 by
+        Expected `calibration_error` if the probabilities are correct: above 0 by
         chance. NaN with groups, and in saved files that lack it.
     smooth : DataFrame or None
         Smooth calibration curve (lowess) at 100 probabilities, with pointwise limits:
@@ -151,8 +151,8 @@ class Reliability(tables.Facts):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw observed shares with their intervals, and the smooth curve.
 
-        Both axes have the same range: to 1, or to slightly above the largest value if
-        this is below 0.7. Grey bars at the bottom show the density of the
+        Both axes have the same range: from 0 to 1, or to slightly above the largest
+        value if this is below 0.7. Grey bars at the bottom show the density of the
         probabilities: upwards for rows of the class, downwards for other rows.
 
         Parameters
@@ -248,7 +248,7 @@ def reliability(
         Clusters of dependent rows, such as visits of a patient. Slope and intercept
         then have CR3 intervals, with t on the number of clusters minus 1. Intervals of
         shares use the effective number of rows (Korn & Graubard 1998). The limits of
-        the curve and the error by chance are NaN.
+        the smooth curve and `Reliability.error_by_chance` are NaN.
 
     Returns
     -------
@@ -718,11 +718,11 @@ def calibrate(
     sigmoid: probabilities refer to the class frequencies of the data. Weights that
     differ within a class apply to both.
 
-    Scores are uninformative in two cases. In the first, the objective of the fit
-    differs from the objective without predictors by at most the duality gap. In the
-    second, out-of-fold scores of the second class are not larger than scores of the
-    first, so that ``A`` is not negative. Each probability then equals the share of its
-    class in the data, and a warning reports this.
+    Scores are uninformative in two cases. In the first, which needs a model without
+    offset, the objective of the fit differs from the objective without predictors by at
+    most the duality gap. In the second, out-of-fold scores of the second class are not
+    larger than scores of the first, so that ``A`` is not negative. Each probability
+    then equals the share of its class in the data, and a warning reports this.
 
     Parameters
     ----------
@@ -822,11 +822,11 @@ class CalibratedResults(tables.Summarised):
         ``P(second class) = 1 / (1 + exp(A score + B))``, fitted to all out-of-fold
         scores.
     validation : CrossValidation
-        The cross-validation of these scores.
+        The cross-validation that computed the out-of-fold scores.
     logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds. The score of a row comes from a fit without this row. Its
-        sigmoid was fitted to the out-of-fold scores of the other folds; the fits behind
-        those scores include this row.
+        Out-of-fold log odds. A fit without the fold computes the scores of its rows. A
+        sigmoid fitted to the out-of-fold scores of the other folds converts them. The
+        fits that computed the scores of the other folds include the rows of this fold.
     without_scores : str
         Reason why probabilities equal the shares of the classes; empty if they depend
         on scores.
@@ -912,7 +912,7 @@ class CalibratedResults(tables.Summarised):
         """Compute the confusion table of actual and predicted labels.
 
         Without new rows, labels are predicted from the out-of-fold `probabilities`.
-        These are not independent, so intervals and p-values are NaN.
+        These predictions are not independent, so intervals and p-values are NaN.
 
         Parameters
         ----------
@@ -987,9 +987,10 @@ class CalibratedResults(tables.Summarised):
         """Brier score and log loss: ``term, estimate, in_sample``.
 
         The estimate is cross-fitted: neither the fit nor the sigmoid used the row. The
-        fits behind the sigmoid's scores include the row, which makes the estimate
-        slightly optimistic. ``in_sample``, for comparison, uses ``predict_proba()`` of
-        the training data and is too optimistic.
+        sigmoid used scores of other rows, and the fits that computed these scores
+        include the row, which makes the estimate slightly optimistic. ``in_sample``,
+        for comparison, uses ``predict_proba()`` of the training data and is too
+        optimistic.
         """
         return self._losses.copy()
 
@@ -1038,7 +1039,7 @@ class CalibratedResults(tables.Summarised):
 
     @suggest_arguments
     def summary(self, *, details: bool = False) -> tables.Summary:
-        """Return header, losses and notes; ``print()`` shows text, a notebook HTML.
+        """Return header, losses and notes: text in ``print()``, HTML in a notebook.
 
         Parameters
         ----------

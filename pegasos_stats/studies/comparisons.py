@@ -71,8 +71,8 @@ def compare_errors(
         se^2 = (1/J + n_test/n_train) s^2,    s^2 = sum_j (d_j - d)^2 / (J - 1)
 
     and ``d / se`` is compared with Student's t with ``J - 1`` degrees of freedom. The
-    ratio ``n_test/n_train`` is averaged over the folds. In the means ``d`` and ``s^2``
-    each fold is weighted by the total weight of its held-out rows.
+    ratio ``n_test/n_train`` is averaged over the folds. In ``d`` and ``s^2``, each fold
+    is weighted by the total weight of its held-out rows.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def compare_errors(
     metric : str or callable, default "error_rate"
         A metric of `cross_validate` for all models.
     folds, repeats, groups, seed, workers, progress
-        As for `cross_validate`; with `groups` whole groups of rows are held out.
+        As for `cross_validate`; with `groups`, whole groups of rows are held out.
 
     Returns
     -------
@@ -289,7 +289,13 @@ class ErrorComparison(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
-        """Means, differences and notes; ``print()`` shows text, a notebook HTML."""
+        """Return means, differences and notes: text in print(), HTML in a notebook.
+
+        Parameters
+        ----------
+        alpha : float, default 0.05
+            Intervals have level ``1 - alpha``.
+        """
         alpha = checks.check_fraction("alpha", alpha)
         table = self.tidy(1.0 - alpha)
         headings = tables.headings_of_tests(float(table["df"].iloc[0]))
@@ -360,9 +366,10 @@ def compare_models(
     Returns
     -------
     ModelComparison
-        ``print()`` shows text, a notebook HTML; ``to_latex()``, ``to_markdown()`` and
-        ``to_frame()`` convert the table; ``tidy()`` and ``glance()`` return the
-        numbers. Slow standard errors are omitted, as in ``summary()``.
+        ``print()`` shows text, a notebook shows HTML; ``to_latex()``,
+        ``to_markdown()`` and ``to_frame()`` convert the table; ``tidy()`` and
+        ``glance()`` return the numbers. Slow standard errors are omitted, as in
+        ``summary()``.
 
     Raises
     ------
@@ -844,8 +851,8 @@ def compare_roc(
     Parameters
     ----------
     actual : Series or array, shape (n,); or a fit
-        Labels. Two fits are compared by ``compare_roc(fit_a, fit_b, data)``: they
-        predict the scores of new rows `data`, which include the outcome.
+        Labels. To compare two fits, call ``compare_roc(fit_a, fit_b, data)``. Both fits
+        then predict scores of the new rows `data`, which must include the outcome.
     scores_a, scores_b : Series or array, shape (n,)
         Scores by A and by B, larger for the positive class; or probabilities, one
         column per class. Rows without a label or a score are excluded and counted.
@@ -855,8 +862,8 @@ def compare_roc(
         Two different names for the output.
     level : float, default 0.95
         Confidence level of the intervals.
-    groups : Series, array or list, shape (n,); or a column's name of `data`; optional
-        Clusters of dependent rows, such as the eyes of a person; variances are then
+    groups : Series, array or list, shape (n,); or a column of `data`; optional
+        Clusters of dependent rows, such as the eyes of a person. The variances are then
         Obuchowski's.
     scale : "fisher" or "plain", default "fisher"
         Scale of the interval of the difference ``D``. ``"fisher"``:
@@ -1259,7 +1266,7 @@ class SolverComparison(tables.Summarised):
         Returns
         -------
         Summary
-            ``print()`` shows text, a notebook HTML; ``to_latex()`` returns LaTeX.
+            ``print()`` shows text, a notebook shows HTML; ``to_latex()`` returns LaTeX.
         """
         last = self.glance().set_index("solver").rename_axis(None)
         low, high = (
@@ -1299,7 +1306,7 @@ class SolverComparison(tables.Summarised):
         ax: "Sequence[Axes] | None" = None,
         **line: object,
     ) -> "tuple[Axes, Axes, Axes]":
-        """Draw the objective against CPU time, test error and gap against epoch.
+        """Draw the objective against CPU time, and test error and gap by epoch.
 
         Lines show the median over the runs, bands the 5% and 95% quantiles. Each point
         of the first panel is an epoch: the median objective at the median time. The
@@ -1309,8 +1316,8 @@ class SolverComparison(tables.Summarised):
         Parameters
         ----------
         excess : bool, default False
-            Whether to show the objective minus `lower_bound`, which is an upper bound
-            on the distance from the minimum.
+            Whether to show the objective minus `lower_bound`. This difference is an
+            upper bound on the distance from the minimum.
         ax : three axes, optional
             By default new axes, one below the other.
         **line
@@ -1326,7 +1333,7 @@ class SolverComparison(tables.Summarised):
         DependencyError
             If matplotlib is not installed.
         OptionError
-            Unless `ax` contains three axes.
+            If `ax` does not contain three axes.
 
         Examples
         --------

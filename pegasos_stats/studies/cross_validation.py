@@ -57,10 +57,10 @@ def lambda_grid(
     Let ``a`` be the dual variables of the model with only an intercept, and ``g = X'(a
     y) / n``. For large lambda the solution is ``g / lam`` to first order. The largest
     lambda of the grid is half the range of the scores ``x_i'g`` (without intercept the
-    largest ``|x_i'g|``): there scores differ by at most 2, the distance between the
-    margins. For the hinge loss and two classes of equal weight, the solution for all
-    larger lambda is exactly ``g / lam``: every row is within the margins, and every
-    dual variable is 1 (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The grid is
+    largest ``|x_i'g|``). At this lambda, scores differ by at most 2, the distance from
+    -1 to 1. For the hinge loss and two classes of equal weight, the solution for all
+    larger lambda is exactly ``g / lam``: every margin is at most 1, and every dual
+    variable is 1 (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The grid is
     geometric, rounded to four digits.
 
     Parameters
@@ -206,7 +206,7 @@ def lambda_path(
     fold; sparse rows become dense, up to 2^25 values. Otherwise folds are fitted
     separately, and each fit starts with the dual variables of the previous one,
     rescaled for its lambda. Pegasos always starts at zero, because its first steps
-    discard any start. Each fit reports its gap.
+    discard any start. Each fit reports its duality gap.
 
     Folds and seeds are drawn as in `cross_validate`, one seed per fold; fits to all
     rows use `seed` itself. A solver with a seed of its own uses this seed in all fits.
@@ -369,8 +369,8 @@ class LambdaPath(Summarised):
         Name of the metric that chooses lambda.
     fits : DataFrame
         One row per lambda for the fit to all rows: ``lam, objective, relative_gap,
-        training_error, steps, norm`` (of the coefficients; with a kernel
-        ``n_support``).
+        training_error, steps``, and the ``norm`` of the coefficients or, with a kernel,
+        ``n_support``.
     coefficients : DataFrame, shape (m, p + 1), or None
         Intercept and coefficients of the fits to all rows, with the index ``lam``; for
         standardized predictors with ``standardize=True``. None with a kernel.
@@ -485,9 +485,9 @@ class LambdaPath(Summarised):
     def refit(self, rule: Rule = "1se") -> Results:
         """Fit all rows at the chosen lambda, with the solver of the path.
 
-        The fit does not start from the path, so only its seed is needed to repeat it.
-        With `Optimum` its relative gap is at most 1e-6, or the tolerance of the path if
-        that is smaller.
+        The fit does not start at a solution of the path, so it can be repeated without
+        the path. With `Optimum` its relative gap is at most 1e-6, or at most the
+        tolerance of the path if that is smaller.
 
         Parameters
         ----------
@@ -503,7 +503,9 @@ class LambdaPath(Summarised):
 
     @suggest_arguments
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
-        """Draw the metric against lambda, with standard errors and both choices.
+        """Draw the metric against lambda, and mark `lambda_min` and `lambda_1se`.
+
+        The standard errors of the metric are drawn, too.
 
         Parameters
         ----------
@@ -687,10 +689,10 @@ def cross_validate(
         argument, models with ``lam="cv"`` are cross-validated in this way, with the
         rule ``"min"``.
     rule : "1se" or "min", default "1se"
-        Rule for the choice of lambda, see `LambdaPath`.
+        Whether each fold chooses `LambdaPath.lambda_1se` or `LambdaPath.lambda_min`.
     workers : int, optional
         Number of threads, by default one per usable core. Results do not depend on it.
-        Each thread stores the rows of its fold or, with a kernel, its Gram matrix.
+        Each thread stores the rows of a fold or, with a kernel, a Gram matrix.
     progress : bool, default False
         Whether to show a progress bar.
 
@@ -899,9 +901,9 @@ class CrossValidation(Summarised):
         """Compute the confusion table of actual and out-of-fold predicted labels.
 
         Rows count once, or by their ``freq_weights``; rows of weight 0 do not count.
-        There are no intervals and tests, because rows share fits; `tidy` reports
-        standard errors. The AUC, ``auc_pooled``, pools the scores of all folds and may
-        differ much from the mean over folds.
+        There are no intervals and tests, because the predictions are not independent;
+        `tidy` reports standard errors. The AUC, ``auc_pooled``, pools the scores of all
+        folds and may differ much from the mean over folds.
 
         Parameters
         ----------
@@ -1023,7 +1025,7 @@ class CrossValidation(Summarised):
         return draw_fold_rocs(parts, self.pairs().area, levels, ax, line or {})
 
     def summary(self) -> Summary:
-        """Return header, metrics and notes; ``print()`` shows text, a notebook HTML."""
+        """Return header, metrics and notes: text in ``print()``, HTML in a notebook."""
         estimates = self.tidy().set_index("term")
         folds = self.by_fold[list(estimates.index)]
         columns = {
@@ -1141,8 +1143,8 @@ def tune_kernel(
 ) -> "KernelTuning":
     """Cross-validate a Gaussian kernel over gamma and lambda on the same folds.
 
-    Each gamma has a `lambda_path`, along which `Optimum` starts at the previous
-    solution and reuses its rows of the Gram matrix.
+    Each gamma has a `lambda_path`. Along the path, `Optimum` starts at the previous
+    solution and reuses computed rows of the Gram matrix.
 
     Parameters
     ----------
@@ -1167,7 +1169,7 @@ def tune_kernel(
     Warns
     -----
     ConvergenceWarning
-        For each gamma, if any fit does not reach the tolerance.
+        Once for each gamma with a fit that does not reach the tolerance.
 
     Examples
     --------
@@ -1261,7 +1263,7 @@ class KernelTuning:
 
     @property
     def metric(self) -> str:
-        """Name of the metric that chooses lambda."""
+        """Name of the metric that chooses gamma and lambda."""
         return self.paths[0].metric
 
     @property
@@ -1278,7 +1280,8 @@ class KernelTuning:
         """Fit all rows at the chosen gamma and lambda.
 
         The cross-validated error at the chosen values is optimistic, because it is the
-        best of many. Use new rows or nested cross-validation for a better estimate.
+        best of many. Use new rows for a better estimate: a nested `cross_validate`
+        chooses lambda but not gamma.
         """
         result = self.best.refit("min")
         assert isinstance(result, KernelResults)

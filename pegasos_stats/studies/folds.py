@@ -137,11 +137,11 @@ class Folds:
     ) -> "Folds":
         """Draw folds that are stratified by class.
 
-        R's ``sample.int()`` shuffles the rows of each class, in the order of
-        ``factor()``. The rows are assigned to folds 1, 2, ..., k, 1, ... in turn, and
-        the next class continues where the last one ended. The sizes of any two folds
-        differ by at most one row, in total and in each class. ``stratified_folds()`` of
-        ``r_reference`` draws the same folds in base R.
+        R's ``sample.int()`` shuffles the rows of one class after the other, in the
+        order of ``factor()``. The rows are assigned to folds 1, 2, ..., k, 1, ... in
+        turn, and each class continues where the previous class ended. The sizes of any
+        two folds differ by at most one row, in total and in each class.
+        ``stratified_folds()`` of ``r_reference`` draws the same folds in base R.
 
         With groups, each group is in a single fold, and the folds balance the classes,
         as in ``grouped_folds()`` of ``r_reference``.
@@ -151,7 +151,7 @@ class Folds:
         y : Series or array, shape (n,)
             Labels, none missing.
         k : int, default 10
-            Number of folds, from 2 to n, or to the number of groups.
+            Number of folds: from 2 to n or, with groups, to the number of groups.
         groups : Series or array, shape (n,), optional
             Groups of rows that stay in one fold, such as patients of a hospital.
         repeats : int, default 1
@@ -159,6 +159,7 @@ class Folds:
         seed : int, default 1
             Seed for R's ``set.seed()``; None draws a seed.
         sample_kind : "rejection" or "rounding"
+            R's ``sample.kind``: ``"rounding"`` repeats R before 3.6.
 
         Raises
         ------

@@ -294,7 +294,7 @@ class PooledResults(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05) -> tables.Summary:
-        """Return header, table and a note; ``print()`` shows text, a notebook HTML.
+        """Return header, table and a note: text in ``print()``, HTML in a notebook.
 
         Parameters
         ----------
@@ -423,7 +423,7 @@ class PooledEstimates(tables.Summarised):
 
     @suggest_arguments
     def summary(self, alpha: float = 0.05, *, digits: int = 3) -> tables.Summary:
-        """Return the table and a note; ``print()`` shows text, a notebook HTML.
+        """Return the table and a note: text in ``print()``, HTML in a notebook.
 
         Parameters
         ----------

@@ -49,8 +49,8 @@ class Thresholds(Summarised):
     ----------
     threshold : float
         Selected threshold, for ``predict(threshold=)`` and ``confusion(threshold=)``.
-        At an end of the scale it predicts one class for all rows: infinite scores, or
-        the probabilities 0 and 1.
+        A threshold at an end of the scale, which is an infinite score or the
+        probability 0 or 1, predicts one class for all rows.
     usual : float
         Default threshold: the score 0, or the corresponding probability.
     scale : "score" or "probability"
@@ -67,8 +67,9 @@ class Thresholds(Summarised):
         True for out-of-fold scores of the training rows, False for scores of new rows.
     by_fold : DataFrame
         One row per fold: ``repeat, fold, n_train, n_test, weight``, the ``threshold``
-        selected without the rows of the fold, and its metric or cost on these rows. The
-        column with the suffix ``_usual`` refers to the default threshold.
+        selected without the rows of the fold, and the metric or cost of this threshold
+        in the fold. The column with the suffix ``_usual`` refers to the default
+        threshold.
     table : DataFrame
         One row per candidate: ``threshold``, the metrics, and ``cost`` if costs were
         specified. The values at the selected threshold are optimistic, because the same
@@ -126,9 +127,9 @@ class Thresholds(Summarised):
 
         The row ``chosen`` is the selected threshold, the row ``usual`` the default. The
         decisions of all folds of a repeat are pooled, and estimates are means over the
-        repeats. The standard error, for a single repeat, is the delete-one-fold
-        jackknife; for out-of-fold scores, with Nadeau and Bengio's factor for shared
-        training rows.
+        repeats. The standard error refers to a single repeat and comes from the
+        delete-one-fold jackknife. For out-of-fold scores it includes Nadeau and
+        Bengio's factor for shared training rows.
         """
         chosen, usual = zip(*self._judged, strict=True)
         lines = [

@@ -108,8 +108,9 @@ def validate(
     transforms of the formula, standardization, the choice of lambda by ``lam="cv"``,
     the fit, Platt's sigmoid, and the choice of a threshold. The optimism is the mean,
     over the resamples, of the statistic in the resample minus the statistic of the same
-    fit in the training data. The corrected estimate is the apparent one minus the
-    optimism (Harrell's optimism bootstrap).
+    fit in the training data. The apparent estimate is the statistic of the model in its
+    training data. The corrected estimate is the apparent estimate minus the optimism
+    (Harrell's optimism bootstrap).
 
     Parameters
     ----------
@@ -119,13 +120,13 @@ def validate(
         Number of resamples. R draws the same rows by ``sample(n, n, replace = TRUE)``,
         repeated after one ``set.seed(seed)``.
     thresholds : float or sequence of float, optional
-        Probabilities at which to estimate the net benefit too.
+        Thresholds of the probability at which the net benefit is estimated, too.
     calibrate : bool, default False
         Whether to compute probabilities by `pegasos_stats.calibrate`.
     metric, cost : optional
-        Criterion for a threshold, as for ``result.thresholds()``, from probabilities of
-        held-out rows. The error rate, sensitivity and specificity at the threshold, and
-        the metric or cost, are estimated too.
+        Criterion that chooses a threshold from probabilities of held-out rows, as for
+        ``result.thresholds()``. The metric or cost, error rate, sensitivity and
+        specificity at the threshold are estimated, too.
     groups : str, Series, array or list, shape (n,), optional
         Clusters of dependent rows: whole clusters are drawn, and stay together in
         folds.
@@ -596,7 +597,7 @@ class Validation(tables.Summarised):
 
     @cached_property
     def instability(self) -> pd.DataFrame:
-        """Spread of the resamples' predictions for each row.
+        """Spread of the predictions by the resamples, for each row of `followed`.
 
         Columns are ``estimate``, the probability by the model; ``conf_low`` and
         ``conf_high``, the 2.5% and 97.5% quantiles over the resamples; and
@@ -617,7 +618,7 @@ class Validation(tables.Summarised):
 
     @suggest_arguments
     def summary(self, *, digits: int = 3) -> tables.Summary:
-        """Return the table with its notes; ``print()`` shows text, a notebook HTML."""
+        """Return the table with its notes: text in ``print()``, HTML in a notebook."""
         table, places = self.tidy(), check_count("digits", digits)
         columns = ["apparent", "optimism", "corrected", "conf_low", "conf_high"]
         cells = table.set_index("term")[columns].map(
@@ -693,8 +694,8 @@ class Subgroups(tables.Summarised):
     whole : ConfusionMatrix
         Table of all rows with a label.
     name : str
-        Name of the labels; ``"group"`` if they have no name, or the name of another
-        column of `tidy`.
+        Name of the labels; ``"group"`` if they have no name, or if another column of
+        `tidy` has the same name.
     n_left_out : int
         Number of rows without a label of a subgroup.
 
@@ -725,8 +726,8 @@ class Subgroups(tables.Summarised):
 
         Columns are the labels, ``n, events, term, estimate, conf_low, conf_high``.
         Intervals of the error rate, sensitivity and specificity are exact (Clopper &
-        Pearson). Intervals of the area use DeLong's variance. Intercept and slope
-        recalibrate the log odds of a logistic fit, see `reliability`. With ``weights``
+        Pearson). Intervals of the AUC use DeLong's variance. Intercept and slope
+        recalibrate the log odds of a logistic fit, see `reliability`. With ``weights``,
         ``n`` and ``events`` are sums of weights, and all intervals are NaN.
 
         Parameters
