@@ -257,7 +257,7 @@ class ConfusionMatrix(tables.Exported):
     """A confusion table: counts of actual against predicted labels, and statistics.
 
     Returned by `confusion` and ``result.confusion(data)``. ``print()`` shows the table
-    and the error rate; ``print(matrix.summary())`` the full report in caret's layout.
+    and the error rate; ``print(matrix.summary())`` shows the report in caret's layout.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class ConfusionMatrix(tables.Exported):
 
     @property
     def table(self) -> pd.DataFrame:
-        """Counts with named axes, as R's ``table(Actual = , Predicted = )``.
+        """Counts with named axes, as in R's ``table(Actual = , Predicted = )``.
 
         Levels without rows are included. There is a column ``NA`` if some rows have no
         prediction (``<NA>`` if a level is called NA).
@@ -1052,8 +1052,8 @@ class PairedComparison(tables.Facts):
         mid-p test has the type I error rate nearest to the nominal level and agrees
         best with `interval`.
     corrected : ChiSquare
-        McNemar's chi-squared test with continuity correction, as R's ``mcnemar.test``;
-        NaN if both misclassify the same rows.
+        McNemar's chi-squared test with continuity correction, as in R's
+        ``mcnemar.test``; NaN if both misclassify the same rows.
     n_left_out : int
         Number of rows excluded because the actual label or a prediction is missing.
 

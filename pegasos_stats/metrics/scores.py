@@ -848,8 +848,8 @@ def roc_band(
     distribution function of the scores of each class has equal-precision bounds: with
     ``n`` scores, the value at the ``k``-th score is between the quantiles ``eta/2`` and
     ``1 - eta/2`` of ``Beta(k, n - k + 1)``. The band combines the bounds of both
-    classes. ``eta`` is chosen by simulation: of the bands of 1,000 samples from the
-    smoothed curve, the share `level` must contain this curve.
+    classes. A simulation chooses ``eta`` so that the share `level` of the bands of
+    1,000 samples from the smoothed curve contains this curve.
 
     Parameters
     ----------

@@ -706,7 +706,7 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> "CalibratedResults":
-    """Fit a model and Platt's sigmoid, which converts its scores to probabilities.
+    """Fit a model and Platt's sigmoid, which converts scores to probabilities.
 
     The model is fitted to all rows. The sigmoid ``1 / (1 + exp(A f + B))`` is fitted to
     out-of-fold scores, because a fit separates its training data better than new rows.

@@ -862,7 +862,7 @@ def compare_roc(
         Two different names for the output.
     level : float, default 0.95
         Confidence level of the intervals.
-    groups : Series, array or list, shape (n,); or a column of `data`; optional
+    groups : Series, array or list, shape (n,); or column name in `data`; optional
         Clusters of dependent rows, such as the eyes of a person. The variances are then
         Obuchowski's.
     scale : "fisher" or "plain", default "fisher"

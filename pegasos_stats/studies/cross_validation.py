@@ -56,10 +56,10 @@ def lambda_grid(
 
     Let ``a`` be the dual variables of the model with only an intercept, and ``g = X'(a
     y) / n``. For large lambda the solution is ``g / lam`` to first order. The largest
-    lambda of the grid is half the range of the scores ``x_i'g`` (without intercept the
-    largest ``|x_i'g|``). At this lambda, scores differ by at most 2, the distance from
-    -1 to 1. For the hinge loss and two classes of equal weight, the solution for all
-    larger lambda is exactly ``g / lam``: every margin is at most 1, and every dual
+    lambda of the grid is half the range of the scores ``x_i'g`` or, without intercept,
+    the largest ``|x_i'g|``. At this lambda, scores differ by at most 2, the distance
+    from -1 to 1. For the hinge loss and two classes of equal weight, the solution for
+    all larger lambda is exactly ``g / lam``: every margin is at most 1, and every dual
     variable is 1 (Hastie, Rosset, Tibshirani & Zhu 2004, section 3.1). The grid is
     geometric, rounded to four digits.
 
@@ -229,7 +229,7 @@ def lambda_path(
         As for `cross_validate`.
     metric : str, optional
         Metric that chooses lambda, by default the error rate, or the log loss for a
-        logistic model.
+        logistic model. If `metrics` lacks this default, the first of `metrics`.
     workers, progress
         As for `cross_validate`.
 
@@ -486,8 +486,8 @@ class LambdaPath(Summarised):
         """Fit all rows at the chosen lambda, with the solver of the path.
 
         The fit does not start at a solution of the path, so it can be repeated without
-        the path. With `Optimum` its relative gap is at most 1e-6, or at most the
-        tolerance of the path if that is smaller.
+        the path. With `Optimum` the tolerance is 1e-6, or the tolerance of the path if
+        that is smaller.
 
         Parameters
         ----------
@@ -505,7 +505,7 @@ class LambdaPath(Summarised):
     def plot(self, *, ax: "Axes | None" = None, **line: object) -> "Axes":
         """Draw the metric against lambda, and mark `lambda_min` and `lambda_1se`.
 
-        The standard errors of the metric are drawn, too.
+        Vertical bars are standard errors.
 
         Parameters
         ----------

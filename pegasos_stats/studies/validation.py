@@ -115,7 +115,7 @@ def validate(
     Parameters
     ----------
     model : Logit, or SVM with ``calibrate=True``
-        Model before ``fit()``, with its rows in memory.
+        Model before ``fit()``, with its rows in memory and without Firth's penalty.
     resamples : int, default 500
         Number of resamples. R draws the same rows by ``sample(n, n, replace = TRUE)``,
         repeated after one ``set.seed(seed)``.
@@ -145,7 +145,8 @@ def validate(
     Raises
     ------
     OptionError
-        If the model has no probabilities, or an option is not allowed.
+        If the model has Firth's penalty or no probabilities, or an option is not
+        allowed.
     DataError
         If the rows of the model are not in memory.
 
@@ -162,8 +163,9 @@ def validate(
     rows have a single class, are excluded too. The summary counts the resamples that
     use 1/n, and a warning counts the excluded ones.
 
-    Folds are stratified by class and drawn with seed 1, as for the model, from the
-    distinct rows of a resample: all copies of a row are in one fold. Slope and
+    Folds that choose lambda or a threshold, or fit the sigmoid, are stratified by class
+    and drawn with seed 1. They consist of the distinct rows of a resample: all copies
+    of a row are in one fold. Slope and
     intercept of the recalibration ``logit P = a + b logit(p)`` and Nagelkerke's R
     squared equal those of ``rms::validate()`` in R, whose ``Dxy`` is ``2 AUC - 1``.
 
@@ -515,8 +517,8 @@ class Validation(tables.Summarised):
         Positions of rows whose predictions are stored: all rows, or 2,000 evenly
         spaced.
     n_resamples, n_separated : int
-        Number of resamples, and number of resamples that were fitted with 1/n because
-        the maximum likelihood estimate does not exist.
+        Number of resamples; number of those that were fitted with the lambda 1/n,
+        because the maximum likelihood estimate does not exist.
     seed : int
     groups : Groups or None
     threshold : float
@@ -599,7 +601,7 @@ class Validation(tables.Summarised):
     def instability(self) -> pd.DataFrame:
         """Spread of the predictions by the resamples, for each row of `followed`.
 
-        Columns are ``estimate``, the probability by the model; ``conf_low`` and
+        Columns are ``estimate``, the model's probability; ``conf_low`` and
         ``conf_high``, the 2.5% and 97.5% quantiles over the resamples; and
         ``mean_difference``, the mean absolute difference from the estimate (Riley &
         Collins 2023).
