@@ -106,7 +106,22 @@ Grouped = dict[str, list[tuple[str, str]]]
 def setup(app: Sphinx) -> dict[str, bool]:
     """Make known ``objects``."""
     app.add_directive("objects", Objects)
+    # Before numpydoc, which reads the sections.
+    app.connect("autodoc-process-docstring", _without_object, priority=400)
     return {"parallel_read_safe": True}
+
+
+def _without_object(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """Remove the argument ``result`` of a function that is shown as a method."""
+    starts = [i for i, line in enumerate(lines) if line.startswith("result : ")]
+    if what != "method" or not starts:
+        return
+    end = starts[0] + 1
+    while lines[end].startswith(" "):
+        end += 1
+    del lines[starts[0] : end]
 
 
 class Objects(SphinxDirective):
