@@ -38,7 +38,7 @@ class Sandwich:
     """Options of the sandwich covariance ``(1/n) H^-1 G H^-1``.
 
     ``H`` is the curvature of the penalised risk at the optimum, ``G`` the covariance of
-    the scores of the rows. For the log loss ::
+    the gradients of the rows' losses. For the log loss ::
 
         H = (1/n) sum_i w_i s_i (1 - s_i) z_i z_i' + lam J,    s_i = 1 / (1 + exp(m_i))
 
@@ -60,12 +60,12 @@ class Sandwich:
     correction : "HC0", "HC1", "HC2", "HC3" or "nonrobust", default "HC0"
         The hinge allows only ``"HC0"``, the squared hinge all but ``"nonrobust"``.
         ``"HC1"`` multiplies the covariance by ``n / (n - d)`` with
-        ``d = tr(H^-1 (H - lam J))``. ``"HC2"`` divides the score of a row by
+        ``d = tr(H^-1 (H - lam J))``. ``"HC2"`` divides the gradient of a row by
         ``sqrt(1 - h_i)`` and ``"HC3"`` by ``1 - h_i``. The leverage is
         ``h_i = w_i s_i (1 - s_i) z_i'H^-1 z_i / n``; values above 0.99 are replaced by
         0.99. ``"nonrobust"`` uses the information ``H - lam J`` for ``G``, as in the
-        usual output of logistic regression. It is valid if the model is correct and
-        lambda tends to 0, and does not allow weights.
+        usual output of logistic regression. This is valid if the model is correct and
+        lambda tends to 0; weights are not allowed.
 
     Raises
     ------
@@ -113,7 +113,8 @@ class Sandwich:
 class Cluster(Sandwich):
     """Options of the sandwich covariance of clustered rows.
 
-    ``S_g`` is the sum of the scores of group ``g``, and ``M`` the number of groups ::
+    ``S_g`` is the sum of the gradients of the rows of group ``g``, and ``M`` the number
+    of groups ::
 
         G = (1/n) c sum_g S_g S_g'
 
@@ -138,9 +139,9 @@ class Cluster(Sandwich):
         ``"CR1"`` for the hinge and for two groupings, and otherwise ``"CR3"``.
     use_t : bool, default True
         Whether tests and intervals use t and F instead of the normal and chi-squared
-        distributions. The degrees of freedom are ``M - 1``, for two groupings with the
-        smaller ``M``. With strata they are the number of groups, minus the number of
-        strata, plus 1, minus the number of coefficients.
+        distributions. The degrees of freedom are ``M - 1``; with two groupings, ``M``
+        is the smaller number of groups. With strata they are the number of groups,
+        minus the number of strata, plus 1, minus the number of coefficients.
 
     Raises
     ------
@@ -156,13 +157,12 @@ class Cluster(Sandwich):
     standard error for it (NaN). For the other coefficients the generalised inverse is
     used.
 
-    For ``lam = 0`` the standard errors equal those of R: for CR3 those of
-    ``clubSandwich::vcovCR()`` with ``type = "CR3"``; for CR1 those of
-    ``sandwich::vcovCL()`` with ``type = "HC1"`` (for two groupings with
-    ``cadjust = TRUE, multi0 = FALSE``); with strata those of ``survey::svyglm()``. The
-    names of clubSandwich differ: its ``"CR1S"`` is CR1, its ``"CR1"`` is CR0, and its
-    ``"CR0"`` is CR0 without the factor ``c``. With few groups the standard errors of
-    CR1 are too small (Bell & McCaffrey).
+    For ``lam = 0`` R computes the same standard errors: CR3 by
+    ``clubSandwich::vcovCR()`` with ``type = "CR3"``; CR1 by ``sandwich::vcovCL()`` with
+    ``type = "HC1"`` (for two groupings with ``cadjust = TRUE, multi0 = FALSE``); with
+    strata, ``survey::svyglm()``. The names of clubSandwich differ: its ``"CR1S"`` is
+    CR1, its ``"CR1"`` is CR0, and its ``"CR0"`` is CR0 without the factor ``c``. With
+    few groups the standard errors of CR1 are too small (Bell & McCaffrey).
 
     References
     ----------
@@ -218,8 +218,8 @@ class Bootstrap:
         R's ``sample.kind``.
     tol : float, default 1e-6
         Maximum relative duality gap of each resample. The tolerance is reduced, down to
-        1e-12, while a reduction moves the first resamples by more than 1e-3 standard
-        errors.
+        1e-12, as long as a reduction moves the first resamples by more than 1e-3
+        standard errors.
     workers : int, optional
         Number of threads; all usable cores if omitted. Results do not depend on it.
 
@@ -233,8 +233,8 @@ class Bootstrap:
     Notes
     -----
     With envelopes the p-value is ``2 (1 + c) / (1 + m)``, at most 1. On each side of
-    the estimate, count the resamples that are at least as far from it as the
-    hypothesis; ``c`` is the larger count. The envelope of level ``1 - p``, with the
+    the estimate, count the resamples that are at least as far from the estimate as the
+    hypothesis is; ``c`` is the larger count. The envelope of level ``1 - p``, with the
     p-value ``p``, is the widest that excludes the hypothesis. The p-value of joint
     hypotheses ``R theta = r`` is ``(1 + c) / (1 + m)``, where ``c`` counts the
     resamples ``theta*`` with ``D(R theta* - R theta) >= D(R theta - r)`` in the squared
