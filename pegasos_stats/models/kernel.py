@@ -379,9 +379,9 @@ class KernelResults(Results):
     def dual_coef(self) -> "pd.Series[float]":
         """Coefficients ``b_j`` of the support rows, the factors of ``K(x_j, .)``.
 
-        They are ``c_j w_j y_j / (lam T)`` after ``T`` steps of Pegasos, with counts of
-        violations ``c_j`` and weights ``w_j``. For `Optimum` they are
-        ``a_j y_j / (lam n)``, with dual variables ``a_j``.
+        After ``T`` steps of Pegasos ``b_j = c_j w_j y_j / (lam T)``, with the number of
+        violations ``c_j`` and the weight ``w_j`` of the row. With `Optimum`
+        ``b_j = a_j y_j / (lam n)``, with the dual variable ``a_j``.
         """
         support, coefficients = kernels.support_of(self.problem, self.solution)
         return pd.Series(coefficients, index=self.index[support], name="dual_coef")
@@ -394,7 +394,7 @@ class KernelResults(Results):
 
     @property
     def plot(self) -> "ResultPlots":
-        """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
+        """Figures of the fit, such as ``result.plot.roc(data)``."""
         from pegasos_stats.output.plotting.result_plots import ResultPlots
 
         return ResultPlots(self)
@@ -415,8 +415,8 @@ class KernelResults(Results):
             Columns ``term`` (``"Intercept"``, then row labels; for a loaded fit,
             positions of training rows) and ``estimate`` (the intercept, then
             `dual_coef`). With Pegasos also ``count``, the number of violations. With
-            `Optimum` also ``dual_weight``, the dual variable: it is at most the weight
-            of the row, and equals the weight if the margin is below 1.
+            `Optimum` also ``dual_weight``, the dual variable, which is at most the
+            weight of the row and equals this weight if the margin is below 1.
 
         Examples
         --------

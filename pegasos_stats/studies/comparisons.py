@@ -528,7 +528,7 @@ class ModelComparison(tables.Exported):
         return self.estimates.copy()
 
     def glance(self) -> pd.DataFrame:
-        """Return ``model``, ``outcome`` and `Results.glance` of each fit, as rows."""
+        """Return a row for each fit: ``model, outcome``, then its ``glance()``."""
         lines = [fit.glance() for fit in self.fits.values()]
         table = pd.concat(lines, ignore_index=True)
         table.insert(0, "model", list(self.fits))
@@ -589,7 +589,7 @@ class ModelComparison(tables.Exported):
         ax: "Axes | None" = None,
         **line: object,
     ) -> "Axes":
-        """Draw the ROC curves of all fits, see `ResultPlots.roc`.
+        """Draw the ROC curves of all fits, as by ``result.plot.roc()``.
 
         Parameters
         ----------

@@ -338,7 +338,11 @@ class ResultPlots:
 
 @dataclass(frozen=True, repr=False)
 class LinearPlots(ResultPlots):
-    """Figures of a linear fit: those of `ResultPlots`, and figures of coefficients.
+    """Figures of a linear fit, one method per figure.
+
+    Each method draws on the axes passed as ``ax=``, or on a new figure, and returns the
+    axes. Without `data` it draws the training data. A kernel fit has the figures
+    ``trace, scores, confusion, roc, rates`` and ``regions``.
 
     Examples
     --------

@@ -219,13 +219,12 @@ def report(
         Positive class of sensitivity and similar statistics; by default the second
         class, coded +1.
     path_of_lambda : LambdaPath, optional
-        The path from which lambda was selected, which the report then describes; by
-        default the path of ``lam="cv"``.
+        Path from which lambda was selected; the report describes it. By default the
+        path of ``lam="cv"``.
     validation : CrossValidation or Validation, optional
-        Cross-validation of the same model, whose out-of-fold predictions the report
-        evaluates if there are no test data. Or the result of `validate` for the same
-        model: the report shows its statistics, corrected for optimism, and the
-        instability plot.
+        Cross-validation of the same model: without test data, the report evaluates its
+        out-of-fold predictions. Or the result of `validate` for the same model: the
+        report shows the statistics, corrected for optimism, and the instability plot.
     unseen : "error" or "missing"
         Factor levels that are not in the training data raise an error, or count as
         missing values: their rows get no prediction, with a warning.
@@ -241,9 +240,9 @@ def report(
     cost : dict, optional
         Costs of misclassification, as for ``result.thresholds(cost=)``. The page
         compares the mean cost per row with predicting one class for all rows. Without
-        `threshold`, a logistic fit uses the threshold that minimises the expected cost
-        if probabilities are calibrated. Without `cost`, the page uses the costs for
-        which a probability threshold is optimal.
+        `threshold`, a logistic fit uses the threshold that, for calibrated
+        probabilities, minimises the expected cost. Without `cost`, if `threshold` is a
+        probability, the page uses the costs for which this threshold is optimal.
     row_names : bool
         Whether the page names the rows that it lists; the CSV file always does.
     overwrite : bool
@@ -259,7 +258,8 @@ def report(
     DependencyError
         If matplotlib, jinja2 or markdown-it-py is not installed.
     DataError
-        If the file cannot be written, or `path` is a file that is not a report.
+        If the file cannot be written, or if `path` is a file that is not a report and
+        `overwrite` is False.
     ColumnError
         If the test data lack the outcome or a predictor.
     OptionError
