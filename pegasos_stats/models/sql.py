@@ -486,7 +486,7 @@ def to_json(self: "LinearResults") -> str:
 
     The object has the keys ``format``, ``version``, ``loss``, ``lam``, ``penalty``
     (only if ``"firth"`` or ``"flic"``), ``formula``, ``outcome`` (``name``, and the
-    levels ``negative`` and ``positive``), ``solver``, ``methods`` (the algorithms that
+    classes ``negative`` and ``positive``), ``solver``, ``methods`` (the algorithms that
     ran: ``name``, ``iterations`` and their ``unit``), ``seed`` (null if no random
     numbers were used), ``has_intercept``, ``intercept`` and ``terms``. The score is the
     intercept plus the sum over the terms of
@@ -495,7 +495,7 @@ def to_json(self: "LinearResults") -> str:
     ``["number", x]``, ``["levels", part, levels, values]`` (one value for each
     level), ``["if", condition, part, part]``, ``["+", part, part]``, ``["ln",
     part]``, and so on. A row with a missing value in one of these columns has no
-    score, even if a condition does not depend on it. Numbers are objects with
+    score, even if a condition skips the part with this column. Numbers are objects with
     ``value`` and ``hex``: the same double in decimal and in hexadecimal digits.
 
     Returns

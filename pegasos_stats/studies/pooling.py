@@ -239,13 +239,13 @@ class PooledResults(tables.Summarised):
         """Test linear combinations of coefficients jointly, like ``D1()`` of R's mice.
 
         The statistic is ``D = (R b - q)' (R U R')^-1 (R b - q) / (k (1 + r))`` with the
-        pooled estimate ``b``, the mean covariance ``U``, ``k`` hypotheses and the
-        relative increase in variance ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k``. It
-        is compared with the F distribution with ``k`` numerator degrees of freedom. The
-        denominator degrees of freedom are Reiter's, which depend on the degrees of
-        freedom of complete data. If ``k (m - 1)`` is 4 or less, Reiter's formula is not
-        defined, and Li, Raghunathan & Rubin's is used; the degrees of freedom of
-        complete data are the maximum.
+        pooled estimate ``b``, the mean covariance ``U`` and ``k`` hypotheses. The
+        relative increase in variance is ``r = (1 + 1/m) tr(R B R' (R U R')^-1) / k``.
+        ``D`` is compared with the F distribution with ``k`` numerator degrees of
+        freedom. The denominator degrees of freedom are Reiter's, which depend on the
+        degrees of freedom of complete data. If ``k (m - 1)`` is 4 or less, Reiter's
+        formula is not defined. Li, Raghunathan & Rubin's is used instead; its result is
+        limited to the degrees of freedom of complete data.
 
         Parameters
         ----------

@@ -408,13 +408,13 @@ def thresholds(
     The selection uses held-out scores: out-of-fold scores of the same model and
     solver, from folds as in `cross_validate`, or scores of new rows. Nested
     cross-validation estimates the performance of the procedure. For each fold, a
-    threshold is selected from the out-of-fold scores of 5 inner folds of its training
-    rows (for new rows, from the scores of the other folds) and evaluated on the fold.
+    threshold is selected from the other folds and evaluated on this fold. The selection
+    uses the out-of-fold scores of 5 inner folds; for new rows, their scores.
 
     Candidates are the midpoints between neighbouring scores, and the two ends of the
     scale; the default threshold replaces the midpoint of the two scores that enclose
-    it. Ties go to the candidate
-    nearest to the default threshold. The scale is the scale of `predict`.
+    it. Ties go to the candidate nearest to the default threshold. Thresholds are on the
+    scale of `predict`.
 
     Metrics and costs use ``freq_weights=`` and weights of rows. Class weights, such as
     ``"balanced"``, apply only to the fits.
@@ -432,7 +432,7 @@ def thresholds(
         cost of each kind of error, ``{"false_positive": 1, "false_negative": 5}``, or
         of misclassifying a row of each class, ``{"no": 1, "yes": 5}``.
     positive : label, optional
-        Positive class; by default the second level.
+        Positive class; by default the second class.
     folds, repeats, groups, seed, workers, progress
         As for `cross_validate`. By default folds do not split the groups of
         ``fit(groups=)``, or of the first of two groupings.
