@@ -782,7 +782,7 @@ class Margins(tables.Summarised):
     comparison : str
         How predictions are compared, see `margins`.
     observed : dict of name to float64 array
-        Observed values of each numeric predictor that `variables` or ``at=`` sets.
+        For predictions: observed values of each numeric predictor that is set.
 
     Examples
     --------
@@ -960,13 +960,14 @@ def margins(
     weights: object = None,
     offset: object = None,
 ) -> Margins:
-    """Average marginal effects of the predictors on the probability.
+    """Average marginal effects of predictors on the probability of the second class.
 
-    For a numeric ``x`` this is the mean over the rows of ``dP/dx = P (1 - P)
-    df/dx``. The derivative of the score ``f`` includes every term with ``x``, such
-    as ``log(x)`` or ``x:g``. For factors and booleans it is the mean change of
-    ``P`` from the reference level to each other level. For an SVM, which has no
-    probabilities, it is the change in the share of rows predicted positive.
+    For a numeric ``x`` the effect is the mean over the rows of ``dP/dx = P (1 - P)
+    df/dx``, with this probability ``P`` and the score ``f``. The derivative ``df/dx``
+    includes every term with ``x``, such as ``log(x)`` or ``x:g``. For factors and
+    booleans the effect is the mean change of ``P`` from the reference level to each
+    other level. For an SVM, which has no probabilities, it is the change in the share
+    of rows predicted positive.
 
     Parameters
     ----------
@@ -985,35 +986,35 @@ def margins(
     comparison : "difference", "ratio", "lnratio" or "lnor"
         How two mean probabilities are compared: by their difference, their ratio (a
         risk ratio), its logarithm, or the logarithm of the ratio of their odds (a
-        marginal odds ratio). Except for differences, numeric predictors increase by
-        `change`; if it is omitted, by 1, and predictors with only the values 0 and 1
-        change from 0 to 1. The interval and the test of a ratio are based on its
+        marginal odds ratio). For all but differences, numeric predictors increase by
+        `change`. If `change` is omitted, they increase by 1, or from 0 to 1 if they
+        have only these values. The interval and the test of a ratio are based on its
         logarithm; with a bootstrap, on the ratios of the resamples.
     change : "sd", float or mapping of name to these, optional
         For numeric predictors, the effect of an increase by one standard deviation
         or by this amount, instead of the derivative. The default is ``"sd"`` where
         there is no derivative: for the shares of an SVM, and for predictors in
-        step functions such as ``I(x > 3)``. Where a term has no value at
-        ``x + change``, as beyond the range of a spline, the effect is the change
-        from ``x - change`` to ``x``.
+        step functions such as ``I(x > 3)``. In rows in which a term has no value at
+        ``x + change``, as beyond the range of a spline, ``x`` changes from
+        ``x - change`` to ``x``.
     scale : "response" or "link"
         ``"link"``: effects on the score, which for the log loss is the log odds.
     dummy : bool, default False
         Whether to treat numeric predictors with only the values 0 and 1 as factors,
         as booleans are.
     weights : array, Series or a column's name, optional
-        Weights of the rows of `data` in the means. The training rows have the row
-        weights (not class weights) and ``freq_weights=`` of the fit.
+        Weights of the rows of `data` in the means. Without `data`, the row weights (not
+        class weights) and ``freq_weights=`` of the fit are used.
     offset : array, Series or a column's name, optional
         Offset of the rows of `data`. It is required if the offset of the fit was an
-        array, and replaces the column if it was a column.
+        array; otherwise it replaces the column that the fit used.
 
     Returns
     -------
     Margins
         With ``tidy()``. Standard errors are by the delta method from the covariance
         of the fit, or from its bootstrap resamples. For the shares of an SVM they are
-        always from resamples, from 399 new ones if the fit has none.
+        always from resamples; a fit without resamples draws 399.
 
     Raises
     ------
@@ -1122,7 +1123,7 @@ def predictions(
     """Average adjusted predictions: mean probabilities by levels of predictors.
 
     An adjusted prediction is the mean over the rows of the probability of the second
-    level, with the named predictors set to the same values in all rows and the others
+    class, with the named predictors set to the same values in all rows and the others
     as observed. For an SVM it is the share of rows predicted positive.
 
     Parameters
@@ -1403,7 +1404,8 @@ class RowPredictions(tables.Displayed):
     ----------
     matrix : ModelMatrix
     fits : float64 array, shape (k + 2, 1 + b)
-        Coefficients of the fit and of its resamples, see `fits_of`.
+        Coefficients of the fit and of each of its ``b`` resamples; in the last two rows
+        what class weights add to the score, and 1.
     covariance : Covariance or BootstrapResult
         Covariance of the coefficients, the intercept first if there is one.
     response : Response
@@ -1439,7 +1441,7 @@ class RowPredictions(tables.Displayed):
 
     @property
     def predicted(self) -> "pd.Series[float]":
-        """Probabilities of the second level; scores for an SVM or ``"link"``."""
+        """Probabilities of the second class; scores for an SVM or ``"link"``."""
         return self.summary_frame()["predicted"]
 
     @property
@@ -1547,7 +1549,7 @@ def get_prediction(
 ) -> RowPredictions:
     """Prediction of each row with standard error and interval, as in statsmodels.
 
-    A logistic regression predicts probabilities of the second level. Their standard
+    A logistic regression predicts probabilities of the second class. Their standard
     errors are by the delta method, and their intervals are transformed intervals of the
     scores. An SVM predicts scores. With a bootstrap, standard errors and intervals come
     from the coefficients of the resamples. These are confidence intervals of the

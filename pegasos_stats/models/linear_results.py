@@ -84,8 +84,8 @@ CARRIED = (
 class LinearResults(Results):
     """A fitted linear model: a support vector machine or a logistic regression.
 
-    ``model.fit()`` returns it. It is immutable: methods return new objects. Its other
-    attributes are those of `Results`.
+    ``model.fit()`` returns it. It is immutable: methods return new objects. See
+    `Results` for further attributes.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class LinearResults(Results):
     lines : RowIndex or None
         Positions of the rows in the data; None for a loaded fit, files and Dask.
     unread : DataFrame or None
-        Columns of the data that the formula does not use, for `margins`.
+        Original values of predictors that are not design columns, for `margins`.
 
     Examples
     --------
@@ -195,8 +195,8 @@ class LinearResults(Results):
     def params_original(self) -> "pd.Series[float]":
         """`params` on the scale of the predictors before ``standardize=True``.
 
-        ``beta_j / scale_j``, and ``alpha - sum_j centre_j beta_j / scale_j``; the same
-        as `params` if nothing was scaled.
+        The coefficients are ``beta_j / scale_j``, the intercept is ``alpha - sum_j
+        centre_j beta_j / scale_j``. If nothing was scaled, they equal `params`.
 
         Examples
         --------
@@ -221,8 +221,8 @@ class LinearResults(Results):
     def covariance(self) -> wald.Estimate:
         """Estimated covariance with its components.
 
-        For the sandwich these include the bread and the bandwidth; for the bootstrap,
-        the coefficients of all resamples and the seed.
+        The components of a sandwich include the bread and the bandwidth; those of a
+        bootstrap, the coefficients of all resamples and the seed.
         """
         return self._errors.covariance
 
@@ -265,8 +265,8 @@ class LinearResults(Results):
 
         The hypothesis is about the minimiser of the penalised risk in the population,
         with ``lam`` fixed beforehand. With a strong penalty and correlated predictors,
-        that coefficient may differ from 0 even if the predictor has no effect. With
-        Firth's penalty these are profile likelihood ratio tests.
+        a coefficient of this minimiser may differ from 0 even if its predictor has no
+        effect. With Firth's penalty the tests are profile likelihood ratio tests.
         """
         return self._column("p_value", "pvalues")
 
@@ -289,16 +289,17 @@ class LinearResults(Results):
         ----------
         alpha : float, default 0.05
         method : "wald", "profile" or "simultaneous", optional
-            ``"profile"``: values for which the profile deviance is below the quantile
-            of chi-squared with one degree of freedom, as R's ``confint()`` of a
-            ``glm``. It requires maximum likelihood or Firth's penalty. With Firth's
-            penalty it is the default, and the penalty is part of the likelihood;
-            `cov_type` is not used. A limit is infinite if the deviance remains below
-            the quantile, and NaN if a fit does not converge. ``"wald"``, the default
-            otherwise: computed from the standard errors; with the bootstrap, of the
-            kind that `Bootstrap` specifies. ``"simultaneous"``: computed from the
-            standard errors and the maximum of the t statistics. The level is then joint
-            for all intervals, as in ``confint(glht())`` of R's multcomp.
+            ``"profile"``: values for which the profile deviance exceeds its minimum by
+            less than the quantile of chi-squared with one degree of freedom, as by R's
+            ``confint()`` of a ``glm``. This requires maximum likelihood or Firth's
+            penalty. With Firth's penalty it is the default, the penalty is part of the
+            likelihood, and `cov_type` is not used. A limit is infinite if the deviance
+            never exceeds its minimum by this quantile, and NaN if a fit does not
+            converge. ``"wald"``, the default otherwise: computed from the standard
+            errors; with the bootstrap, as the option `interval` of `Bootstrap`
+            specifies. ``"simultaneous"``: computed from the standard errors and the
+            maximum of the t statistics. The level is then joint for all intervals, as
+            in ``confint(glht())`` of R's multcomp.
 
         Returns
         -------
@@ -309,7 +310,7 @@ class LinearResults(Results):
         ------
         OptionError
             If `alpha` is not between 0 and 1, or too small for the number of
-            resamples. With ``"profile"`` if the fit is penalised by `lam`, has
+            resamples. With ``"profile"``, if the fit is penalised by ``lam``, has
             ``penalty="flic"``, weights or groups, or is not a logistic regression.
             Also as for `bse`.
         DataError
@@ -445,8 +446,8 @@ class LinearResults(Results):
         -----
         UndefinedMetricWarning
             If a combination has a standard error of 0 or is not estimable, such as the
-            coefficient of a constant column. The test excludes it, and `df_num` counts
-            the others.
+            coefficient of a constant column. The test excludes this combination, and
+            ``df_num`` counts the others.
         """
         return self._errors.wald_test(r_matrix)
 
@@ -484,12 +485,11 @@ class LinearResults(Results):
         Returns
         -------
         DataFrame
-            Columns ``term, statistic, distribution, df, df_denom, p_value``:
-            `distribution` states how the p-value of the row is computed: ``"chi2"``,
-            ``"F"`` or ``"bootstrap"``. With ``"HC3"`` a single coefficient is tested by
-            chi-squared, a term with several coefficients by F, see `Sandwich`.
-            `df_denom` is infinite for chi-squared and missing for resamples. The
-            intercept is the first row.
+            Columns ``term, statistic, distribution, df, df_denom, p_value``. The
+            ``distribution`` of the p-value is ``"chi2"``, ``"F"`` or ``"bootstrap"``.
+            With ``"HC3"`` a single coefficient is tested by chi-squared, a term with
+            several coefficients by F, see `Sandwich`. ``df_denom`` is infinite for
+            chi-squared and missing for resamples. The intercept is the first row.
 
         Raises
         ------
@@ -519,11 +519,10 @@ class LinearResults(Results):
         Parameters
         ----------
         cov_type : str, Sandwich, Cluster, Bootstrap or None
-            As for `fit` of the model.
+            As for ``model.fit()``.
         groups : Series, array or list, shape (n,); or two of them, optional
-            As for `fit`. If omitted, kinds that allow groups use the groups of the fit:
-            clusters (``"cluster"``, ``"CR0"``, ``"CR1"``, ``"CR3"``), ``"bootstrap"``
-            and ``"default"``.
+            As for ``model.fit()``. If omitted, cluster-robust standard errors, the
+            bootstrap and ``"default"`` use the groups of the fit.
 
         Raises
         ------
@@ -664,8 +663,8 @@ class LinearResults(Results):
     def llnull(self) -> float:
         """Log-likelihood of the intercept-only model, ``sum_c W_c log(W_c / n)``.
 
-        ``W_c`` is the total weight of the rows of level ``c`` (their number without
-        weights), and ``n`` the sum over both levels. With an offset the null model
+        ``W_c`` is the total weight of the rows of class ``c`` (their number without
+        weights), and ``n`` the sum over both classes. With an offset the null model
         contains the offset, and the intercept if the model has one, as for the null
         deviance of R's ``glm``. NaN for the hinge losses.
         """
@@ -691,11 +690,11 @@ class LinearResults(Results):
         """Effective number of coefficients, ``tr(H^-1 (H - lam J))``.
 
         ``H`` is the curvature of the penalised risk, and ``J`` the identity with a 0
-        for the intercept. Without a penalty it equals the number of estimable
-        coefficients including the intercept; the penalty makes it smaller. It is NaN
-        for the hinge losses, if the computation would be slow, and for a loaded fit
-        that was saved without a sandwich covariance. For files and Dask it is computed
-        together with the standard errors, and is NaN with ``cov_type="none"``.
+        for the intercept. Without a penalty the effective number is the number of
+        estimable coefficients including the intercept; the penalty makes it smaller. It
+        is NaN for the hinge losses, if the computation would be slow, and for a loaded
+        fit that was saved without a sandwich covariance. For files and Dask it is
+        computed together with the standard errors, and is NaN with ``cov_type="none"``.
 
         References
         ----------
@@ -732,8 +731,8 @@ class LinearResults(Results):
             |H0^-1 lam J theta|_j / sqrt(diag((n H0)^-1)_j)
 
         where ``H0`` is the curvature of the risk without the penalty. The shift is NaN
-        for the hinge losses, with ``lam = 0``, if ``H0`` is singular, if rows are
-        separated, or if standard errors are missing.
+        for the hinge losses, and if ``lam`` is 0, ``H0`` is singular, rows are
+        separated or standard errors are missing.
         """
         problem, nothing = self.problem, ("", float("nan"))
         if problem.loss != "log" or not problem.lam or self._missing():
@@ -782,7 +781,7 @@ class LinearResults(Results):
     def df_null(self) -> int:
         """Degrees of freedom of `null_deviance`: ``nobs - 1``.
 
-        They are ``nobs`` with an offset and no intercept.
+        For a model with an offset and without intercept: ``nobs``.
         """
         is_fixed = self.problem.offset is not None and not self.problem.intercept
         return self.nobs - (not is_fixed)
@@ -794,11 +793,11 @@ class LinearResults(Results):
 
     @property
     def fittedvalues(self) -> "pd.Series[float]":
-        """Probabilities of the second level in the training rows, shape (n,).
+        """Probabilities of the second class in the training rows, shape (n,).
 
         ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``.
-        With class weights these are the probabilities in the weighted data;
-        `predict_proba` corrects for the weights.
+        With class weights they refer to the weighted data; `predict_proba` corrects for
+        these weights.
 
         Raises
         ------
@@ -832,15 +831,15 @@ class LinearResults(Results):
 
     @suggest_arguments
     def pred_table(self, threshold: float = 0.5) -> Matrix:
-        """Table of the training rows, shape (2, 2): actual by predicted level.
+        """Table of the training rows, shape (2, 2): actual by predicted class.
 
-        As in statsmodels: entry ``[i, j]`` counts rows of level ``i`` that are
-        predicted ``j``. `confusion` names the levels, and accepts new rows.
+        As in statsmodels, entry ``[i, j]`` counts the rows of class ``i`` that are
+        predicted as class ``j``. `confusion` names the classes, and accepts new rows.
 
         Parameters
         ----------
         threshold : float, default 0.5
-            Probability above which the second level is predicted, on the scale of
+            Probability above which the second class is predicted, on the scale of
             `predict_proba`. With class weights, `predict` uses another threshold on
             this scale, because it compares uncorrected scores with 0.
 
@@ -886,7 +885,7 @@ class LinearResults(Results):
 
     @suggest_arguments
     def glance(self) -> pd.DataFrame:
-        """The fit as one row, with the columns of broom's ``glance``.
+        """The fit as a data frame of one row, as by broom's ``glance``.
 
         Returns
         -------
@@ -921,9 +920,9 @@ class LinearResults(Results):
             Whether to return `params_original`, the coefficients on the original scale
             of the predictors, for a fit with ``standardize=True``.
         exponentiate : bool, default False
-            Whether to return odds ratios ``exp(beta)``, for the log loss: `estimate`,
-            `conf_low` and `conf_high` are exponentiated. The other columns refer to the
-            log odds ratios, as in broom.
+            Whether to return odds ratios ``exp(beta)``, for the log loss: ``estimate``,
+            ``conf_low`` and ``conf_high`` are exponentiated. The other columns refer to
+            the log odds ratios, as in broom.
 
         Returns
         -------
@@ -1190,7 +1189,7 @@ class LinearResults(Results):
 
     @property
     def plot(self) -> "LinearPlots":
-        """Figures of the fit, ``result.plot.roc(data)`` and others: `ResultPlots`."""
+        """Figures of the fit, such as ``result.plot.roc(data)``."""
         from pegasos_stats.output.plotting.result_plots import LinearPlots
 
         return LinearPlots(self)

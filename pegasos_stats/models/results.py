@@ -125,9 +125,9 @@ class Results(DisplayedBySummary, ABC):
     solver : Optimum, Pegasos or SDCA
     solution : Solution or KernelSolution
     design : Design
-        Rule that converts data, also new data, to a matrix.
+        Rule that converts data, including new data, to a matrix.
     coding : LabelCoding
-        Which level is -1 and which +1.
+        Which class is coded -1 and which +1.
     index : Index, shape (n,)
         Row labels of the rows used.
     offsets : Offset or None
@@ -192,7 +192,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def nobs(self) -> int:
-        """Number of rows used, by `freq_weights`, without rows of weight 0."""
+        """Number of rows used, counted by `freq_weights`, without rows of weight 0."""
         return self.problem.n_weighed
 
     @cached_property
@@ -215,10 +215,10 @@ class Results(DisplayedBySummary, ABC):
     def shortfall(self) -> OptimalityBounds:
         """Lower and upper bounds on the distance of the objective from its minimum.
 
-        If the relative gap of `certificate` is above 1e-6, `Optimum` continues from the
-        dual point of the fit to improve the bounds. This needs about as much time as
-        the fit, or a tenth of a second if the fit was faster. For kernel models, and
-        for fits saved without these bounds, the bounds are those of the certificate.
+        If `relative_gap` is above 1e-6, `Optimum` continues from the dual point of the
+        fit to improve the bounds. This needs about as much time as the fit, or a tenth
+        of a second if the fit was faster. For kernel models, and for fits saved without
+        these bounds, the bounds are 0 and `gap`.
 
         Examples
         --------
@@ -347,7 +347,7 @@ class Results(DisplayedBySummary, ABC):
     def decision_function(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> "pd.Series[float]":
-        """Scores ``x'beta + alpha``; a score above 0 predicts the second level.
+        """Scores ``x'beta + alpha``; a score above 0 predicts the second class.
 
         The offset is added, if the fit has one.
 
@@ -361,8 +361,8 @@ class Results(DisplayedBySummary, ABC):
             New factor levels raise an error, or count as missing values: their rows
             have no prediction, and a warning states the number of these rows.
         offset : Series or array, shape (n,), or a column's name; optional
-            Offset of new rows. It is required if the model has an array as offset, and
-            otherwise replaces the column that the model used.
+            Offset of new rows. It is required if the offset of the fit was an array;
+            otherwise it replaces the column that the fit used.
 
         Returns
         -------
@@ -396,14 +396,14 @@ class Results(DisplayedBySummary, ABC):
             As for `decision_function`.
         ties : "na", "positive" or "negative", optional
             Label of a row whose score is exactly 0, or exactly at the threshold:
-            missing, the second level or the first. By default the `ties` of the solver,
-            ``"na"`` unless set there.
+            missing, the second class or the first. The default is the `ties` option of
+            the solver, which is ``"na"`` unless you set it.
         unseen, offset : optional
             As for `decision_function`.
         threshold : float, optional
-            For logistic regression a probability of the second level, as in
+            For logistic regression a probability of the second class, as in
             `predict_proba`; for an SVM, which has no probabilities, a score. Rows above
-            the threshold get the second level, rows below it the first. The default is
+            the threshold get the second class, rows below it the first. The default is
             a score of 0, which is a probability of 0.5 unless classes were weighted. To
             choose a threshold see `thresholds`.
 
@@ -435,13 +435,14 @@ class Results(DisplayedBySummary, ABC):
     def predict_proba(
         self, data: object = None, *, unseen: Unseen = "error", offset: object = None
     ) -> pd.DataFrame:
-        """Probabilities of both levels, ``1 / (1 + exp(-z))`` for the second.
+        """Probabilities of both classes, ``1 / (1 + exp(-z))`` for the second.
 
-        ``z`` is the score. With class weights, ``"balanced"`` or a dictionary,
-        ``log(w+ / w-)`` is subtracted from the score, so that probabilities refer to
-        the class frequencies of the training data. With row weights they refer to the
-        weighted population, as in ``glm()``. Without a threshold, `predict` uses the
-        sign of the score, from which nothing is subtracted.
+        ``z`` is the score. With class weights, ``"balanced"`` or a dictionary, ``z`` is
+        the score minus ``log(w+ / w-)``, where ``w-`` and ``w+`` are the weights of the
+        first and the second class. Probabilities then refer to the class frequencies of
+        the training data. With row weights they refer to the weighted population, as in
+        ``glm()``. Without a threshold, `predict` uses the sign of the score, from which
+        nothing is subtracted.
 
         Parameters
         ----------
@@ -451,7 +452,7 @@ class Results(DisplayedBySummary, ABC):
         Returns
         -------
         DataFrame, on the index of `data`
-            A column for each level, such as ``["yes"]``; NaN in rows with missing
+            A column for each class, such as ``["yes"]``; NaN in rows with missing
             values.
 
         Raises
@@ -492,18 +493,17 @@ class Results(DisplayedBySummary, ABC):
         offset : optional
             As for `decision_function`.
         se_fit : bool, default False
-            Whether to add standard errors, ``score_se`` and for the log loss
-            ``probability_se``, see `get_prediction`.
+            Whether to add standard errors: ``score_se``, and for the log loss
+            ``probability_se``; see `get_prediction`.
 
         Returns
         -------
         DataFrame, on the index of `data`
             All columns of the data, then ``predicted``, ``score``, for the log loss
-            ``probability`` (of the second level; broom's ``.fitted``), and where the
-            labels are available ``margin = y score`` and ``loss``. For the training
-            rows of a logistic fit ``resid`` (the deviance residual), ``hat`` and
-            ``cooks_d``, see `get_influence`. Rows with a missing value have missing
-            predictions.
+            ``probability`` (of the second class), and if labels are available
+            ``margin = y score`` and ``loss``. For the training rows of a logistic fit
+            also ``resid`` (the deviance residual), ``hat`` and ``cooks_d``, see
+            `get_influence`. Rows with a missing value have missing predictions.
 
         Raises
         ------
@@ -685,13 +685,14 @@ class Results(DisplayedBySummary, ABC):
             100,000 misclassified rows. A Dask frame is scored on the workers, and the
             scores are collected.
         actual : Series or array, optional
-            Labels of the rows; if omitted, the outcome's column of `data`. The row
-            labels of a Series must be those of a frame; the rows of an array have none.
+            Labels of the rows; if omitted, the outcome's column of `data`. If `data` is
+            a data frame, a Series must have the same index; otherwise the index of the
+            Series is ignored.
         positive, event_level, mode, prevalence, beta : optional
             As for `pegasos_stats.metrics.confusion`.
         freq_weights : array or Series of whole numbers, or a column's name; optional
             How many rows each row represents; if omitted, the column that the fit used.
-            Not for files and Dask frames.
+            Not allowed for files and Dask frames.
         weights : array or Series, or a column's name; optional
             Weight of each row, as for `pegasos_stats.metrics.confusion`; 1 if omitted,
             even if the fit had weights.
