@@ -198,12 +198,12 @@ class Exported(Displayed):
         return [Cells(table, ruled, self._over, self._corner), Lines(lines)]
 
     def to_html(self) -> str:
-        """Return an HTML table, and lines below it."""
+        """Return an HTML table, with notes below it."""
         return html_of(Exported._parts(self))
 
     @suggest_arguments
     def to_latex(self, caption: str = "", label: str = "") -> str:
-        """Return a LaTeX table for the package booktabs, and lines below it.
+        """Return a LaTeX table for the package booktabs, with notes below it.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class Exported(Displayed):
         return floating_latex(tabular, caption, label, lines)
 
     def to_markdown(self) -> str:
-        """Return a Markdown table, and lines below it as paragraphs."""
+        """Return a Markdown table, with notes below it as paragraphs."""
         return markdown_of(Exported._parts(self))
 
 

@@ -357,7 +357,7 @@ def anova(small: "LinearResults", large: "LinearResults") -> LikelihoodRatioTest
     OptionError
         If a fit is not logistic, or the fits are not nested.
     DataError
-        If the fits have different training data, or these are not in memory.
+        If the fits have different training data, or the data are not in memory.
 
     Warns
     -----

@@ -776,9 +776,9 @@ class Margins(tables.Summarised):
     header : list of pairs of str
     notes : list of str
     are_shares : bool
-        Whether the estimates are probabilities, shares or differences of these. Their
-        intervals are clipped to [0, 1], or for differences to [-1, 1]. Intervals of
-        slopes are not clipped.
+        Whether the estimates are probabilities or shares, or differences of two of
+        them. If so, intervals are clipped to [0, 1], for differences to [-1, 1].
+        Intervals of slopes are not clipped.
     comparison : str
         How predictions are compared, see `margins`.
     observed : dict of name to float64 array
@@ -1552,8 +1552,8 @@ def get_prediction(
     A logistic regression predicts probabilities of the second class. Their standard
     errors are by the delta method, and their intervals are transformed intervals of the
     scores. An SVM predicts scores. With a bootstrap, standard errors and intervals come
-    from the coefficients of the resamples. These are confidence intervals of the
-    predictions, not prediction intervals of an outcome.
+    from the coefficients of the resamples. All intervals are confidence intervals of
+    the predictions, not prediction intervals of an outcome.
 
     Parameters
     ----------

@@ -895,7 +895,7 @@ class LinearResults(Results):
             n_violations, n_support, error_rate`` (of the training rows), ``solver,
             seed`` (missing if no random numbers were drawn), ``converged`` (missing for
             a solver without a tolerance), ``llf, df_effective, aic, bic, prsquared,
-            deviance, null_deviance``, which are NaN for the hinge losses (these are not
+            deviance, null_deviance`` (NaN for the hinge losses, which are not
             likelihoods), and ``df_null, df_residual``. To compare fits, use
             ``pd.concat``.
         """

@@ -144,7 +144,7 @@ class Results(DisplayedBySummary, ABC):
     counted : Counts or None
         Source of the frequency weights, if the fit has ``freq_weights=``.
     full_model : Model or None
-        The model with its rows; None for a loaded or streamed fit.
+        The model with its rows; None for a loaded fit, files and Dask.
     """
 
     problem: Problem
@@ -179,7 +179,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def model(self) -> "Model | NamesOfModel":
-        """The model; for a loaded or streamed fit only the names of its columns."""
+        """The model; for loaded fits, files and Dask only the names of its columns."""
         if self.full_model is not None:
             return self.full_model
         names = ["Intercept"] * self.problem.intercept + list(self.design.names)
@@ -712,9 +712,10 @@ class Results(DisplayedBySummary, ABC):
         ConfusionMatrix
             Intervals and tests are missing if the rows are the training rows, in any
             order. They are also missing if more than 5% of the rows are training rows
-            and chance does not explain this; see ``source``. A streamed or loaded fit
-            recognises its training rows only if all are there in the original order. A
-            fit to a data frame does not recognise them in files or Dask frames.
+            and chance does not explain this; see ``source``. A loaded fit, or a fit to
+            files or Dask, recognises its training rows only if all are there in the
+            original order. A fit to a data frame does not recognise its training rows
+            in files or Dask frames.
         """
         choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
         choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}

@@ -53,9 +53,9 @@ def write_proof(
 ) -> None:
     """Write a proof that the objective is at most ``gap`` above its minimum.
 
-    There are two files: the proof, ``fit.proof.json``, and the design,
-    ``fit.proof.csv``, which contains all training rows. ``pegasos-stats proof --print``
-    prints a program that checks both in exact arithmetic and needs only Python's
+    It writes two files, such as ``fit.proof.json``, the proof, and ``fit.proof.csv``,
+    the design, which contains all training rows. ``pegasos-stats proof --print`` prints
+    a program that checks both files in exact arithmetic and needs only Python's
     standard library. This function runs the same check before it writes the files. With
     a million rows the check needs minutes.
 

@@ -536,7 +536,7 @@ class ModelComparison(tables.Exported):
         return table
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the table as text, one column per fit."""
+        """Return the table as a data frame of text, one column per fit."""
         return pd.concat(self._sections)
 
     @suggest_arguments

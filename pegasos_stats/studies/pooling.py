@@ -333,7 +333,7 @@ TO_ESTIMATE = {"log": np.exp, "logit": expit, "fisher": np.tanh}
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PooledEstimates(tables.Summarised):
-    """Pooled effects, predictions, areas or error rates; returned by `pool`.
+    """Pooled effects, predictions, areas or rates; returned by `pool`.
 
     Attributes
     ----------
@@ -345,8 +345,8 @@ class PooledEstimates(tables.Summarised):
     kinds : tuple of str, length k
         Scale of each quantity: ``"plain"``; ``"log"`` for ratios; ``"logit"`` for
         areas, pooled as ``log(A / (1 - A))``; ``"fisher"`` for differences of areas,
-        pooled as ``atanh(D)``; ``"wilson"`` for error rates, with intervals of Lott &
-        Reiter.
+        pooled as ``atanh(D)``; ``"wilson"`` for rates, such as the error rate and the
+        sensitivity, with intervals of Lott & Reiter.
     sizes : float64 array, shape (k,)
         Number of rows in the denominator of a rate, averaged over the imputations; NaN
         for other quantities. With clusters it is at most the effective number

@@ -153,7 +153,8 @@ class Report(Page):
             If `path` is not a path, or neither `format` nor the ending of `path`
             specifies a format.
         DataError
-            If `path` is a file that is not a report, or the file cannot be written.
+            If `path` is a file that is not a report and `overwrite` is False, or if the
+            file cannot be written.
         """
         place, csv, format = checked_page(path, format, overwrite)
         page = replace(self, csv=os.path.basename(csv.path), path=Path(place.path))
