@@ -221,8 +221,8 @@ class LinearResults(Results):
     def covariance(self) -> wald.Estimate:
         """Estimated covariance with its components.
 
-        The components of a sandwich include the bread and the bandwidth; those of a
-        bootstrap, the coefficients of all resamples and the seed.
+        A sandwich contains the bread and the bandwidth; a bootstrap contains the
+        coefficients of all resamples and the seed.
         """
         return self._errors.covariance
 
@@ -796,8 +796,8 @@ class LinearResults(Results):
         """Probabilities of the second class in the training rows, shape (n,).
 
         ``mu = 1 / (1 + exp(-score))``, as statsmodels' ``GLM`` and R's ``fitted()``.
-        With class weights they refer to the weighted data; `predict_proba` corrects for
-        these weights.
+        With class weights these probabilities refer to the weighted data;
+        `predict_proba` corrects for class weights.
 
         Raises
         ------

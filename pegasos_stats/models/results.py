@@ -437,12 +437,12 @@ class Results(DisplayedBySummary, ABC):
     ) -> pd.DataFrame:
         """Probabilities of both classes, ``1 / (1 + exp(-z))`` for the second.
 
-        ``z`` is the score. With class weights, ``"balanced"`` or a dictionary, ``z`` is
-        the score minus ``log(w+ / w-)``, where ``w-`` and ``w+`` are the weights of the
-        first and the second class. Probabilities then refer to the class frequencies of
-        the training data. With row weights they refer to the weighted population, as in
-        ``glm()``. Without a threshold, `predict` uses the sign of the score, from which
-        nothing is subtracted.
+        Without class weights, ``z`` is the score. With class weights, ``"balanced"`` or
+        a dictionary, ``z`` is the score minus ``log(w+ / w-)``, where ``w-`` and ``w+``
+        are the weights of the first and the second class. Probabilities then refer to
+        the class frequencies of the training data. With row weights they refer to the
+        weighted population, as in ``glm()``. Without a threshold, `predict` uses the
+        sign of the score, not of ``z``.
 
         Parameters
         ----------

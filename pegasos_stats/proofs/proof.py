@@ -54,10 +54,10 @@ def write_proof(
     """Write a proof that the objective is at most ``gap`` above its minimum.
 
     The function writes two files, such as ``fit.proof.json``, the proof, and
-    ``fit.proof.csv``, the design, which contains all training rows. First it checks
-    both as the program does that ``pegasos-stats proof --print`` prints. This program
-    uses exact arithmetic and needs only Python's standard library. With a million rows
-    the check needs minutes.
+    ``fit.proof.csv``, the design, which contains all training rows. ``pegasos-stats
+    proof --print`` prints a program that checks both files in exact arithmetic and
+    needs only Python's standard library. The function runs the same check before it
+    writes the files. With a million rows the check needs minutes.
 
     Parameters
     ----------
