@@ -341,8 +341,8 @@ class LinearPlots(ResultPlots):
     """Figures of a linear fit, one method per figure.
 
     Each method draws on the axes passed as ``ax=``, or on a new figure, and returns the
-    axes. Without `data` it draws the training data. A kernel fit has the figures
-    ``trace, scores, confusion, roc, rates`` and ``regions``.
+    axes. An optional argument `data` defaults to the training data. A kernel fit has
+    the figures ``trace, scores, confusion, roc, rates`` and ``regions``.
 
     Examples
     --------
