@@ -408,8 +408,8 @@ class ReportOptions(FileFitting):
     ----------
     output
         file of the report (Markdown if it ends in .md); a CSV file of all
-        misclassified rows is written next to it; replaces an earlier report, but no
-        other file (default: report.html)
+        misclassified rows, named by --id or numbered from 0, is written next to it;
+        replaces an earlier report, but no other file (default: report.html)
     overwrite
         also replace files that pegasos-stats did not write
     title
