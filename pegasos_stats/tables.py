@@ -261,6 +261,7 @@ class Summary(Displayed):
     params : DataFrame
         One row per coefficient; the columns contain text.
     notes : sequence of str
+        Paragraphs below the table.
     left, right : sequences of (name, value)
         Further facts, in two columns.
     footer : str

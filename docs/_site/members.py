@@ -87,12 +87,19 @@ HIDDEN = {
     *["get_metadata_routing", "without_scores", "counts", "visits_rows"],
     *["at_chosen_lambda", "as_text", "described", "pairs", "to_json_dict"],
     *["Pegasos.converged", "LabelCoding.probabilities"],
+    *["OptimalityBounds.certified", "ContrastTests.estimates", "ContrastTests.frame"],
+    *["ContrastTests.headings", "is_pinned", "is_resampled"],
     *["SVMClassifier.model", "LogitClassifier.model", "KernelSVMClassifier.model"],
 }
 MANY = 15  # members, from which a class has a list of them
 BARE = {"Optimum", "Results", "SDCA"}  # their docstrings say it all
 SHORT = {  # titles of what users reach by another name
     "output.plotting.result_plots.LinearPlots": "result.plot",
+    "tables.Summary": "Summary",
+    "solvers.solver_runs.OptimalityBounds": "OptimalityBounds",
+    "models.inference.wald.ContrastTests": "ContrastTests",
+    "models.inference.wald.JointTest": "JointTest",
+    "metrics.caret.ConfusionReport": "ConfusionReport",
     "models.effects.Margins": "Margins",
     "models.effects.RowPredictions": "RowPredictions",
     "models.diagnostics.Influence": "Influence",

@@ -645,6 +645,7 @@ class ContrastTests(tables.Displayed):
     Attributes
     ----------
     hypotheses : list of str, length m
+        Such as ``a - b = 0``.
     effect : float64 array, shape (m,)
         ``R theta``.
     sd : float64 array, shape (m,)
@@ -908,6 +909,7 @@ class JointTest:
     df_denom : float
         Denominator degrees of freedom of F; infinite for chi-squared.
     hypotheses : list of str
+        Such as ``a - b = 0``.
     replicates : int
         Number of bootstrap resamples from which the p-value is counted; 0 for a test by
         F or chi-squared.
