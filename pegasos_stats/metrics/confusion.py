@@ -464,7 +464,8 @@ class ConfusionMatrix(tables.Exported):
         -------
         DataFrame
             Columns ``term, class, estimate, conf_low, conf_high``. Limits are NaN
-            without rows, for an estimated variance of 0, and if `source` is not "new".
+            without rows, if `source` is not "new", and, for kappa, the correlation and
+            the AUC, if their estimated variance is 0.
 
         Examples
         --------

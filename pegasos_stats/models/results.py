@@ -409,8 +409,9 @@ class Results(DisplayedBySummary, ABC):
 
         Returns
         -------
-        Series of the original labels, on the index of `data`; missing for rows with
-        missing values
+        Series
+            The original labels, on the index of `data`; missing for rows with missing
+            values.
 
         Raises
         ------

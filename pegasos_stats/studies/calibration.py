@@ -824,8 +824,8 @@ class CalibratedResults(tables.Summarised):
     validation : CrossValidation
         The cross-validation that computed the out-of-fold scores.
     logits : DataFrame, shape (n, repeats)
-        Out-of-fold log odds. A fit without the fold computes the scores of its rows. A
-        sigmoid fitted to the out-of-fold scores of the other folds converts them. The
+        Out-of-fold log odds. The scores of a fold come from a fit to the other folds;
+        a sigmoid fitted to the out-of-fold scores of the other folds converts them. The
         fits that computed the scores of the other folds include the rows of this fold.
     without_scores : str
         Reason why probabilities equal the shares of the classes; empty if they depend
@@ -865,8 +865,8 @@ class CalibratedResults(tables.Summarised):
 
         Returns
         -------
-        DataFrame with one column per class and the index of `data`; NaN in rows with
-        missing values
+        DataFrame
+            One column per class, the index of `data`; NaN in rows with missing values.
         """
         return self._chances(self.result.decision_function(data, offset=offset))
 

@@ -666,8 +666,9 @@ def cross_validate(
         By default `Optimum` to a relative gap of 1e-3.
     folds : int, Folds, Series or array, or list of pairs, default 10
         A number of stratified folds; ``validation.folds`` of another cross-validation;
-        the fold of each row, by number or label, with one row per repeat in a matrix;
-        or pairs ``(train, test)`` of positions among the rows used, counted from zero.
+        the fold of each row, by number or label (for repeats a matrix of shape
+        (repeats, n)); or pairs ``(train, test)`` of positions among the rows used,
+        counted from zero.
     repeats : int, default 1
         Number of repeats with different random folds.
     groups : str, Series, array or list, shape (n,), optional
@@ -677,8 +678,8 @@ def cross_validate(
         Seed for R's ``set.seed()``; None draws a seed.
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge), ``"squared_hinge_loss"``
-        (squared hinge); ``"log_loss"``, ``"brier_score"`` (log loss); a function of
-        labels -1, +1 and scores. By default all metrics of the model's loss. Rows are
+        (squared hinge); ``"log_loss"``, ``"brier_score"`` (log loss); a named function
+        of labels -1, +1 and scores. By default all metrics of the model's loss. Rows are
         weighted: with ``weights="balanced"`` the error rate refers to classes of equal
         size.
     lambda_path : LambdaPath, True or sequence of float, optional
@@ -689,7 +690,8 @@ def cross_validate(
         argument, models with ``lam="cv"`` are cross-validated in this way, with the
         rule ``"min"``.
     rule : "1se" or "min", default "1se"
-        Whether each fold chooses `LambdaPath.lambda_1se` or `LambdaPath.lambda_min`.
+        Whether each fold chooses `LambdaPath.lambda_1se` or `LambdaPath.lambda_min`;
+        ignored with ``lam="cv"`` unless `lambda_path` is set.
     workers : int, optional
         Number of threads, by default one per usable core. Results do not depend on it.
         Each thread stores the rows of a fold or, with a kernel, a Gram matrix.
@@ -1280,8 +1282,8 @@ class KernelTuning:
         """Fit all rows at the chosen gamma and lambda.
 
         The cross-validated error at the chosen values is optimistic, because it is the
-        best of many. Use new rows for a better estimate: a nested `cross_validate`
-        chooses lambda but not gamma.
+        best of many. Use new rows for a better estimate; a nested `cross_validate`
+        ignores the choice of gamma.
         """
         result = self.best.refit("min")
         assert isinstance(result, KernelResults)
