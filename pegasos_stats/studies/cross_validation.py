@@ -679,9 +679,9 @@ def cross_validate(
     metrics : str, callable, or sequence of them, optional
         ``"error_rate"``, ``"auc"``; ``"hinge_loss"`` (hinge), ``"squared_hinge_loss"``
         (squared hinge); ``"log_loss"``, ``"brier_score"`` (log loss); a named function
-        of labels -1, +1 and scores. By default all metrics of the model's loss. Rows are
-        weighted: with ``weights="balanced"`` the error rate refers to classes of equal
-        size.
+        of labels -1, +1 and scores. By default all metrics of the model's loss. Rows
+        are weighted: with ``weights="balanced"`` the error rate refers to classes of
+        equal size.
     lambda_path : LambdaPath, True or sequence of float, optional
         Nested cross-validation: each fold chooses lambda from its training rows. A path
         sets the values, the number of inner folds and the metric. With a sequence of
