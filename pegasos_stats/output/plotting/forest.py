@@ -375,7 +375,7 @@ def average_rows(margins: Margins) -> tuple[list[str], list[str]]:
     for term, own in keys.groupby("term", sort=False)["what"]:
         _, _, last = own.iloc[0].rpartition(sign)
         if (own == SLOPE).all():
-            names.append(f"{term} (per unit)")
+            names.append(f"{term}{style.PER_UNIT}")
         elif not margins.are_predictions and own.str.endswith(sign + last).all():
             references.append(f"{term}: {last} (ref.)")
             levels = [text.removesuffix(sign + last) for text in own]

@@ -7,7 +7,9 @@ use the text colour, which is visible in dark styles. Legends are above the axes
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from os.path import commonprefix
@@ -48,6 +50,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
 BAND_OPACITY = 0.18
 
+PRINT_DPI = 300.0
 MAX_LAYOUTS = 5
 LAYOUT_TOLERANCE = 0.012  # share of the figure
 SMALL_LABEL = 0.75  # relative size of a label whose words are too long
@@ -58,6 +61,7 @@ MAX_TEXT_LINES = 4  # title or label
 PART_OF_WORD = re.compile(r"(?<= )\S{0,3}…\S{1,3}(?= )|…\S{1,3}(?= )|(?<= )\S{1,3}…")
 PART_OF_NAME = re.compile(r"\s+|[^\s_]*_+|[^\s_]+")
 REFERENCE = " (ref.)"  # after the name of a reference level
+PER_UNIT = " (per unit)"  # after the name of a numeric predictor, if there is room
 FACTOR_CALL = re.compile(r"\w+\(([^,()]+)[,)].*")  # relevel(a, ...), C(a)
 SHARE_METRICS = ("error_rate", "accuracy", "balanced_accuracy")
 METRIC_NAMES = {
@@ -540,7 +544,7 @@ def abbreviate(names: Sequence[object], width: int) -> list[str]:
     if len(long) > 1 and first > 1 and max(map(len, long)) - first < width:
         before = {name: name[len(name) - width : first] for name in long}
         for name, end in before.items():  # begins with a whole word
-            before[name] = end.partition(" ")[2] if " " in end else end[1:]
+            before[name] = re.sub(r"^([^\s_]*[\s_]|.)", "", end)
         ways.insert(0, {name: f"…{end}{name[first:]}" for name, end in before.items()})
     for way in ways:
         short = [way.get(name, name) for name in whole]
@@ -672,6 +676,7 @@ def fit_names(names: Sequence[object], width: int, most: int = 2) -> list[str]:
 def _abbreviate_levels(names: Sequence[object], width: int) -> list[str]:
     """Shorten names, see `abbreviate`, but keep the mark of reference levels."""
     levels, room = [str(name) for name in names], width - len(REFERENCE)
+    levels = [x.removesuffix(PER_UNIT) if len(x) > width else x for x in levels]
     short = abbreviate([level.removesuffix(REFERENCE) for level in levels], width)
     for j, level in enumerate(levels):
         if level.endswith(REFERENCE):
@@ -741,7 +746,7 @@ def _write_rows(ax: "Axes") -> None:
     groups = dict[str, dict[object, str]]()  # shortened together
     for name in rows:
         factor = next((part for part in above if str(name).startswith(part)), "")
-        group = str(name) if isinstance(name, GroupHeading) else factor
+        group = "headings" if isinstance(name, GroupHeading) else factor
         groups.setdefault(group, {})[name] = str(name).removeprefix(factor)
     width, texts = min(max(width, 8), 40), dict[object, str]()
     for own in groups.values():
@@ -825,6 +830,26 @@ def finish(
     """
     axes[0].set(**labels)
     write_percent(*(getattr(axes[0], f"{name}axis") for name in percent))
+    with _print_resolution(axes[0].figure.figure):
+        _fit_figure(axes, legend=bool(legend))
+    return axes[0]
+
+
+@contextmanager
+def _print_resolution(figure: "Figure") -> Iterator[None]:
+    """Measure texts as in print; on screens, letters can be a tenth narrower."""
+    canvas, dpi = figure.canvas, figure.dpi
+    manager, canvas.manager = canvas.manager, None  # whose window keeps its size
+    try:
+        figure.set_dpi(max(dpi, PRINT_DPI))
+        yield
+    finally:
+        figure.set_dpi(dpi)
+        canvas.manager = manager
+
+
+def _fit_figure(axes: Sequence["Axes"], *, legend: bool) -> None:
+    """Fit texts, ticks and legends of all panels of a figure to its layout."""
     figure = axes[0].figure.figure
     before = [ax for ax in vars(figure).get("panels", []) if ax in figure.axes]
     others = [ax for ax in before if ax not in axes]  # the layout may change them
@@ -858,7 +883,8 @@ def finish(
         if all(map(_is_inside, fixed)):
             break
         _lay_out(figure)
-    return axes[0]
+    for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
+        _thin_ticks(axis)
 
 
 def _is_inside(ax: "Axes") -> bool:
@@ -882,14 +908,20 @@ def _own_legend(ax: "Axes") -> "Legend | None":
 
 
 def _thin_ticks(axis: "Axis") -> None:
-    """Write fewer numbers along an axis if they would touch."""
+    """Write fewer numbers along an axis if they would touch.
+
+    The number of ticks does not grow when the resolution or the layout changes.
+    """
     from matplotlib.ticker import MaxNLocator
 
-    if not isinstance(locator := axis.get_major_locator(), MaxNLocator):
+    locator, steps = axis.get_major_locator(), np.diff(axis.get_ticklocs())
+    if not isinstance(locator, MaxNLocator) or not steps.size:
         return
+    low, high = sorted(axis.get_view_interval())
     own, way = axis.axes.get_window_extent(), int(axis is axis.axes.yaxis)
     gap = 0.04 * float(axis.label.get_fontsize()) / 10.0 * axis.figure.dpi
-    for bins in range(len(axis.get_ticklocs()) - 1, 0, -1):
+    for bins in range(int(np.ceil((high - low) / steps[0])), 0, -1):
+        locator.set_params(nbins=bins)
         boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
         ends = sorted((box.min[way], box.max[way]) for box in boxes)
         inside = [
@@ -897,7 +929,6 @@ def _thin_ticks(axis: "Axis") -> None:
         ]
         if all(left[1] + gap <= right[0] for left, right in pairwise(inside)):
             break
-        locator.set_params(nbins=bins)
 
 
 class Panel(NamedTuple):
@@ -986,13 +1017,11 @@ def _put_legend(ax: "Axes") -> None:
     if not (labels := ax.get_legend_handles_labels()[1]):
         return
     panel, dpi = _panel(ax), ax.figure.figure.dpi
+    reserve = LAYOUT_TOLERANCE * ax.figure.figure.bbox.width
     sides = np.array([panel.right - panel.start, panel.start - panel.left])
     if before := _own_legend(ax):
-        last, pixels = (
-            vars(ax).get("legend_sides", -np.inf),
-            ax.figure.figure.bbox.width,
-        )
-        if np.allclose(sides, last, rtol=0.0, atol=LAYOUT_TOLERANCE * pixels):
+        last = vars(ax).get("legend_sides", -np.inf)
+        if np.allclose(sides, last, rtol=0.0, atol=reserve):
             before.set_in_layout(True)
             return
         before.remove()
@@ -1002,7 +1031,7 @@ def _put_legend(ax: "Axes") -> None:
     look = {**look, "fontsize": panel.letters * pyplot().rcParams["font.size"]}
     look = {**look, "borderaxespad": 0.2, "handlelength": min(2.0, 1.2 * width)}
     for start in (panel.start, panel.left):
-        room, shift = panel.right - start, (start - panel.start) / dpi
+        room, shift = panel.right - start - reserve, (start - panel.start) / dpi
         moved = ScaledTranslation(shift, 0.0, ax.figure.dpi_scale_trans)
         look |= {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": ax.transAxes + moved}
         for columns in range(len(labels), 0, -1):
@@ -1030,9 +1059,16 @@ def _put_legend(ax: "Axes") -> None:
 
 
 def _lay_out(figure: "Figure") -> None:
-    """Run the layout engine of a figure, by default the constrained one."""
+    """Run the layout engine of a figure, by default the constrained one.
+
+    Without an engine of its own the figure keeps this layout at any resolution, with
+    wider margins, because letters of some resolutions are wider.
+    """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     if not any(ax.get_subplotspec() for ax in figure.axes):
         return
-    (figure.get_layout_engine() or ConstrainedLayoutEngine()).execute(figure)
+    with warnings.catch_warnings():  # texts may be too wide before they are wrapped
+        warnings.filterwarnings("ignore", "constrained_layout not applied")
+        engine = figure.get_layout_engine() or ConstrainedLayoutEngine(w_pad=0.08)
+        engine.execute(figure)
