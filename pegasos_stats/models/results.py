@@ -313,7 +313,7 @@ class Results(DisplayedBySummary, ABC):
 
     @property
     def n_iter(self) -> int:
-        """Number of steps of the solver."""
+        """Number of steps of the solver: row visits, batches or iterations."""
         return int(self.solution.n_iter)
 
     @property
@@ -713,10 +713,10 @@ class Results(DisplayedBySummary, ABC):
         ConfusionMatrix
             Intervals and tests are missing if the rows are the training rows, in any
             order. They are also missing if more than 5% of the rows are training rows
-            and chance does not explain this; see ``source``. A loaded fit, or a fit to
-            files or Dask, recognises its training rows only if all are there in the
-            original order. A fit to a data frame does not recognise its training rows
-            in files or Dask frames.
+            and chance does not explain this; ``source`` of the table says so. A loaded
+            fit, or a fit to files or Dask, recognises its training rows only if all are
+            there in the original order. A fit to a data frame does not recognise its
+            training rows in files or Dask frames.
         """
         choices: dict[str, Any] = {"positive": positive, "event_level": event_level}
         choices |= {"mode": mode, "prevalence": prevalence, "beta": beta}

@@ -368,7 +368,7 @@ def firth_solution(problem: Problem) -> Solution:
         beta,
         alpha,
         logistic(margins)[0],
-        n_iter=fit.n_iter * problem.n,
+        n_iter=fit.n_iter,
         n_violations=int((margins <= 0.0).sum()),
         seed=None,
         n_epochs=fit.n_iter,

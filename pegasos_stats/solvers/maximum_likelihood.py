@@ -797,7 +797,7 @@ class Ascent:
             beta,
             alpha,
             self._dual.copy(),
-            n_iter=self.n_passes * self._problem.n,
+            n_iter=self.n_passes,
             n_violations=self._violations,
             seed=None,
             n_epochs=self.n_passes,

@@ -50,6 +50,13 @@ def bits(result):
     return [*own, result.objective, result.n_iter]
 
 
+@pytest.mark.parametrize("penalty", ["ridge", "firth"])
+def test_an_iteration_of_newton_is_one_step(penalty):
+    y, X = rows(200, 2)
+    result = ps.Logit(y, X, penalty=penalty).fit(cov_type="none")
+    assert result.n_iter == result.n_epochs == result.solution.methods[0].iterations
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_ran_is_what_is_printed(case, tmp_path):
     (y, X), kind, options, draws, names = CASES[case]

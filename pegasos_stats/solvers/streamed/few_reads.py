@@ -537,7 +537,7 @@ def few_reads(
     solution = Solution(
         *best.point,
         dual=fit.step.dual(problem.weights),
-        n_iter=reads * problem.n,
+        n_iter=reads,
         n_violations=fit.step.violations,
         seed=fit.seed,
         n_epochs=reads,
