@@ -64,7 +64,7 @@ def sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         "breast cancer (569 x 30)": (cancer.data, cancer.target > 0),
         "wine (178 x 13)": (wine.data, wine.target > 0),
         "simulated (5,000 x 20)": simulated(0.0),
-        "the same, means of 100": simulated(100.0),
+        "the same, column means 100": simulated(100.0),
     }
 
 

@@ -95,6 +95,7 @@ def rows(
     >>> import dask
     >>> import dask.dataframe
     >>> import pegasos_stats as ps
+    >>> from pegasos_stats.dask import rows
     >>> train, test = ps.datasets.load_digits56()
     >>> there = dask.dataframe.from_pandas(train, npartitions=2)
     >>> with dask.config.set(scheduler="synchronous"):

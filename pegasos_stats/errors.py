@@ -40,11 +40,11 @@ class ColumnError(DataError):
 
 
 class LabelError(DataError):
-    """The labels or levels of the outcome cannot be used; two levels are needed."""
+    """The classes of the outcome cannot be used; two are needed."""
 
 
 class FormulaError(PegasosStatsError, ValueError):
-    """A formula cannot be read, or does not describe a two-level outcome.
+    """A formula cannot be read or computed.
 
     Attributes
     ----------

@@ -1404,8 +1404,8 @@ class RowPredictions(tables.Displayed):
     ----------
     matrix : ModelMatrix
     fits : float64 array, shape (k + 2, 1 + b)
-        Coefficients of the fit and of its ``b`` resamples. The last two rows are what
-        class weights add to the score, and 1.
+        Coefficients of the fit and of its ``b`` resamples. The last two rows contain
+        the shift of the score by class weights, and ones.
     covariance : Covariance or BootstrapResult
         Covariance of the coefficients, the intercept first if there is one.
     response : Response

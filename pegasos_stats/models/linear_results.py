@@ -96,7 +96,7 @@ class LinearResults(Results):
     lines : RowIndex or None
         Positions of the rows in the data; None for a loaded fit, files and Dask.
     unread : DataFrame or None
-        Original values of predictors that are not design columns, for `margins`.
+        Original predictors that `margins` needs, such as ``x`` of ``log(x)``.
 
     Examples
     --------
@@ -693,8 +693,9 @@ class LinearResults(Results):
         for the intercept. Without a penalty the effective number is the number of
         estimable coefficients including the intercept; the penalty makes it smaller. It
         is NaN for the hinge losses, if the computation would be slow, and for a loaded
-        fit that was saved without a sandwich covariance. For files and Dask it is
-        computed together with the standard errors, and is NaN with ``cov_type="none"``.
+        penalised fit that was saved without a sandwich covariance. For files and Dask
+        it is computed together with the standard errors, and is NaN with
+        ``cov_type="none"``.
 
         References
         ----------

@@ -76,7 +76,9 @@ def write_proof(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import pegasos_stats as ps
+    >>> from pegasos_stats.proofs import check_proof
     >>> train, test = ps.datasets.load_digits56()
     >>> result = ps.logit("digit ~ p34 + p43", train).fit()
     >>> path = Path(tempfile.mkdtemp()) / "fit.proof.json"

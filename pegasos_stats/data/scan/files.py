@@ -859,8 +859,8 @@ def scan(
         Memory for rows: ``"512MiB"``, ``"4GB"``, or a number of bytes. A hinge fit
         stores the rows near its margin in memory: a few percent of all rows with ten
         columns, a third or more with thousands. If these rows do not fit, the fit needs
-        more passes. The budget covers rows (eight bytes per text) and products of
-        columns. Libraries and their buffers need some 250 MB in addition. A record
+        more passes. The budget covers rows (eight bytes per text) and ``p x p``
+        matrices such as ``X'X``. Libraries and their buffers need some 250 MB in addition. A record
         batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as

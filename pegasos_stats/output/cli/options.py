@@ -327,7 +327,7 @@ class Output:
         SVM
     proof
         file for a proof that the objective is near its minimum, such as fit.proof.json;
-        the design with the training rows is written to fit.proof.csv
+        the training rows, with weights and offset, are written to fit.proof.csv
     overwrite
         also replace files that pegasos-stats did not write
     """
