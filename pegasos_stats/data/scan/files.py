@@ -860,8 +860,8 @@ def scan(
         stores the rows near its margin in memory: a few percent of all rows with ten
         columns, a third or more with thousands. If these rows do not fit, the fit needs
         more passes. The budget covers rows (eight bytes per text) and ``p x p``
-        matrices such as ``X'X``. Libraries and their buffers need some 250 MB in addition. A record
-        batch of an Arrow file is read as a whole.
+        matrices such as ``X'X``. Libraries and their buffers need some 250 MB in
+        addition. A record batch of an Arrow file is read as a whole.
     types : dict, optional
         Types of columns of CSV files, ``"numbers"``, ``"text"`` or ``"booleans"``, as
         in ``{"zip": "text"}``. One more pass finds the types of other columns.
