@@ -1014,7 +1014,8 @@ def margins(
     Margins
         With ``tidy()``. Standard errors are by the delta method from the covariance
         of the fit, or from its bootstrap resamples. For the shares of an SVM they are
-        always from resamples; a fit without resamples draws 399.
+        always from resamples; a fit without resamples draws 399, and with
+        ``cov_type="none"`` they are NaN.
 
     Raises
     ------

@@ -969,8 +969,8 @@ class LinearResults(Results):
         alpha : float, default 0.05
             Intervals have level ``1 - alpha``.
         max_terms : int or None, default 30
-            With more coefficients than this, only the `max_terms` largest by absolute
-            value are shown; ``None`` shows all.
+            With more coefficients than this, only the intercept and the
+            `max_terms` largest by absolute value are shown; ``None`` shows all.
         digits : int, default 3
             Number of decimals. Values that would show only zeros, and values of a
             million or more, are shown in scientific notation.

@@ -75,13 +75,13 @@ def save(
     The file consists of one JSON text and arrays, with a digest of the whole. It
     contains the exact coefficients, the coding of labels and predictors for predictions
     on new data, and the content of the summary. The covariance of the coefficients is
-    included if it was computed before. Otherwise saving computes it if it is a sandwich
-    covariance of n rows in memory and p columns, p is at most 256, and ``n p^2`` is at
-    most 1e10. Saving never draws resamples: before you save an SVM,
-    call ``summary()``, or ``conf_int()`` if the summary omits standard errors as slow.
-    Then the file contains the standard errors. The file also contains the certificate's
-    bound on the distance of the objective from its minimum, or a better bound that
-    ``summary()`` or `shortfall` computed.
+    included if it was computed before. Otherwise saving computes a sandwich covariance
+    of n rows in memory and p columns if ``p <= 256`` and ``n p^2 <= 1e10``. Saving
+    never draws resamples: before you save an SVM, call ``summary()``, or ``conf_int()``
+    if the summary omits standard errors as slow. Then the file contains the standard
+    errors. The file also contains the certificate's bound on the distance of the
+    objective from its minimum, or a better bound that ``summary()`` or `shortfall`
+    computed.
 
     The file contains no pickle. It contains labels, weights, offsets and dual weights
     of the training rows, but no predictors, except the support rows of a kernel model;

@@ -600,8 +600,8 @@ class LinearClassifier(TwoClassClassifier):
         """Continue Pegasos for one epoch over these rows.
 
         Step numbers ``t`` continue from the previous fit or call; the step size is
-        ``1 / (lam t)``. With ``solver="pegasos"`` ``t`` starts where a step changes
-        margins by about 1, not at 1. A `Pegasos` object starts at its
+        ``1 / (lam t)``. With ``solver="pegasos"`` the first ``t`` makes a step
+        change margins by about 1. A `Pegasos` object starts at its
         ``first_step``. Other solvers have no `partial_fit`. `result_` and
         `relative_gap_` refer to the rows of the last call. Weights are used as they
         are, not divided by their mean as in `fit`.

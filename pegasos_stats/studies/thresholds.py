@@ -408,8 +408,9 @@ def thresholds(
     The selection uses held-out scores: out-of-fold scores of the same model and
     solver, from folds as in `cross_validate`, or scores of new rows. Nested
     cross-validation estimates the performance of the procedure. For each fold, a
-    threshold is selected on the other folds and evaluated on this fold. The selection
-    uses out-of-fold scores from 5 inner folds, or the scores of the new rows.
+    threshold is selected on the other folds and evaluated on this fold. This
+    inner selection uses out-of-fold scores from 5 inner folds, or the scores of the
+    new rows.
 
     Candidates are the midpoints between neighbouring scores, and the two ends of the
     scale; the default threshold replaces the midpoint of the two scores that enclose

@@ -850,7 +850,8 @@ def scan(
         CSV and svmlight files may be compressed by gzip. A pattern such as
         ``"folder/*.parquet"`` means the matching files, in the order of their names. A
         folder means the files in it with these extensions. Columns are matched by
-        name, and each must have one kind of values in all files. The columns of
+        name, and each must have one kind of values in all files (in CSV files it is
+        otherwise text, with a warning). The columns of
         svmlight files are ``label`` and ``x1``, ``x2`` and so on by the index of the
         feature, also ``x0`` if the index 0 occurs. One more pass finds the features of
         svmlight files, whose rows become dense; features that do not occur in new files

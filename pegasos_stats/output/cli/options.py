@@ -211,10 +211,10 @@ class StandardErrors:
     ----------
     cov_type
         type of standard errors: default, nonrobust, HC0, HC1, HC2, HC3, CR0, CR1,
-        CR3, cluster, bootstrap, sandwich, none; --groups needs default, CR0, CR1,
-        cluster, bootstrap or, except for the hinge, CR3; --strata needs cluster or,
-        except for the hinge, default (default: log loss and squared hinge HC3, with
-        --groups CR3; hinge bootstrap, or none for files that are read block by block)
+        CR3, cluster, bootstrap, sandwich, none; with --groups default, CR0, CR1,
+        cluster, bootstrap, CR3 (not the hinge); with --strata cluster, default (not
+        the hinge) (default: log loss and squared hinge HC3, with --groups CR3; hinge
+        bootstrap, or none for files that are read block by block)
     groups
         column of a CSV file with the cluster of each row (default: independent
         rows)
