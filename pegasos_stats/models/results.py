@@ -713,7 +713,7 @@ class Results(DisplayedBySummary, ABC):
         ConfusionMatrix
             Intervals and tests are missing if the rows are the training rows, in any
             order. They are also missing if more than 5% of the rows are training rows
-            and chance does not explain this; ``source`` of the table says so. A loaded
+            and chance does not explain this; the table's ``source`` states it. A loaded
             fit, or a fit to files or Dask, recognises its training rows only if all are
             there in the original order. A fit to a data frame does not recognise its
             training rows in files or Dask frames.

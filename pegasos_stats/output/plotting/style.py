@@ -839,7 +839,7 @@ def finish(
 def _print_resolution(figure: "Figure") -> Iterator[None]:
     """Measure texts as in print; on screens, letters can be a tenth narrower."""
     canvas, dpi = figure.canvas, figure.dpi
-    manager, canvas.manager = canvas.manager, None  # whose window keeps its size
+    manager, canvas.manager = canvas.manager, None  # no window is resized
     try:
         figure.set_dpi(max(dpi, PRINT_DPI))
         yield
@@ -1061,7 +1061,7 @@ def _put_legend(ax: "Axes") -> None:
 def _lay_out(figure: "Figure") -> None:
     """Run the layout engine of a figure, by default the constrained one.
 
-    Without an engine of its own the figure keeps this layout at any resolution, with
+    Without an engine of its own the figure has this layout at any resolution, with
     wider margins, because letters of some resolutions are wider.
     """
     from matplotlib.layout_engine import ConstrainedLayoutEngine
