@@ -169,7 +169,7 @@ def draw_roc(
     ax, curve = roc_axes(ax, levels, excluded), roc_curve(codes, scores)
     x, y = curve.false_positive, curve.true_positive
     look: Style = {**line, "label": ""}
-    artist = style.draw_line(ax, x, y, line=look, label=area, clip_on=False)
+    artist = style.draw_line(ax, x, y, line=look, label=area)
     if has_band:
         draw_steps(ax, band_of_roc(codes, scores), artist.get_color())
     false, true = (float((signs[codes == code] > 0.0).mean()) for code in (0, 1))
@@ -183,7 +183,7 @@ def draw_roc(
         label = f"{mark}: {percent(true)} true, {percent(false)} false positives"
         colour = POSITIVE
     point: Style = {"ms": 7.0, "markeredgecolor": style.text_colour(ax), "zorder": 3}
-    ax.plot(false, true, "o", color=colour, label=label, clip_on=False, **point)
+    ax.plot(false, true, "o", color=colour, label=label, **point)
     return style.finish(ax)
 
 
@@ -250,7 +250,7 @@ def draw_compared_rocs(rocs: RocComparison, ax: "Axes | None", line: Style) -> "
         f"{style.as_text(name)}: area {area:.3f}": (c.false_positive, c.true_positive)
         for name, c, area in zip(rocs.names, rocs.curves, areas, strict=False)
     }
-    style.draw_curves(ax, labelled, line, clip_on=False)
+    style.draw_curves(ax, labelled, line)
     return style.finish(ax)
 
 
@@ -265,8 +265,7 @@ def draw_precision_recall(
     own = style.merge(line).get("label")
     label = f"{own}: average precision" if own else "Average precision"
     label, line = f"{label} {curve.average_precision:.3f}", {**line, "label": ""}
-    look: Style = {"drawstyle": "steps-pre", "clip_on": False}
-    style.draw_line(ax, x, y, line=line, label=label, **look)
+    style.draw_line(ax, x, y, line=line, label=label, drawstyle="steps-pre")
     x_label, y_label = f"Recall (of {name})", f"Precision (of {name})"
     return style.finish(ax, xlabel=x_label, ylabel=y_label)
 
@@ -393,8 +392,7 @@ def draw_rates(
     ax = style.axes_of(ax)
     for label, y in curves.items():
         x, y = np.r_[ends[0], at, ends[1]], np.r_[y[-1], y[::-1]]
-        steps: Style = {"drawstyle": "steps-pre", "clip_on": False}
-        style.draw_line(ax, x, y, line=line, label=label, **steps)
+        style.draw_line(ax, x, y, line=line, label=label, drawstyle="steps-pre")
     scale = "probability" if is_share else "score"
     label = f"Threshold of the {scale} of {positive}{excluded_text(ax, excluded)}"
     words = {"xlabel": label, "ylabel": "Share of the class"}
@@ -612,8 +610,8 @@ def draw_thresholds(thresholds: Thresholds, ax: "Axes | None", line: Style) -> "
     style.draw_reference(
         ax, thresholds.usual, None, f"Usual: {write_at(thresholds.usual, 3)}"
     )
-    look: Style = {"label": "" if own else "Thresholds of the folds", "clip_on": False}
-    style.draw_rug(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, **look)
+    label = "" if own else "Thresholds of the folds"
+    style.draw_rug(ax, np.clip(folds, low, high), colour, ms=12, mew=1.6, label=label)
     bottom, top = ax.get_ylim()
     top = max(top, (1.0 + THRESHOLD_PADDING) * float(np.nanmax(values)))
     if name == "cost":  # the cost of predicting one class for all rows is far higher

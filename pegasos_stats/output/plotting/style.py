@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from os.path import commonprefix
 from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -773,12 +773,16 @@ def _write_columns(ax: "Axes") -> None:
         return
     names, most_size = attributes["columns"], attributes["size"]
     inches = ax.get_window_extent().width / ax.figure.dpi / len(names)
-    size = min(max(inches, 0.7), 1.0) * most_size
-    room = int(1.2 * inches / (LETTER_WIDTH * size))
-    for letters in range(max(room, 1), 0, -1):
-        ax.set_xticks(range(len(names)), fit_names(names, letters, 3), fontsize=size)
-        boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
-        if max(box.width for box in boxes) <= 0.95 * inches * ax.figure.dpi:
+    most = min(max(inches, 0.7), 1.0) * most_size
+    for size in (most, 0.85 * most, most):  # smaller letters if names are then whole
+        room = int(1.2 * inches / (LETTER_WIDTH * size))
+        for letters in range(max(room, 1), 0, -1):
+            texts = fit_names(names, letters, 3)
+            ax.set_xticks(range(len(names)), texts, fontsize=size)
+            boxes = [text.get_window_extent() for text in ax.get_xticklabels()]
+            if max(box.width for box in boxes) <= 0.95 * inches * ax.figure.dpi:
+                break
+        if "…" not in "".join(texts):
             break
     vars(ax.xaxis.get_major_formatter()).update(columns=names, size=most_size)
 
@@ -1030,17 +1034,14 @@ def _put_legend(ax: "Axes") -> None:
     look: Style = {"loc": "lower left", "frameon": False}
     look = {**look, "fontsize": panel.letters * pyplot().rcParams["font.size"]}
     look = {**look, "borderaxespad": 0.2, "handlelength": min(2.0, 1.2 * width)}
-    for start in (panel.start, panel.left):
+    starts = (panel.start, panel.left)
+    for columns, start in product(range(len(labels), 0, -1), starts):
         room, shift = panel.right - start - reserve, (start - panel.start) / dpi
         moved = ScaledTranslation(shift, 0.0, ax.figure.dpi_scale_trans)
         look |= {"bbox_to_anchor": (0.0, 1.0), "bbox_transform": ax.transAxes + moved}
-        for columns in range(len(labels), 0, -1):
-            box = ax.legend(ncols=columns, **look)
-            if box.get_window_extent().width <= room:
-                break
-        else:
-            continue
-        break
+        box = ax.legend(ncols=columns, **look)
+        if box.get_window_extent().width <= room:
+            break
     letters = max(map(len, labels))
     while box.get_window_extent().width > room and letters > 8:
         letters -= 1
