@@ -51,6 +51,7 @@ MARKER_SPACING = 0.12  # share of the diagonal between two markers of a line
 BAND_OPACITY = 0.18
 
 PRINT_DPI = 300.0
+MOST_PIXELS = 4000.0  # of a side at which texts are measured
 MAX_LAYOUTS = 5
 LAYOUT_TOLERANCE = 0.012  # share of the figure
 SMALL_LABEL = 0.75  # relative size of a label whose words are too long
@@ -845,7 +846,8 @@ def _print_resolution(figure: "Figure") -> Iterator[None]:
     canvas, dpi = figure.canvas, figure.dpi
     manager, canvas.manager = canvas.manager, None  # no window is resized
     try:
-        figure.set_dpi(max(dpi, PRINT_DPI))
+        most = MOST_PIXELS / max(figure.get_size_inches())
+        figure.set_dpi(max(dpi, min(PRINT_DPI, most)))
         yield
     finally:
         figure.set_dpi(dpi)
