@@ -202,16 +202,12 @@ def square_axes(ax: "Axes | None", top: float = 1.0) -> "Axes":
     If `top` is below 0.7, the axes end 3% above it, or at their previous end if that is
     larger.
     """
-    from matplotlib.ticker import MaxNLocator
-
     ax = axes_of(ax, SQUARE_SIDE, SQUARE_SIDE)
     before = ax.get_xlim()[1] if ax.has_data() else 0.0
     end = 1.0 if top >= 0.7 else max(1.03 * top, before / (1.0 + SQUARE_PADDING))
     # With the padding, lines along the sides are visible.
     sides = -SQUARE_PADDING * end, (1.0 + SQUARE_PADDING) * end
     ax.set(xlim=sides, ylim=sides, aspect="equal")
-    for axis in (ax.xaxis, ax.yaxis):  # as many ticks at any size: the layout rests
-        axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     write_percent(ax.xaxis, ax.yaxis)
     return ax
 
