@@ -22,7 +22,7 @@ BROKEN_PIPE = 141  # as the shell reports a closed pipe
 TRACEBACK = "PEGASOS_STATS_TRACEBACK"
 MAX_MESSAGE = 2000  # characters of a message
 CALLS = {  # calls in messages, and the equivalent options
-    "Call fit() without a solver": "Omit --solver and the options of the solver",
+    "Call fit() without a solver": "Omit --epochs and other options of the solver",
     "ps.logit()": "--loss log",
     "ps.logit": "--loss log",
     "ps.svm": "--loss hinge",
@@ -114,7 +114,7 @@ def as_options(text: str) -> str:
     >>> as_options("pass groups=, standardize=True, or intercept=False.")
     'pass --groups, --standardize, or --no-intercept.'
     >>> as_options("Call fit() without a solver, or pass refine=1e-6.")
-    'Omit --solver and the options of the solver, or pass --refine=1e-6.'
+    'Omit --epochs and other options of the solver, or pass --refine=1e-6.'
     """
 
     def option(match: re.Match[str]) -> str:
